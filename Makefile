@@ -1,0 +1,43 @@
+# `make demo` and `make test` do all the set-up on a fresh machine with python3 >= 3.11.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow fault lint bench wheel clean
+
+$(VENV)/core: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Burstlens needs Python 3.11 or newer; PYTHON=python3.12 make ... names another")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/dev: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/core
+	$(BIN)/burstlens demo
+
+test: $(VENV)/dev
+	$(BIN)/python -m pytest -m 'not slow and not fault and not bench'
+
+test-slow: $(VENV)/dev
+	$(BIN)/python -m pytest -m slow
+
+fault: $(VENV)/dev
+	$(BIN)/python -m pytest -m fault
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/dev
+	$(BIN)/python -m bench
+
+wheel: $(VENV)/dev
+	$(BIN)/python -m build --wheel --no-isolation
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""What is particular to a machine: its site file and its Parsl configuration."""

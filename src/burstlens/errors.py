@@ -1,0 +1,69 @@
+"""The one hierarchy of expected failures: each class says what to do next.
+
+A :class:`BurstlensError` is printed as one message without a traceback; anything else that
+reaches the command line is a defect of Burstlens.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+TRANSIENT_ERRNO = frozenset(
+    {errno.EAGAIN, errno.EBUSY, errno.EALREADY, errno.EINTR, errno.ETIMEDOUT, errno.ENOBUFS}
+)
+
+
+class BurstlensError(Exception):
+    """An expected failure. Its message is complete: what happened, where, what to do."""
+
+
+class RecipeError(BurstlensError):
+    """The recipe is wrong: mend the file."""
+
+
+class SiteError(BurstlensError):
+    """This is the wrong machine for the site file, or a library or program is missing here."""
+
+
+class RunError(BurstlensError):
+    """The run cannot be started, found, resumed or stopped as asked."""
+
+
+class FrameError(BurstlensError):
+    """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
+
+
+class SimulationError(BurstlensError):
+    """The model ended badly. ``line`` is the one log line that matters, where there is one."""
+
+    def __init__(self, message: str, line: str | None = None) -> None:
+        super().__init__(f"{message}: {line}" if line else message)
+        self.line = line
+
+
+class StagingError(BurstlensError):
+    """A file could not be brought to or from the buffer.
+
+    ``errno`` is the positive system error number (0 when none is known) and ``path`` the file
+    it concerns; ``transient`` says whether trying again can help.
+    """
+
+    def __init__(self, message: str, *, path: str, number: int = 0) -> None:
+        reason = f" ({os.strerror(number)})" if number else ""
+        super().__init__(f"{message}: {path}{reason}")
+        self.message = message
+        self.path = path
+        self.errno = number
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.errno in TRANSIENT_ERRNO
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _staging_error, (self.message, self.path, self.errno)
+
+
+def _staging_error(message: str, path: str, number: int) -> StagingError:
+    return StagingError(message, path=path, number=number)

@@ -1,0 +1,54 @@
+"""Valid times as keys: strings that sort in time order and serve as parts of file names.
+
+With a calendar a key is ``YYYYMMDDTHHMMSS`` (UTC), without one it is ``t`` and the elapsed
+seconds in fixed width, ``t00000012.500``. Years below 1000 keep four digits, so that WRF's
+idealized year 0001, outside ``datetime64[ns]``, needs no special case.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
+_CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
+
+
+def calendar_key(year: int, month: int, day: int, hour: int, minute: int, second: int) -> str:
+    """The key of a calendar time, to the second.
+
+    >>> calendar_key(2005, 8, 28, 12, 0, 0)
+    '20050828T120000'
+    """
+    return f"{year:04d}{month:02d}{day:02d}T{hour:02d}{minute:02d}{second:02d}"
+
+
+def elapsed_key(seconds: float) -> str:
+    """The key of an elapsed time, to the millisecond.
+
+    >>> elapsed_key(12.5)
+    't00000012.500'
+    """
+    return f"t{seconds:012.3f}"
+
+
+def wrf_key(text: str | bytes) -> str | None:
+    """The key of a WRF time string (``2005-08-28_12:00:00``, or ``_`` for ``:``), else None."""
+    raw = text.encode("ascii", "replace") if isinstance(text, str) else text
+    match = _WRF.fullmatch(raw)
+    return calendar_key(*(int(part) for part in match.groups())) if match else None
+
+
+def label(key: str) -> str:
+    """A key as people write it: ``2005-08-28 12:00:00 UTC``, or ``t = 12.5 s``."""
+    match = _CALENDAR.fullmatch(key)
+    if match:
+        year, month, day, hour, minute, second = match.groups()
+        return f"{year}-{month}-{day} {hour}:{minute}:{second} UTC"
+    if key.startswith("t"):
+        return f"t = {float(key[1:]):g} s"
+    return key
+
+
+def is_calendar(key: str) -> bool:
+    """Whether the key names a calendar time rather than an elapsed one."""
+    return _CALENDAR.fullmatch(key) is not None

@@ -1,0 +1,1 @@
+"""From a frame to a product: read, crop, draw, write."""

@@ -1,0 +1,1 @@
+"""Adapters of simulation codes, one a module, behind the seam of :mod:`.base`."""

@@ -1,0 +1,106 @@
+"""The seam of simulation codes: what a model's adapter tells Burstlens.
+
+An adapter is a frozen dataclass whose fields are the keys that its ``[simulation]`` table takes
+beside the common ones. It is made on the login node and travels to the viewing block, so it
+holds plain values only. It never touches the model's files for writing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, Protocol, runtime_checkable
+
+Kind = Literal["progress", "written", "trouble", "end", "phase"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputName:
+    """What the name of an output file says: its stream, and its time and tile where it has them."""
+
+    stream: str
+    time: str | None = None
+    tile: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """What one line of the model's log means.
+
+    ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
+    ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` where it tells.
+    ``trouble``: a person should see ``text``. ``end``: the model says that it is done.
+    ``phase``: what it does now, in a word (``text``).
+    """
+
+    kind: Kind
+    text: str
+    stream: str | None = None
+    time: str | None = None
+    file: str | None = None
+    elapsed_s: float | None = None
+    total_s: float | None = None
+    rate_mpps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the model's own settings say of its output, as far as they can be read.
+
+    ``start`` is the valid-time key of the start, ``total_s`` the simulated seconds asked for.
+    ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
+    frames may come out of order, so a later frame proves nothing. ``ready_flags``: flag files
+    appear. ``frame_bytes`` estimates the size of all output of the run, None if unknown.
+    """
+
+    start: str | None = None
+    total_s: float | None = None
+    serial_classic: bool = False
+    io_groups: int = 1
+    ready_flags: bool = False
+    output_bytes: int | None = None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """One simulation code."""
+
+    name: ClassVar[str]
+    mpi: ClassVar[bool]
+    """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
+
+    time_variable: str
+    """The variable that holds the times of a file's records (``Times``, ``time``)."""
+
+    log_patterns: tuple[str, ...]
+    """Globs, in the model's folder, of the logs to follow; ``model.log`` is its standard output."""
+
+    keep_patterns: tuple[str, ...]
+    """Globs of the small files that are always brought home: logs and settings."""
+
+    def command(self) -> list[str]:
+        """The argument list that starts the model in its folder, without the MPI launcher."""
+
+    def environment(self) -> dict[str, str]:
+        """Variables to add to the model's environment."""
+
+    def identify(self, name: str) -> OutputName | None:
+        """What the file of that name holds, or None when it is no output with frames."""
+
+    def is_leftover(self, name: str) -> bool:
+        """Whether a file of that name among the inputs is output of an earlier run."""
+
+    def ready_flag(self, name: str) -> OutputName | None:
+        """The frame whose completion the appearance of that (empty) file announces, or None."""
+
+    def read_line(self, line: str) -> LogLine | None:
+        """What a log line means, or None when it means nothing to Burstlens."""
+
+    def facts(self, folder: Path) -> Facts:
+        """What the settings in that folder say; never raises for a missing or odd file."""
+
+    def check(self, inputs: Path) -> list[str]:
+        """What is wrong or risky in the inputs, one message each, worst first; empty if nothing.
+
+        A message that starts with ``error: `` stops the run before it starts, the others warn.
+        """
