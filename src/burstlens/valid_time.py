@@ -8,6 +8,7 @@ idealized year 0001, outside ``datetime64[ns]``, needs no special case.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
 _CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
@@ -52,3 +53,21 @@ def label(key: str) -> str:
 def is_calendar(key: str) -> bool:
     """Whether the key names a calendar time rather than an elapsed one."""
     return _CALENDAR.fullmatch(key) is not None
+
+
+def seconds(key: str) -> float:
+    """Seconds since year 1 of a calendar key (proleptic Gregorian), or elapsed ones as they are.
+
+    Only differences between keys of one kind mean something. Raises ValueError for no key.
+
+    >>> seconds("20050828T120000") - seconds("20050828T000000")
+    43200.0
+    """
+    match = _CALENDAR.fullmatch(key)
+    if match:
+        year, month, day, hour, minute, second = (int(part) for part in match.groups())
+        days = datetime(year, month, day).toordinal()
+        return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
+    if key.startswith("t"):
+        return float(key[1:])
+    raise ValueError(f"{key!r} is no valid-time key")

@@ -1,0 +1,171 @@
+"""The part of a frame that a product shows: by index, coordinate, stride, or following a field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from burstlens.errors import FrameError
+from burstlens.nearness import did_you_mean
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+STAGGERED = "_stag"
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """What to keep of each frame; everything when nothing is said."""
+
+    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
+
+    index: dict[str, int | tuple[int, int]] = field(default_factory=dict)
+    """By grid point, from 0: `west_east = [10, 50]` keeps points 10 to 49 of that dimension,
+    `bottom_top = 5` keeps one. Negative numbers count from the end."""
+
+    range: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By coordinate, ends included: `x`, `y`, `z` in the file's unit (WRF: metres), `lat`, `lon`
+    in degrees, `level` as a level's number from 0."""
+
+    stride: int | dict[str, int] = 1
+    """Every n-th point, along all dimensions or by dimension."""
+
+    follow: str | None = None
+    """Centre on an extreme of a field of the same frame: `min:PSFC` or `max:W`."""
+
+    half_width_km: float | None = None
+    """With `follow`: how far the crop reaches from its centre, in km."""
+
+    half_width: int | None = None
+    """With `follow`: how far the crop reaches from its centre, in grid points."""
+
+    def __post_init__(self) -> None:
+        strides = self.stride.values() if isinstance(self.stride, dict) else (self.stride,)
+        if any(step < 1 for step in strides):
+            raise ValueError("stride must be 1 or more")
+        for name, (low, high) in self.range.items():
+            if not low <= high:
+                raise ValueError(f"range of {name}: {low:g} is not below {high:g}")
+        if self.follow is None:
+            if self.half_width_km is not None or self.half_width is not None:
+                raise ValueError("half_width needs follow = 'min:NAME' or 'max:NAME'")
+            return
+        extreme, _, name = self.follow.partition(":")
+        if extreme not in ("min", "max") or not name:
+            raise ValueError(f"follow is 'min:NAME' or 'max:NAME', not {self.follow!r}")
+        if (self.half_width_km is None) == (self.half_width is None):
+            raise ValueError("follow needs either half_width_km or half_width")
+        if (self.half_width_km or 0) < 0 or (self.half_width or 0) < 0:
+            raise ValueError("half_width must not be negative")
+
+
+def resolve(crop: Crop, frame: FrameReader, variable: str) -> dict[str, slice]:
+    """The slice of each dimension of ``variable``, as :meth:`FrameReader.read` takes them.
+
+    A slice of ``west_east`` from a to b comes with one of ``west_east_stag`` from a to b + 1:
+    the faces of the same cells. Raises FrameError when a name is unknown (near names) or when
+    the crop lies outside the domain (its extent).
+    """
+    dimensions = frame.variable(variable).dimensions
+    sizes = {unstaggered(d, frame): _mass_size(d, frame) for d in dimensions}
+    kept = {dimension: slice(0, size, 1) for dimension, size in sizes.items()}
+    if crop.range:
+        from burstlens.viz import grid
+
+        kept |= grid.locate(frame, variable, dict(crop.range))
+    for name, wanted in crop.index.items():
+        dimension = _dimension(name, sizes, frame)
+        if dimension in sizes:
+            kept[dimension] = _by_index(name, wanted, sizes[dimension])
+    if crop.follow is not None:
+        kept |= _follow(crop, frame, variable, kept)
+    strides = crop.stride if isinstance(crop.stride, dict) else dict.fromkeys(sizes, crop.stride)
+    for name, step in strides.items():
+        dimension = _dimension(name, sizes, frame)
+        if dimension in kept:
+            kept[dimension] = slice(kept[dimension].start, kept[dimension].stop, step)
+    return with_faces(kept, frame)
+
+
+def unstaggered(dimension: str, frame: FrameReader) -> str:
+    """The dimension of the mass points that belongs to a staggered one, else the same."""
+    base = dimension.removesuffix(STAGGERED)
+    return base if base in frame.dimensions else dimension
+
+
+def with_faces(kept: dict[str, slice], frame: FrameReader) -> dict[str, slice]:
+    """The slices, with those of the cell faces along each staggered dimension added."""
+    faces = {}
+    for dimension, part in kept.items():
+        size = frame.dimensions.get(dimension + STAGGERED)
+        if size is not None:
+            faces[dimension + STAGGERED] = slice(part.start, min(part.stop + 1, size), part.step)
+    return kept | faces
+
+
+def one_level(kept: dict[str, slice], dimension: str, level: int, size: int) -> dict[str, slice]:
+    """The slices, with ``dimension`` (staggered or not) reduced to one level."""
+    if not -size <= level < size:
+        raise FrameError(f"level {level} is outside of {dimension}, which has 0 to {size - 1}")
+    level %= size
+    return kept | {dimension: slice(level, level + 1, 1)}
+
+
+def _mass_size(dimension: str, frame: FrameReader) -> int:
+    return frame.dimensions[unstaggered(dimension, frame)]
+
+
+def _dimension(name: str, sizes: dict[str, int], frame: FrameReader) -> str:
+    base = unstaggered(name, frame)
+    if base not in frame.dimensions:
+        known = [*sizes, *(d for d in frame.dimensions if not d.endswith(STAGGERED))]
+        raise FrameError(f"crop: the frame has no dimension {name!r}{did_you_mean(name, known)}")
+    return base
+
+
+def _by_index(name: str, wanted: int | tuple[int, int], size: int) -> slice:
+    first, stop = (wanted, wanted + 1 or size) if isinstance(wanted, int) else wanted
+    first += size if first < 0 else 0
+    stop += size if stop < 0 else 0
+    if not 0 <= first < stop <= size:
+        raise FrameError(f"crop: index {name} = {wanted} is outside of 0 to {size - 1}")
+    return slice(first, stop, 1)
+
+
+def _follow(
+    crop: Crop, frame: FrameReader, variable: str, kept: dict[str, slice]
+) -> dict[str, slice]:
+    """The window around the extreme of the followed field, moved to lie inside the domain."""
+    import numpy as np
+
+    from burstlens.viz import grid
+
+    extreme, _, name = str(crop.follow).partition(":")
+    axes = grid.axes(frame, variable)
+    followed = frame.variable(name)
+    window = with_faces(kept, frame)
+    values: Any = frame.read(name, window)
+    if not np.isfinite(values).any():
+        raise FrameError(f"follow: all values of {name} are NaN")
+    finite = np.where(np.isfinite(values), values, np.nan)
+    flat = np.nanargmin(finite) if extreme == "min" else np.nanargmax(finite)
+    place = dict(zip(followed.dimensions, np.unravel_index(int(flat), values.shape), strict=True))
+    centred: dict[str, slice] = {}
+    for direction in ("x", "y"):
+        dimension = axes.get(direction)
+        if dimension is None:
+            continue
+        at = next((d for d in place if unstaggered(d, frame) == dimension), None)
+        if at is None:
+            raise FrameError(f"follow: {name} has no dimension {dimension}")
+        size = frame.dimensions[dimension]
+        centre = min(window[at].start + int(place[at]), size - 1)
+        reach = crop.half_width
+        if reach is None:
+            spacing_km = grid.spacing_km(frame, variable, direction)
+            reach = round(float(crop.half_width_km or 0) / spacing_km)
+        width = min(2 * reach + 1, size)
+        first = min(max(centre - reach, 0), size - width)
+        centred[dimension] = slice(first, first + width, 1)
+    return centred

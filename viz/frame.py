@@ -1,0 +1,311 @@
+"""A finished frame, opened for reading: one file, or one record of it, or tiles joined.
+
+HDF5 locking is switched off before HDF5 is loaded, because a reader that holds a lock makes
+WRF lose the frame it writes next. Nothing here ever opens model output for writing.
+"""
+
+from __future__ import annotations
+
+import os
+import time as clock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+
+import netCDF4
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.errors import FrameError
+from burstlens.nearness import did_you_mean
+from burstlens.valid_time import label, wrf_key
+
+Window = Mapping[str, slice]
+"""The part of each dimension that is wanted; dimensions not named are taken whole."""
+
+_PAUSES_S = (0.05, 0.2)
+_TIME_NAMES = ("Time", "time")
+_PATCHES = {
+    "west_east": "WEST-EAST_PATCH_{}_UNSTAG",
+    "west_east_stag": "WEST-EAST_PATCH_{}_STAG",
+    "south_north": "SOUTH-NORTH_PATCH_{}_UNSTAG",
+    "south_north_stag": "SOUTH-NORTH_PATCH_{}_STAG",
+}
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable of a frame; dimensions and shape are those of one record, without time."""
+
+    name: str
+    dimensions: tuple[str, ...]
+    shape: tuple[int, ...]
+    attributes: Mapping[str, Any]
+
+    @property
+    def units(self) -> str:
+        """The unit as the file writes it; empty when it names none."""
+        return str(self.attributes.get("units", "")).strip()
+
+    @property
+    def long_name(self) -> str:
+        """What the variable is, in words (CF ``long_name``, WRF ``description``), or its name."""
+        for key in ("long_name", "description", "standard_name"):
+            text = str(self.attributes.get(key, "")).strip()
+            if text:
+                return text
+        return self.name
+
+
+@dataclass(slots=True)
+class _Tile:
+    """One file, and where its points begin in the joined domain."""
+
+    data: Any
+    origin: dict[str, int]
+
+
+class FrameReader:
+    """Reads one frame. Arrays come without the time dimension, missing values as NaN.
+
+    ``paths`` are the frame's files, ``record`` its index along time, ``stream`` and ``time``
+    (a valid-time key) what it is. Use it through :func:`open_frame`.
+    """
+
+    def __init__(self, paths: Sequence[Path], record: int, stream: str, time: str) -> None:
+        self.paths = tuple(paths)
+        self.record = record
+        self.stream = stream
+        self.time = time
+        self._tiles: list[_Tile] = []
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The global attributes, of the first tile where there are several."""
+        data = self._tiles[0].data
+        return {key: data.getncattr(key) for key in data.ncattrs()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all variables."""
+        return tuple(self._tiles[0].data.variables)
+
+    @property
+    def start(self) -> str | None:
+        """The valid-time key of the model's start, where a WRF file tells it, else None."""
+        for key in ("SIMULATION_START_DATE", "START_DATE"):
+            text = getattr(self._tiles[0].data, key, None)
+            if isinstance(text, str):
+                return wrf_key(text)
+        return None
+
+    @property
+    def dimensions(self) -> dict[str, int]:
+        """The size of each dimension of the joined domain, without time."""
+        sizes: dict[str, int] = {}
+        for tile in self._tiles:
+            for name, dimension in tile.data.dimensions.items():
+                if name != self._time_dimension():
+                    end = tile.origin.get(name, 0) + len(dimension)
+                    sizes[name] = max(sizes.get(name, 0), end)
+        return sizes
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tiles[0].data.variables
+
+    def variable(self, name: str) -> Variable:
+        """What the file says of a variable. FrameError with near names when it is not there."""
+        if name not in self:
+            raise FrameError(
+                f"{self._name()} has no variable {name!r}{did_you_mean(name, self.names)}"
+            )
+        stored = self._tiles[0].data.variables[name]
+        sizes = self.dimensions
+        dimensions = tuple(d for d in stored.dimensions if d != self._time_dimension())
+        return Variable(
+            name,
+            dimensions,
+            tuple(sizes[dimension] for dimension in dimensions),
+            {key: stored.getncattr(key) for key in stored.ncattrs()},
+        )
+
+    def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
+        """The values of a variable within a window, one axis for each of its dimensions.
+
+        Floating point keeps its width; missing values are NaN (integers that have some become
+        float64). Raises FrameError when the variable is not there or cannot be read.
+        """
+        variable = self.variable(name)
+        window = window or {}
+        slices = tuple(
+            slice(*window.get(dimension, slice(None)).indices(size))
+            for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
+        )
+        return self._again(lambda: self._read(variable, slices), f"{name} of {self._name()}")
+
+    def close(self) -> None:
+        """Close the files; the reader cannot be used afterwards."""
+        for tile in self._tiles:
+            if tile.data.isopen():
+                tile.data.close()
+        self._tiles = []
+
+    def open(self) -> None:
+        """Open the files and check that the record is there; FrameError when it is not."""
+        for path in self.paths:
+            _check_whole(path)
+        self._again(self._check_record, self._name())
+
+    def _open(self) -> None:
+        for path in self.paths:
+            self._tiles.append(_Tile(netCDF4.Dataset(os.fspath(path), "r"), {}))
+        for tile in self._tiles:
+            # A missing value costs a masked array only where there is one.
+            tile.data.set_always_mask(False)
+            if len(self._tiles) > 1:
+                tile.origin = _origin(tile.data)
+
+    def _again(self, action: Callable[[], _Result], what: str) -> _Result:
+        """Run ``action`` on open files; OSError, RuntimeError, KeyError mean: open them again."""
+        for pause_s in (*_PAUSES_S, None):
+            try:
+                if not self._tiles:
+                    self._open()
+                return action()
+            except (OSError, RuntimeError, KeyError) as error:
+                self.close()
+                if pause_s is None:
+                    raise FrameError(f"{what} cannot be read: {error}") from error
+                clock.sleep(pause_s)
+        raise AssertionError("unreachable")
+
+    def _read(self, variable: Variable, slices: tuple[slice, ...]) -> NDArray[Any]:
+        split = any(dimension in self._tiles[0].origin for dimension in variable.dimensions)
+        if not split:
+            return self._part(self._tiles[0], variable, slices)
+        shape = tuple(len(range(s.start, s.stop, s.step)) for s in slices)
+        parts = []
+        for tile in self._tiles:
+            overlaps = [
+                _overlap(
+                    wanted, tile.origin.get(dimension, 0), len(tile.data.dimensions[dimension])
+                )
+                for dimension, wanted in zip(variable.dimensions, slices, strict=True)
+            ]
+            target = tuple(inside for inside, _ in overlaps)
+            if all(inside.start < inside.stop for inside in target):
+                source = tuple(outside for _, outside in overlaps)
+                parts.append((target, self._part(tile, variable, source)))
+        if sum(values.size for _, values in parts) != int(np.prod(shape)):
+            raise FrameError(f"{self._name()}: the tiles do not cover {variable.name}")
+        joined = np.empty(shape, np.result_type(*(values for _, values in parts)))
+        for target, values in parts:
+            joined[target] = values
+        return joined
+
+    def _part(self, tile: _Tile, variable: Variable, slices: tuple[slice, ...]) -> NDArray[Any]:
+        stored = tile.data.variables[variable.name]
+        has_time = len(stored.dimensions) > len(variable.dimensions)
+        index: tuple[Any, ...] = (self.record, *slices) if has_time else slices
+        values: Any = stored[index if index else ...]
+        if np.ma.isMaskedArray(values):
+            kind = values.dtype if values.dtype.kind == "f" else np.float64
+            values = values.astype(kind).filled(np.nan)
+        return np.asarray(values)
+
+    def _time_dimension(self) -> str | None:
+        for name, dimension in self._tiles[0].data.dimensions.items():
+            if name in _TIME_NAMES or dimension.isunlimited():
+                return str(name)
+        return None
+
+    def _check_record(self) -> None:
+        dimension = self._time_dimension()
+        for path, tile in zip(self.paths, self._tiles, strict=True):
+            records = len(tile.data.dimensions[dimension]) if dimension else 1
+            if self.record >= records:
+                raise FrameError(f"{path.name} holds {records} frames, not frame {self.record}")
+            _check_size(path, tile.data, dimension, self.record)
+            if self.time and "Times" in tile.data.variables:
+                written = tile.data.variables["Times"][self.record]
+                found = wrf_key(b"".join(np.ma.filled(written, b"_")))
+                if found != self.time:
+                    raise FrameError(
+                        f"{path.name} holds {label(found) if found else 'no time'} "
+                        f"where {label(self.time)} was expected"
+                    )
+
+    def _name(self) -> str:
+        tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
+        return self.paths[0].name + tiles
+
+
+@contextmanager
+def open_frame(
+    paths: Sequence[str | Path], record: int = 0, *, stream: str = "", time: str = ""
+) -> Iterator[FrameReader]:
+    """Open a frame that was declared ready, read-only and without locks.
+
+    ``paths`` are absolute: one file, or every tile of an io_form 102 frame in rank order, which
+    are joined by their ``..._PATCH_START_...`` attributes. Raises FrameError when a file is
+    missing, empty, short or no netCDF, or holds another time than ``time``.
+    """
+    reader = FrameReader([Path(path) for path in paths], record, stream, time)
+    try:
+        reader.open()
+        yield reader
+    finally:
+        reader.close()
+
+
+def _check_whole(path: Path) -> None:
+    """Tell an empty or foreign file from its first bytes, before the library sees it."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error
+    if not head:
+        raise FrameError(f"{path.name} is empty")
+    if not head.startswith((b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")):
+        raise FrameError(f"{path.name} is no netCDF file")
+
+
+def _check_size(path: Path, data: Any, dimension: str | None, record: int) -> None:
+    """Refuse a short classic file, of which the library would read the missing rest as zeros."""
+    if data.disk_format not in ("NETCDF3", "PNETCDF"):
+        return
+    fixed = recorded = 0
+    for variable in data.variables.values():
+        sizes = [len(data.dimensions[d]) for d in variable.dimensions if d != dimension]
+        size = int(np.prod(sizes, dtype=np.int64)) * variable.dtype.itemsize
+        if dimension in variable.dimensions:
+            recorded += size
+        else:
+            fixed += size
+    least = fixed + (record + 1) * recorded
+    size = path.stat().st_size
+    if size < least:
+        raise FrameError(f"{path.name} is short: {size} bytes of at least {least}")
+
+
+def _origin(data: Any) -> dict[str, int]:
+    return {
+        dimension: int(data.getncattr(template.format("START"))) - 1
+        for dimension, template in _PATCHES.items()
+        if dimension in data.dimensions
+    }
+
+
+def _overlap(wanted: slice, begin: int, size: int) -> tuple[slice, slice]:
+    """Where a tile's points ``begin`` to ``begin + size`` lie in the result, and in the tile."""
+    first = max(0, -(-(begin - wanted.start) // wanted.step))
+    end = min(begin + size, wanted.stop)
+    last = max(first, -(-(end - wanted.start) // wanted.step))
+    source = wanted.start + first * wanted.step - begin
+    return slice(first, last), slice(source, max(source, end - begin), wanted.step)

@@ -1,0 +1,127 @@
+"""The product kind ``map``: a PNG of a 2-D field, or of one level of a 3-D one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from burstlens.viz.crop import Crop
+from burstlens.viz.product import Context, Made
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFrames:
+    """Colour limits frozen by what the first frames hold."""
+
+    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
+
+    first: int = 1
+    """How many frames are looked at; frames in which the field is constant do not count."""
+
+    def __post_init__(self) -> None:
+        if self.first < 1:
+            raise ValueError("limits: first must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class MapOptions:
+    """What a map shows, and how."""
+
+    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
+
+    variable: str
+    """The variable, as the file calls it: `T2`, `W`, `vz`."""
+
+    level: int | None = None
+    """Which level of a 3-D variable, from 0 in the file's order; -1 is the last."""
+
+    crop: Crop = field(default_factory=Crop)
+    """The part of the domain that is shown."""
+
+    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    """Colour limits in the shown units: `[low, high]`, or `{ first = n }` to freeze them by the
+    first n frames, so that pictures compare in time."""
+
+    centred: bool | None = None
+    """Colours that diverge from zero in the middle; by default for velocities of both signs."""
+
+    log: bool = False
+    """Logarithmic colours; for values above zero only."""
+
+    colormap: str | None = None
+    """A colour map of cmocean, cmcrameri or matplotlib: `thermal`, `batlow`, `viridis`. By
+    default one that suits the quantity."""
+
+    units: str | None = None
+    """Show in these units: `degC`, `hPa`, `mm s-1`, `g kg-1`. By default the file's."""
+
+    title: str | None = None
+    """The title, instead of the variable's name in words."""
+
+    mark: Literal["min", "max", "both"] | None = None
+    """Mark where the smallest or largest value is."""
+
+    width_px: int = 900
+    """Width of the picture, in pixels."""
+
+    height_px: int | None = None
+    """Height of the picture, in pixels; by default as the domain's shape asks."""
+
+    dpi: int = 100
+    """Pixels per inch: how large letters and lines are against the picture."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
+            raise ValueError("limits: the first number must be below the second")
+        if self.log and self.centred:
+            raise ValueError("log and centred do not go together")
+        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
+            raise ValueError("limits must be above zero with log = true")
+        if not 200 <= self.width_px <= 8000 or not 150 <= (self.height_px or 150) <= 8000:
+            raise ValueError("width_px must be 200 to 8000 and height_px 150 to 8000")
+        if not 40 <= self.dpi <= 600:
+            raise ValueError("dpi must be 40 to 600")
+
+
+class MapKind:
+    """Maps: drawn by matplotlib's Agg canvas, without pyplot and without a display."""
+
+    name: ClassVar[str] = "map"
+    options: ClassVar[type[MapOptions]] = MapOptions
+
+    def extensions(self, options: MapOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def ships(self, options: MapOptions) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def wants_limits(self, options: MapOptions) -> int:
+        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
+        return options.limits.first if isinstance(options.limits, FirstFrames) else 0
+
+    def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
+        """The range of the field in the shown units, None when it is constant."""
+        from burstlens.viz.field import read_field
+
+        shown = read_field(
+            frame, options.variable, level=options.level, crop=options.crop, units=options.units
+        )
+        low, high = shown.extent()
+        return (low, high) if low < high else None
+
+    def make(self, options: MapOptions, frame: FrameReader, out: Path, context: Context) -> Made:
+        """Draw the PNG. FrameError when all values are NaN."""
+        from burstlens.viz.field import read_field
+        from burstlens.viz.figure import draw
+
+        shown = read_field(
+            frame, options.variable, level=options.level, crop=options.crop, units=options.units
+        )
+        drawn = draw(shown, options, out, context, start=context.start or frame.start)
+        return Made("png", shown.facts() | drawn)

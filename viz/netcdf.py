@@ -1,0 +1,73 @@
+"""The product kind ``netcdf``: a crop as CF netCDF, with its coordinates and where it is from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from burstlens.viz.crop import Crop
+from burstlens.viz.product import Context, Made
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+
+@dataclass(frozen=True, slots=True)
+class NetcdfOptions:
+    """What goes into a netCDF file, and how it is stored."""
+
+    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
+
+    variables: tuple[str, ...]
+    """The variables, as the file calls them, each on its own points."""
+
+    crop: Crop = field(default_factory=Crop)
+    """The part of the domain that is kept."""
+
+    format: Literal["netcdf4", "classic"] = "netcdf4"
+    """`netcdf4` (HDF5 inside) or `classic` (CDF-2, 64-bit offsets)."""
+
+    compression: int = 1
+    """zlib level, 0 (none) to 9, after byte shuffling; for `netcdf4` only."""
+
+    def __post_init__(self) -> None:
+        if not self.variables:
+            raise ValueError("variables must name at least one variable")
+        if len(set(self.variables)) < len(self.variables):
+            raise ValueError("variables names one twice")
+        if not 0 <= self.compression <= 9:
+            raise ValueError("compression must be 0 to 9")
+
+
+class NetcdfKind:
+    """Crops as CF-1.8 netCDF files of one time each."""
+
+    name: ClassVar[str] = "netcdf"
+    options: ClassVar[type[NetcdfOptions]] = NetcdfOptions
+
+    def extensions(self, options: NetcdfOptions) -> tuple[str, ...]:
+        """Always ``nc``."""
+        return ("nc",)
+
+    def ships(self, options: NetcdfOptions) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def wants_limits(self, options: NetcdfOptions) -> int:
+        """None: a file holds values, not colours."""
+        return 0
+
+    def measure(self, options: NetcdfOptions, frame: FrameReader) -> tuple[float, float] | None:
+        """Nothing to measure."""
+        return None
+
+    def make(self, options: NetcdfOptions, frame: FrameReader, out: Path, context: Context) -> Made:
+        """Write the crop. FrameError when a variable is missing or the crop is outside."""
+        from burstlens.viz.netcdf_file import write_netcdf
+
+        facts = write_netcdf(
+            frame, options.variables, options.crop, out, context,
+            classic=options.format == "classic", compression=options.compression,
+        )  # fmt: skip
+        return Made("nc", facts)

@@ -1,0 +1,189 @@
+"""A crop of a frame as a CF netCDF file (CF conventions 1.8), self-describing on its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import netCDF4
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens import valid_time
+from burstlens.errors import FrameError
+from burstlens.viz import grid
+from burstlens.viz.crop import Crop, resolve, unstaggered
+from burstlens.viz.frame import FrameReader, Variable
+from burstlens.viz.product import Context, whole_file
+
+Array = NDArray[Any]
+_TIME = "time"
+_DROPPED = {"_FillValue", "coordinates", "scale_factor", "add_offset", "missing_value"}
+"""Attributes that no longer hold: values are unpacked, NaN where missing."""
+
+
+def write_netcdf(
+    frame: FrameReader, names: tuple[str, ...], crop: Crop, out: Path, context: Context, *,
+    classic: bool = False, compression: int = 1,
+) -> dict[str, Any]:  # fmt: skip
+    """Write the crop of each variable, on its own (perhaps staggered) points, as one file.
+
+    Coordinates come along: 1-D coordinate variables, longitude and latitude, x and y in metres
+    for Cartesian WRF cases, heights of WRF's levels, time. The file is built in memory and
+    written in one go, so that a full disk is one clear StagingError. Returns JSON facts: the
+    sizes of the dimensions, and the range of each variable. FrameError when a variable is
+    missing, all NaN, or cropped differently from another along one dimension.
+    """
+    form: Literal["NETCDF3_64BIT_OFFSET", "NETCDF4"] = (
+        "NETCDF3_64BIT_OFFSET" if classic else "NETCDF4"
+    )
+    data: Any = netCDF4.Dataset(out.name, "w", format=form, memory=1 << 20)
+    try:
+        sizes = {_TIME: 1}
+        ranges = {}
+        _write_time(data, frame, context)
+        for name in names:
+            variable = frame.variable(name)
+            window = resolve(crop, frame, name)
+            values = frame.read(name, window)
+            if values.dtype.kind == "f" and not np.isfinite(values).any():
+                raise FrameError(f"{name}: all values are NaN")
+            for dimension, size in zip(variable.dimensions, values.shape, strict=True):
+                if sizes.setdefault(dimension, size) != size:
+                    raise FrameError(f"the crop gives {dimension} two sizes: {name} differs")
+            dimensions = (_TIME, *variable.dimensions)
+            coordinates = _write_coordinates(data, frame, variable, window)
+            attributes = _attributes(variable)
+            if coordinates:
+                attributes["coordinates"] = " ".join(coordinates)
+            _add(data, name, dimensions, values[None], attributes, compression)
+            ranges[name] = {"min": float(np.nanmin(values)), "max": float(np.nanmax(values))}
+        data.setncatts(_provenance(frame, crop, context))
+    finally:
+        content = data.close()
+    with whole_file(out):
+        out.write_bytes(content)
+    return {"dimensions": sizes, "variables": ranges}
+
+
+def _add(
+    data: Any, name: str, dimensions: tuple[str, ...], values: Array,
+    attributes: Mapping[str, Any], compression: int,
+) -> None:  # fmt: skip
+    for dimension, size in zip(dimensions, values.shape, strict=True):
+        if dimension not in data.dimensions:
+            data.createDimension(dimension, size)
+    values = _storable(values) if data.data_model != "NETCDF4" else values
+    packed = "zlib" if compression and values.ndim and data.data_model == "NETCDF4" else None
+    fill = np.array(np.nan, values.dtype) if values.dtype.kind == "f" else None
+    variable = data.createVariable(
+        name, values.dtype, dimensions, compression=packed, complevel=compression, fill_value=fill
+    )
+    variable.setncatts(attributes)
+    variable[...] = values
+
+
+def _storable(values: Array) -> Array:
+    """The values in a type that classic netCDF has: no unsigned and no 64-bit integers."""
+    if values.dtype.kind == "f" or (values.dtype.kind == "i" and values.dtype.itemsize <= 4):
+        return values
+    return values.astype(np.float64 if values.dtype.itemsize >= 4 else np.int32)
+
+
+def _write_time(data: Any, frame: FrameReader, context: Context) -> None:
+    data.createDimension(_TIME, None)
+    time = data.createVariable(_TIME, "f8", (_TIME,))
+    time.standard_name = "time"
+    time.axis = "T"
+    start = context.start or frame.start or context.time
+    seconds = valid_time.seconds(context.time)
+    if valid_time.is_calendar(context.time):
+        if not valid_time.is_calendar(start):
+            start = context.time
+        time.units = f"seconds since {valid_time.label(start).removesuffix(' UTC')}"
+        time.calendar = "proleptic_gregorian"
+        seconds -= valid_time.seconds(start)
+    else:
+        time.units = "s"
+        time.long_name = "time since the start of the simulation"
+    time[0] = seconds
+
+
+def _write_coordinates(
+    data: Any, frame: FrameReader, variable: Variable, window: Mapping[str, slice]
+) -> list[str]:
+    """Write the coordinates that are not there yet; the names of the auxiliary ones."""
+    auxiliary: list[str] = []
+    directions = grid.axes(frame, variable.name)
+    actual = {unstaggered(d, frame): d for d in variable.dimensions}
+    for dimension in variable.dimensions:
+        if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
+            _add_once(
+                data, dimension, (dimension,), frame.read(dimension, window),
+                _attributes(frame.variable(dimension)),
+            )  # fmt: skip
+    if "x" in directions and "y" in directions:
+        y, x = actual[directions["y"]], actual[directions["x"]]
+        plane = grid.plane(frame, variable.name, window)
+        if plane.geographic and plane.x.ndim == 2:
+            suffix = "" if (y, x) == (directions["y"], directions["x"]) else f"_{variable.name}"
+            for name, values, units in (
+                ("longitude", plane.x, "degrees_east"),
+                ("latitude", plane.y, "degrees_north"),
+            ):
+                _add_once(
+                    data, name + suffix, (y, x), values, {"units": units, "standard_name": name}
+                )
+                auxiliary.append(name + suffix)
+        elif plane.units == "m":
+            for direction, dimension, values in (("x", x, plane.x), ("y", y, plane.y)):
+                about = {
+                    "units": "m",
+                    "axis": direction.upper(),
+                    "long_name": f"{direction} from the corner of the domain",
+                }
+                _add_once(data, dimension, (dimension,), values, about)
+    z = directions.get("z")
+    if z == "bottom_top" and actual[z] == z and len(variable.dimensions) == 3:
+        found = grid.heights(frame, variable.name, window)
+        if found is not None and found.z.ndim == 3 and _is_centred(variable, actual):
+            about = {"units": "m", "standard_name": "altitude", "positive": "up"}
+            _add_once(data, "altitude", variable.dimensions, found.z, about)
+            auxiliary.append("altitude")
+    return auxiliary
+
+
+def _is_centred(variable: Variable, actual: Mapping[str, str]) -> bool:
+    return all(base == stored for base, stored in actual.items())
+
+
+def _add_once(
+    data: Any, name: str, dimensions: tuple[str, ...], values: Array, attributes: Mapping[str, Any]
+) -> None:
+    if name not in data.variables:
+        _add(data, name, dimensions, values, attributes, compression=0)
+
+
+def _attributes(variable: Variable) -> dict[str, Any]:
+    kept = {k: v for k, v in variable.attributes.items() if k not in _DROPPED}
+    return {"long_name": variable.long_name} | kept
+
+
+def _provenance(frame: FrameReader, crop: Crop, context: Context) -> dict[str, Any]:
+    stated = {key: value for key, value in asdict(crop).items() if value not in (None, {}, 1)}
+    return {
+        "Conventions": "CF-1.8",
+        "title": context.title or context.run,
+        "source": str(frame.attributes.get("TITLE", frame.attributes.get("source", ""))).strip(),
+        "source_file": " ".join(path.name for path in frame.paths),
+        "source_record": np.int32(frame.record),
+        "run": context.run,
+        "attempt": np.int32(context.attempt),
+        "stream": context.stream,
+        "valid_time": context.time,
+        "crop": json.dumps(stated),
+        "software": f"Burstlens {context.version}".rstrip(),
+    }

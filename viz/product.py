@@ -1,0 +1,158 @@
+"""The seam of product kinds: how a finished frame becomes one file.
+
+Importable on a login node: neither this module nor the built-in kinds import numpy, netCDF4
+or matplotlib before a product is measured or made.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+from burstlens.errors import RecipeError, StagingError
+from burstlens.nearness import did_you_mean
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+ENTRY_POINTS = "burstlens.products"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a product needs to know beside its frame; plain values, so that it pickles.
+
+    ``time`` is the frame's valid-time key and ``start`` that of the model's start (None: as the
+    file tells). ``limits`` are the frozen colour limits, ``size`` the pixels of the series' pictures
+    so far, for a placeholder to have the same. ``files`` is the folder that holds the
+    functions and scripts shipped with the run. A command is ended when the file ``cancel``
+    appears.
+    """
+
+    run: str
+    title: str
+    product: str
+    stream: str
+    time: str
+    files: Path
+    start: str | None = None
+    limits: tuple[float, float] | None = None
+    size: tuple[int, int] | None = None
+    attempt: int = 1
+    version: str = ""
+    cancel: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A product that stands whole: its extension without the dot, and facts for the index.
+
+    ``facts`` holds JSON values only.
+    """
+
+    extension: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class ProductKind(Protocol):
+    """One kind of product. Built-in kinds and plugins are written alike.
+
+    ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
+    this kind takes beside the common ones; it raises ValueError where they do not go together.
+    """
+
+    name: ClassVar[str]
+    options: ClassVar[type[Any]]
+
+    def extensions(self, options: Any) -> tuple[str, ...]:
+        """The extensions that a product may have; :attr:`Made.extension` is the one it has."""
+
+    def ships(self, options: Any) -> tuple[str, ...]:
+        """Files of the recipe's folder, by relative path, that travel with the run."""
+
+    def wants_limits(self, options: Any) -> int:
+        """How many frames are measured to freeze the colour limits; 0 when none are needed."""
+
+    def measure(self, options: Any, frame: FrameReader) -> tuple[float, float] | None:
+        """The smallest and largest value shown, or None when the frame is constant.
+
+        Raises FrameError when the frame does not hold what the product needs.
+        """
+
+    def make(self, options: Any, frame: FrameReader, out: Path, context: Context) -> Made:
+        """Write the product, whole, as exactly ``out``; nothing is left there on failure.
+
+        Raises FrameError when the frame is damaged or lacks what is needed, StagingError when
+        ``out`` cannot be written, RecipeError when an option cannot be met.
+        """
+
+
+@contextmanager
+def whole_file(out: Path) -> Iterator[None]:
+    """Take away ``out`` when the block fails, and turn its OSError into StagingError."""
+    try:
+        yield
+    except OSError as error:
+        out.unlink(missing_ok=True)
+        raise StagingError(
+            "the product cannot be written", path=str(out), number=error.errno or 0
+        ) from error
+    except BaseException:
+        out.unlink(missing_ok=True)
+        raise
+
+
+def product_kinds() -> dict[str, ProductKind]:
+    """Every kind by name: the built-in ones and those of the ``burstlens.products`` entry points.
+
+    A plugin that cannot be loaded, is no :class:`ProductKind` or takes a built-in name is left
+    out with a warning.
+    """
+    known = _built_in()
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            loaded = point.load()
+            kind = loaded() if isinstance(loaded, type) else loaded
+        except Exception as error:  # a plugin may fail in any way, and must not end the run
+            warnings.warn(f"product plugin {point.name!r} is left out: {error}", stacklevel=2)
+            continue
+        if not isinstance(kind, ProductKind):
+            reason = "is no product kind"
+        elif kind.name in known:
+            reason = f"takes the name {kind.name!r}, which is taken"
+        else:
+            known[kind.name] = kind
+            continue
+        warnings.warn(f"product plugin {point.name!r} is left out: it {reason}", stacklevel=2)
+    return known
+
+
+def product_kind(name: str) -> ProductKind:
+    """The kind of that name; RecipeError with near names when there is none."""
+    known = product_kinds()
+    if name not in known:
+        raise RecipeError(f"there is no product kind {name!r}{did_you_mean(name, known)}")
+    return known[name]
+
+
+def _built_in() -> dict[str, ProductKind]:
+    # The kinds use the classes above, so they are imported when asked for.
+    from burstlens.viz.map import MapKind
+    from burstlens.viz.netcdf import NetcdfKind
+    from burstlens.viz.script import CommandKind, PythonKind
+    from burstlens.viz.vtk import VtkKind
+
+    built_in: tuple[ProductKind, ...] = (
+        MapKind(),
+        VtkKind(),
+        NetcdfKind(),
+        PythonKind(),
+        CommandKind(),
+    )
+    return {kind.name: kind for kind in built_in}

@@ -1,0 +1,104 @@
+"""The one place for looks: which colours a quantity gets, names in words, fonts and greys.
+
+Colour maps are perceptually uniform: cmocean (Thyng et al. 2016, Oceanography 29(3)) and
+Scientific colour maps (Crameri et al. 2020, Nature Communications 11, 5444).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from burstlens.errors import RecipeError
+from burstlens.nearness import did_you_mean
+
+FONT = "DejaVu Sans"
+"""Ships with matplotlib, so that a picture looks the same on every machine."""
+INK = "#1b1f24"
+FAINT = "#66707a"
+FRAME = "#8b949e"
+MISSING = "#c9ccd0"
+"""Where there is no value."""
+CALM = "#f1f2f4"
+"""The ground of a placeholder."""
+
+_SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
+_COLOURS: tuple[tuple[str, str], ...] = (
+    (r"^(K|degC|degF|kelvin)$", "cmocean.thermal"),
+    (r"^(g|kg) kg-1$", "cmocean.rain"),
+    (r"^(mm|kg m-2)$", "cmocean.rain"),
+    (r"^(W m-2|J kg-1)$", "cmocean.solar"),
+    (r"^(m|cm|mm|km|kn)[ /](s|h)(-1)?$|^kn$", "cmocean.speed"),
+)
+_SIGNED = "cmocean.balance"
+_DEFAULT = "cmcrameri.batlow"
+_NAMES = {
+    "T2": "2 m temperature",
+    "TH2": "2 m potential temperature",
+    "Q2": "2 m water vapour mixing ratio",
+    "U10": "10 m wind, x component",
+    "V10": "10 m wind, y component",
+    "PSFC": "Surface pressure",
+    "TSK": "Surface skin temperature",
+    "HGT": "Terrain height",
+    "U": "Wind, x component",
+    "V": "Wind, y component",
+    "W": "Vertical wind",
+    "T": "Potential temperature minus 300 K",
+    "QVAPOR": "Water vapour mixing ratio",
+    "QCLOUD": "Cloud water mixing ratio",
+    "QRAIN": "Rain water mixing ratio",
+    "QICE": "Ice mixing ratio",
+    "QSNOW": "Snow mixing ratio",
+    "QGRAUP": "Graupel mixing ratio",
+    "RAINC": "Accumulated cumulus precipitation",
+    "RAINNC": "Accumulated grid-scale precipitation",
+    "PBLH": "Boundary layer height",
+}
+
+
+def words(name: str, long_name: str) -> str:
+    """What a variable is, in words for a title; WRF's upper-case descriptions are replaced."""
+    text = _NAMES.get(name, long_name)
+    return text[:1].upper() + text[1:]
+
+
+def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
+    """Whether zero is the middle of what the field means: velocities and stresses of both signs."""
+    velocity = re.search(r"^(k|c|m|µ)?m[ /](s|h)(-1)?$|^kn$", units) and not _SPEED.search(
+        long_name
+    )
+    stress = "stress" in long_name.lower() or "displacement" in long_name.lower()
+    return bool(velocity or stress) and low < 0
+
+
+def colormap_name(units: str, long_name: str, signed: bool) -> str:
+    """The colour map that suits a quantity."""
+    if signed:
+        return _SIGNED
+    if "rain" in long_name.lower() or "precip" in long_name.lower():
+        return "cmocean.rain"
+    return next((name for unit, name in _COLOURS if re.search(unit, units)), _DEFAULT)
+
+
+def colormap(name: str) -> Any:
+    """The matplotlib colour map of that name, from cmocean, cmcrameri or matplotlib.
+
+    A bare name is looked for in all three, ``cmocean.balance`` and ``cmcrameri.vik`` in the one
+    named. Raises RecipeError with near names.
+    """
+    import matplotlib
+    from cmcrameri import cm as crameri
+    from cmocean import cm as ocean
+
+    library, _, bare = name.rpartition(".")
+    sources: dict[str, Any] = {
+        "cmocean": ocean.cmap_d,
+        "cmcrameri": crameri.cmaps,
+        "matplotlib": matplotlib.colormaps,
+    }
+    for source, maps in sources.items():
+        if library in ("", source) and bare in maps:
+            return maps[bare].with_extremes(bad=MISSING)
+    known = [bare for maps in sources.values() for bare in maps]
+    raise RecipeError(f"there is no colour map {name!r}{did_you_mean(bare, known)}")
