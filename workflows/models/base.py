@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-Kind = Literal["progress", "written", "trouble", "end", "phase"]
+Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,9 @@ class LogLine:
 
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` where it tells.
-    ``trouble``: a person should see ``text``. ``end``: the model says that it is done.
+    ``asynchronous``: from here on ``written`` lines come before the data: they witness nothing.
+    ``trouble``: a person should see ``text``; with ``file``, that frame is lost. ``end``: the model
+    says that it is done.
     ``phase``: what it does now, in a word (``text``).
     """
 
@@ -50,7 +52,8 @@ class Facts:
     ``start`` is the valid-time key of the start, ``total_s`` the simulated seconds asked for.
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: flag files
-    appear. ``frame_bytes`` estimates the size of all output of the run, None if unknown.
+    appear. ``output_bytes`` estimates the size of all output of the run, None if unknown.
+    ``folders`` are those that hold output, relative to the model's (``""`` is its own).
     """
 
     start: str | None = None
@@ -59,6 +62,7 @@ class Facts:
     io_groups: int = 1
     ready_flags: bool = False
     output_bytes: int | None = None
+    folders: tuple[str, ...] = ("",)
 
 
 @runtime_checkable
@@ -104,3 +108,11 @@ class Model(Protocol):
 
         A message that starts with ``error: `` stops the run before it starts, the others warn.
         """
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """An adapter whose names of files depend on the settings that lie in the model's folder."""
+
+    def configured(self, folder: Path) -> Model:
+        """The adapter as the settings in that folder make it; never raises for odd ones."""

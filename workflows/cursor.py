@@ -1,0 +1,144 @@
+"""What the watcher remembers from one call to the next: small, frozen, picklable.
+
+It travels with every call between the driver and the viewing block, so it holds the files that
+are not finished with and, of the others, a high-water mark a series. It holds no clock: how long a
+file was seen unchanged is carried as a duration, since the next call may run on another host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from burstlens.model import Progress
+from burstlens.workflows.models.base import OutputName
+
+RECENT = 32
+"""Finished files a series that are remembered by name: how far output may come out of order."""
+MAX_WRITTEN = 64
+"""Log lines a stream that wait for their frame."""
+
+_DIGITS = str.maketrans("123456789", "0" * 9)
+
+
+def skeleton(name: str) -> str:
+    """A name with each number as ``#``: files of one skeleton come one after the other."""
+    return re.sub(r"\d+", "#", name)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One output file, or the tiles of one: ``name`` is the file's, or the tiles' common part."""
+
+    stream: str
+    name: str
+    time: str | None = None
+
+    @classmethod
+    def of(cls, file: str, output: OutputName) -> Unit:
+        """The unit that a file belongs to; a tile's number is what follows its last ``_``."""
+        name = file if output.tile is None else file.rpartition("_")[0]
+        return cls(output.stream, name, output.time)
+
+    @property
+    def series(self) -> str:
+        """Units of one series have names of one length and form, and sort by name."""
+        return f"{self.stream}\0{self.name.translate(_DIGITS)}"
+
+    @property
+    def line(self) -> tuple[str, str]:
+        """Units of one line follow each other in :attr:`order`."""
+        return self.stream, skeleton(self.name)
+
+    @property
+    def order(self) -> tuple[str, int, str]:
+        """By time where the name tells it, else by name, shorter numbers first."""
+        return self.time or "", len(self.name), self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The finished units of one series: all up to ``high``, and the ``recent`` ones above it."""
+
+    high: str = ""
+    recent: tuple[str, ...] = ()
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name <= self.high or name in self.recent)
+
+    @property
+    def last(self) -> str:
+        """The greatest name."""
+        return self.recent[-1] if self.recent else self.high
+
+    def adding(self, name: str) -> Done:
+        """With one more."""
+        recent = sorted({*self.recent, name})
+        dropped, kept = recent[:-RECENT], recent[-RECENT:]
+        return Done(max([self.high, *dropped]), tuple(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """One unit that is not finished with.
+
+    ``files`` in the order of tiles, ``stats`` their size and mtime (ns) when last seen,
+    ``declared`` how many records were handed on, ``asked`` under which circumstances it was last
+    looked into, ``reason`` what was then missing, ``whole`` whether all that it holds is declared.
+    """
+
+    unit: Unit
+    files: tuple[str, ...]
+    stats: tuple[tuple[int, int], ...] = ()
+    quiet_s: float = 0.0
+    declared: int = 0
+    asked: tuple[object, ...] = ()
+    reason: str = "it was never read"
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A frame that the log calls written, by the (leading part of the) time or by the file."""
+
+    stream: str | None
+    time: str | None
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What the model's log has said so far.
+
+    ``offsets`` are the bytes read of each log, ``written`` waits for its frames, ``speaks``: a
+    frame was ever called written. ``samples`` are pairs of watcher's clock and simulated seconds.
+    """
+
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    written: tuple[Written, ...] = ()
+    speaks: bool = False
+    asynchronous: bool = False
+    ended_well: bool = False
+    progress: Progress | None = None
+    samples: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where the watcher stands. The empty one looks at everything anew."""
+
+    open: tuple[Open, ...] = ()
+    done: Mapping[str, Done] = field(default_factory=dict)
+    speech: Speech = Speech()
+    complaints: tuple[str, ...] = ()
+
+    def is_done(self, unit: Unit) -> bool:
+        """Whether the unit is finished with."""
+        done = self.done.get(unit.series)
+        return done is not None and unit.name in done
+
+    def finishing(self, unit: Unit) -> Cursor:
+        """With that unit finished."""
+        done = self.done.get(unit.series, Done()).adding(unit.name)
+        return replace(self, done={**self.done, unit.series: done})

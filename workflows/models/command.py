@@ -1,0 +1,174 @@
+"""Any program that writes netCDF: an argument list and the patterns of its files."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import ClassVar
+
+from burstlens.errors import RecipeError
+from burstlens.workflows.models.base import Facts, LogLine, OutputName
+
+DEFAULT_STREAM = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The adapter.
+
+    ``argv`` starts the program in its folder. ``frames`` is the glob of its output, or one a
+    stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
+    ``time_variable`` holds the times (CF units; a bare unit means elapsed time). Regular
+    expressions for lines of its standard output, all optional: ``progress`` with the groups
+    ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the group ``file`` (the
+    program says so after it has closed or flushed the file), ``trouble``, ``done``.
+    ``parallel``: several processes write one classic file (PnetCDF).
+
+    Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a glob in a folder.
+    """
+
+    argv: Sequence[str]
+    frames: Mapping[str, str] | str = field(default_factory=dict)
+    time_variable: str = "time"
+    progress: str | None = None
+    written: str | None = None
+    trouble: str | None = None
+    done: str | None = None
+    parallel: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    log_patterns: tuple[str, ...] = ("model.log",)
+    keep_patterns: tuple[str, ...] = ("model.log",)
+
+    name: ClassVar[str] = "command"
+    mpi: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.argv or not all(isinstance(word, str) for word in self.argv):
+            raise RecipeError("simulation.argv must be a list of at least one word")
+        for stream, pattern in self._patterns():
+            path = PurePosixPath(pattern)
+            if path.is_absolute() or ".." in path.parts or re.search(r"[*?[]", str(path.parent)):
+                raise RecipeError(
+                    f"simulation.frames.{stream}: {pattern!r} must be relative, with its wildcards "
+                    "in the file's name"
+                )
+        for key, needed in (
+            ("progress", "elapsed"),
+            ("written", "file"),
+            ("trouble", None),
+            ("done", None),
+        ):
+            self._check_expression(key, needed)
+
+    def _patterns(self) -> list[tuple[str, str]]:
+        if isinstance(self.frames, str):
+            return [(DEFAULT_STREAM, self.frames)]
+        return list(self.frames.items())
+
+    def _check_expression(self, key: str, needed: str | None) -> None:
+        text = getattr(self, key)
+        if text is None:
+            return
+        try:
+            pattern = re.compile(text)
+        except re.error as error:
+            raise RecipeError(
+                f"simulation.{key}: {text!r} is no regular expression: {error}"
+            ) from None
+        if needed and needed not in pattern.groupindex:
+            raise RecipeError(f"simulation.{key}: {text!r} lacks the group (?P<{needed}>...)")
+
+    def command(self) -> list[str]:
+        """The argument list as given."""
+        return list(self.argv)
+
+    def environment(self) -> dict[str, str]:
+        """As given; nothing is added."""
+        return dict(self.env)
+
+    def identify(self, name: str) -> OutputName | None:
+        """The first stream whose pattern matches; the name tells no time."""
+        path = PurePosixPath(name)
+        for stream, pattern in self._patterns():
+            glob = PurePosixPath(pattern)
+            if glob.parent == path.parent and fnmatchcase(path.name, glob.name):
+                return OutputName(stream)
+        return None
+
+    def is_leftover(self, name: str) -> bool:
+        """Whether it would be taken for a frame."""
+        return self.identify(name) is not None
+
+    def ready_flag(self, name: str) -> OutputName | None:
+        """There are none."""
+        return None
+
+    def read_line(self, line: str) -> LogLine | None:
+        """What the recipe's expressions find in the line, the first of them that matches."""
+        if self.written and (match := re.search(self.written, line)):
+            file = str(PurePosixPath(match["file"]))
+            output = self.identify(file)
+            return LogLine("written", line, stream=output.stream if output else None, file=file)
+        if self.trouble and re.search(self.trouble, line):
+            return LogLine("trouble", line.strip())
+        if self.done and re.search(self.done, line):
+            return LogLine("end", line)
+        if self.progress and (match := re.search(self.progress, line)):
+            groups = match.groupdict()
+            return LogLine(
+                "progress",
+                line,
+                elapsed_s=_seconds(groups.get("elapsed")),
+                total_s=_seconds(groups.get("total")),
+            )
+        return None
+
+    def facts(self, folder: Path) -> Facts:
+        """That its classic files have one writer, unless the recipe says otherwise."""
+        parents = {str(PurePosixPath(glob).parent) for _, glob in self._patterns()}
+        folders = tuple(sorted("" if parent == "." else parent for parent in parents)) or ("",)
+        return Facts(serial_classic=not self.parallel, folders=folders)
+
+    def check(self, inputs: Path) -> list[str]:
+        """A program that is neither among the inputs nor on the path; old output."""
+        messages = []
+        program = self.argv[0]
+        local = inputs / program
+        if "/" in program or local.exists():
+            if not local.is_file():
+                near = get_close_matches(local.name, _names(local.parent), 3, 0.5)
+                hint = f"; near: {', '.join(near)}" if near else ""
+                messages.append(f"error: there is no program {program} in {inputs}{hint}")
+            elif "/" in program and not os.access(local, os.X_OK):
+                messages.append(f"error: {local} may not be run: chmod +x it")
+        elif shutil.which(program) is None:
+            messages.append(f"error: there is no program {program} in {inputs} or on the path")
+        if not self.frames:
+            messages.append("no pattern of output files is given (frames): nothing will be seen")
+        old = [name for name in _names(inputs) if self.is_leftover(name)]
+        if old:
+            messages.append(
+                f"{len(old)} files among the inputs look like output ({old[0]}, ...): "
+                "they are not taken along"
+            )
+        return messages
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

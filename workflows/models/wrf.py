@@ -1,0 +1,216 @@
+"""WRF, the Weather Research and Forecasting model (``wrf.exe``, ARW core).
+
+Streams are history of each domain (``d01``) and auxiliary history (``auxhist2_d01``); restart
+files are none. Names, log lines and settings as in WRF v4 (share/mediation_integrate.F,
+Registry/registry.io_boilerplate) and as measured with v4.3.3.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import ClassVar
+
+from burstlens.valid_time import calendar_key, wrf_key
+from burstlens.workflows.models import namelist, wrf_checks
+from burstlens.workflows.models.base import Facts, LogLine, OutputName
+
+_DATE = r"\d{4}-\d\d-\d\d_\d\d[:_]\d\d[:_]\d\d"
+_FLAG = re.compile(rf"wrfoutReady_d(\d\d)_({_DATE})")
+_RESTART = re.compile(rf"wrfrst_d\d\d_{_DATE}(?:_\d{{4,8}})?")
+_RSL = re.compile(r"rsl\.(?:error|out)\.\d{4,8}")
+_WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
+_STEP = re.compile(r"\s*Timing for main: time (\S+) on domain\s+1:")
+_LOST = re.compile(r"error opening (\S+) for writing")
+_QUILT = re.compile(r"Quilting with\s+\d+ groups of\s+([1-9]\d*) I/O tasks")
+_END = re.compile(r"(?:d\d\d (\S+) )?wrf: SUCCESS COMPLETE WRF")
+_TROUBLE = re.compile(
+    r"exceeded (?:v_)?cfl|FATAL CALLED|Program received signal|forrtl: severe|Abort\("
+    r"|out of memory",
+    re.IGNORECASE,
+)
+HISTORY = ("history", "wrfout_d<domain>_<date>")
+AUXILIARY = ("auxhist", "auxhist<number>_d<domain>_<date>")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrf:
+    """The adapter. ``executable`` is a file among the inputs, or an absolute path.
+
+    ``outnames`` (stream, template of file names) and ``restart`` (whether the run starts from
+    restart files; None: not known) follow the namelist: :meth:`configured` sets them.
+    """
+
+    executable: str = "wrf.exe"
+    arguments: tuple[str, ...] = ()
+    outnames: tuple[tuple[str, str], ...] = (HISTORY, AUXILIARY)
+    restart: bool | None = None
+    time_variable: str = "Times"
+    log_patterns: tuple[str, ...] = ("rsl.error.*", "model.log")
+    keep_patterns: tuple[str, ...] = ("rsl.*", "namelist.*", "model.log")
+
+    name: ClassVar[str] = "wrf"
+    mpi: ClassVar[bool] = True
+
+    def configured(self, folder: Path) -> Wrf:
+        """The adapter with the file names that ``namelist.input`` in that folder asks for."""
+        settings = namelist.read(folder / "namelist.input")
+        given = [
+            (key.removesuffix("_outname"), str(PurePosixPath(str(values[0]))))
+            for key, values in settings.items()
+            if values and re.fullmatch(r"(?:history|auxhist\d+)_outname", key)
+        ]
+        history = [pair for pair in given if pair[0] == HISTORY[0]] or [HISTORY]
+        others = [pair for pair in given if pair[0] != HISTORY[0]]
+        restart = namelist.flag(settings, "restart") if settings else None
+        return replace(self, outnames=(*history, *others, AUXILIARY), restart=restart)
+
+    def command(self) -> list[str]:
+        """The executable in the model's folder, and its arguments."""
+        path = self.executable if "/" in self.executable else f"./{self.executable}"
+        return [path, *self.arguments]
+
+    def environment(self) -> dict[str, str]:
+        """Log lines at once: gfortran buffers them by 4 kB otherwise."""
+        return {"GFORTRAN_UNBUFFERED_PRECONNECTED": "y"}
+
+    def identify(self, name: str) -> OutputName | None:
+        """The stream, time and (io_form 102) tile that a file's name tells."""
+        for stream, prefix, pattern, _ in _patterns(self.outnames):
+            if name.startswith(prefix) and (match := pattern.fullmatch(name)):
+                return _output(stream, match.groupdict())
+        return None
+
+    def is_leftover(self, name: str) -> bool:
+        """Old output, flags and logs; restart files only where the run does not start from them."""
+        if self.identify(name) or _FLAG.fullmatch(name) or _RSL.fullmatch(name):
+            return True
+        return self.restart is False and _RESTART.fullmatch(name) is not None
+
+    def ready_flag(self, name: str) -> OutputName | None:
+        """The frame that a ``wrfoutReady_d01_<date>`` announces: always one of history."""
+        match = _FLAG.fullmatch(name)
+        return OutputName(f"d{match[1]}", wrf_key(match[2])) if match else None
+
+    def read_line(self, line: str) -> LogLine | None:
+        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do."""
+        if match := _WRITTEN.match(line):
+            return self._written(match[1], line)
+        if match := _STEP.match(line):
+            return LogLine("progress", line, time=wrf_key(match[1]))
+        if match := _LOST.search(line):
+            return LogLine("trouble", line.strip(), file=match[1])
+        if _TROUBLE.search(line):
+            return LogLine("trouble", line.strip())
+        if _QUILT.search(line):
+            return LogLine("asynchronous", line)
+        if match := _END.search(line):
+            return LogLine("end", line, time=wrf_key(match[1] or ""))
+        return None
+
+    def facts(self, folder: Path) -> Facts:
+        """Start, length, I/O forms and folders as ``namelist.input`` has them."""
+        settings = namelist.read(folder / "namelist.input")
+        parents = {str(PurePosixPath(template).parent) for _, template in self.outnames}
+        quilting = wrf_checks.is_quilting(settings)
+        return Facts(
+            start=_key(settings, "start"),
+            total_s=_total_s(settings),
+            serial_classic=wrf_checks.is_serial(settings),
+            io_groups=int(namelist.number(settings, "nio_groups", default=1)) if quilting else 1,
+            ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
+            output_bytes=_output_bytes(settings),
+            folders=tuple(sorted("" if parent == "." else parent for parent in parents)),
+        )
+
+    def check(self, inputs: Path) -> list[str]:
+        """A missing executable or namelist, and the namelist's traps."""
+        return wrf_checks.check(self.configured(inputs), inputs)
+
+    def _written(self, name: str, line: str) -> LogLine | None:
+        """The log cuts names at 30 characters, so that the end of the date may be missing."""
+        name = str(PurePosixPath(name))
+        for stream, prefix, _, cut in _patterns(self.outnames):
+            match = cut.fullmatch(name) if name.startswith(prefix) else None
+            digits = re.sub(r"\D", "", match["date"]) if match else ""
+            # To the minute at least: less could speak of several frames.
+            if match and len(digits) >= 12:
+                output = _output(stream, {**match.groupdict(), "date": None})
+                time = f"{digits[:8]}T{digits[8:14]}"
+                return LogLine("written", line, stream=output.stream, time=time, file=name)
+        return None
+
+
+@lru_cache(maxsize=16)
+def _patterns(
+    outnames: tuple[tuple[str, str], ...],
+) -> tuple[tuple[str, str, re.Pattern[str], re.Pattern[str]], ...]:
+    """For each stream: the fixed start of its names, the names, and names that may be cut."""
+    found = []
+    for stream, template in outnames:
+        text = re.escape(template)
+        text = text.replace("<domain>", r"(?P<domain>\d\d)").replace("<number>", r"(?P<number>\d+)")
+        whole = text.replace("<date>", f"(?P<date>{_DATE})") + r"(?:_(?P<tile>\d{4,8}))?"
+        cut = text.partition("<date>")[0] + r"(?P<date>[-\d:_]*)"
+        found.append((stream, template.partition("<")[0], re.compile(whole), re.compile(cut)))
+    return tuple(found)
+
+
+def _output(stream: str, parts: dict[str, str | None]) -> OutputName:
+    domain = f"d{parts.get('domain') or '01'}"
+    number, tile, date = parts.get("number"), parts.get("tile"), parts.get("date")
+    if stream != HISTORY[0]:
+        domain = f"{stream}{number or ''}_{domain}"
+    return OutputName(domain, wrf_key(date or ""), int(tile) if tile else None)
+
+
+def _date(settings: namelist.Namelist, which: str) -> datetime | None:
+    parts = ("year", "month", "day", "hour", "minute", "second")
+    if f"{which}_year" not in settings:
+        return None
+    values = [int(namelist.number(settings, f"{which}_{part}")) for part in parts]
+    try:
+        return datetime(*values)  # type: ignore[arg-type]
+    except ValueError:
+        return None
+
+
+def _key(settings: namelist.Namelist, which: str) -> str | None:
+    date = _date(settings, which)
+    if date is None:
+        return None
+    return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def _total_s(settings: namelist.Namelist) -> float | None:
+    """The length of the run: ``run_*`` where given, else from start to end, as WRF has it."""
+    run = timedelta(
+        **{
+            unit: namelist.number(settings, f"run_{unit}")
+            for unit in ("days", "hours", "minutes", "seconds")
+        }
+    ).total_seconds()
+    if run > 0:
+        return run
+    start, end = _date(settings, "start"), _date(settings, "end")
+    return (end - start).total_seconds() if start and end and end > start else None
+
+
+def _output_bytes(settings: namelist.Namelist) -> int | None:
+    """A rule of thumb for history, on the upper side: 25 3-D and 120 2-D fields of 4 bytes."""
+    total = _total_s(settings)
+    if total is None or "e_we" not in settings:
+        return None
+    size = 0.0
+    for index in range(int(namelist.number(settings, "max_dom", default=1))):
+        west_east, south_north, levels = (
+            namelist.number(settings, name, index) for name in ("e_we", "e_sn", "e_vert")
+        )
+        interval = wrf_checks.history_interval_s(settings, index)
+        if interval > 0:
+            fields = 25 * levels + 120
+            size += 4 * west_east * south_north * fields * (total // interval + 1)
+    return int(size)

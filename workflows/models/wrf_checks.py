@@ -1,0 +1,117 @@
+"""What is wrong or risky in the inputs of a WRF run: said, never edited."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstlens.workflows.models import namelist
+from burstlens.workflows.models.namelist import Namelist, flag, number
+
+if TYPE_CHECKING:
+    from burstlens.workflows.models.wrf import Wrf
+
+SERIAL = (2.0, 102.0)
+"""io_form of netCDF through one process (a file): 2, and 102 with a file a rank."""
+
+
+def is_quilting(settings: Namelist) -> bool:
+    """Whether ranks of their own write (``&namelist_quilt``)."""
+    return number(settings, "nio_tasks_per_group") > 0
+
+
+def is_serial(settings: Namelist) -> bool:
+    """Whether every stream is certainly written without PnetCDF."""
+    forms = [
+        number(settings, key)
+        for key in settings
+        if key == "io_form_history" or key.startswith("io_form_auxhist")
+    ]
+    return "io_form_history" in settings and all(form in SERIAL for form in forms)
+
+
+def history_interval_s(settings: Namelist, index: int = 0) -> float:
+    """Seconds from one history frame of a domain to the next, 0 where the namelist has none."""
+    units = {"_d": 86400, "_h": 3600, "_m": 60, "_s": 1, "": 60}
+    return sum(
+        number(settings, f"history_interval{suffix}", index) * seconds
+        for suffix, seconds in units.items()
+    )
+
+
+def check(model: Wrf, inputs: Path) -> list[str]:
+    """One message each, worst first; those that stop the run start with ``error: ``."""
+    try:
+        names = sorted(os.listdir(inputs))
+    except OSError as error:
+        return [f"error: the inputs cannot be listed: {inputs} ({error.strerror})"]
+    messages = [*_executable(model.executable, inputs, names)]
+    settings = namelist.read(inputs / "namelist.input")
+    if not settings:
+        messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
+    messages += _traps(model, settings)
+    old = [name for name in names if model.is_leftover(name)]
+    if old:
+        messages.append(
+            f"{len(old)} files of an earlier run lie in the inputs ({old[0]}, ...): "
+            "they are not taken along"
+        )
+    return messages
+
+
+def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
+    path = inputs / executable
+    if not path.is_file():
+        near = get_close_matches(executable, names, 3, 0.5)
+        hint = f"; near: {', '.join(near)}" if near else ""
+        return [f"error: there is no executable {executable} in {inputs}{hint}"]
+    if not os.access(path, os.X_OK):
+        return [f"error: {path} may not be run: chmod +x it"]
+    return []
+
+
+def _traps(model: Wrf, settings: Namelist) -> list[str]:
+    quilting, classic = is_quilting(settings), flag(settings, "use_netcdf_classic")
+    form = number(settings, "io_form_history", default=2)
+    growing = number(settings, "frames_per_outfile", default=1) > 1
+    netcdf4 = form in SERIAL and (quilting or not classic)
+    found = []
+    for stream, template in model.outnames:
+        if template.startswith(("/", "../")):
+            found.append(
+                f"error: {stream}_outname leads out of the run's folder ({template}): "
+                "its frames would not be seen"
+            )
+    if quilting and growing and netcdf4:
+        found.append(
+            "quilting with several frames in a netCDF-4 file: nothing of it can be read before "
+            "the file is closed; set frames_per_outfile = 1"
+        )
+    if quilting and flag(settings, "output_ready_flag"):
+        found.append("output_ready_flag has no effect with quilting (nio_tasks_per_group > 0)")
+    if quilting and number(settings, "nio_groups", default=1) > 1:
+        found.append(
+            "nio_groups > 1: frames may come out of order, and each is taken to be whole only "
+            "after half a second of quiet"
+        )
+    if growing and netcdf4 and not quilting:
+        found.append(
+            "frames_per_outfile > 1 with netCDF-4: frames are seen one by one, but their file "
+            "can be released only when the next one is begun"
+        )
+    if form == 102:
+        found.append("io_form_history = 102: a file a rank; a frame is whole when all of them are")
+    if flag(settings, "nocolons") and flag(settings, "output_ready_flag"):
+        found.append("nocolons: the names of ready flags keep their colons")
+    renamed = [stream for stream, template in model.outnames if "<date>" not in template]
+    found += [
+        f"{stream}_outname has no <date>: every frame of it goes to one name" for stream in renamed
+    ]
+    if flag(settings, "output_ready_flag") and any(
+        stream == "history" and not template.startswith("wrfout_d<domain>_")
+        for stream, template in model.outnames
+    ):
+        found.append("history_outname: the names of ready flags do not follow it")
+    return found

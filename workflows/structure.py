@@ -1,0 +1,172 @@
+"""What a file of output says of itself: which of its records are whole, as far as bytes tell.
+
+For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
+read the times: true only while every variable on disk is final. For classic files the number of
+records in the header and the size must cover the record. Nothing here opens a file with a lock or
+with the netCDF library.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from burstlens.errors import FrameError
+from burstlens.workflows import cdf, hdf5, time_axis
+from burstlens.workflows.hdf5 import Prober
+
+PATCH = tuple(
+    f"{axis}_{part}"
+    for axis in ("WEST-EAST", "SOUTH-NORTH")
+    for part in ("GRID_DIMENSION", "PATCH_START_UNSTAG", "PATCH_END_UNSTAG")
+)
+"""Global attributes that say which part of the domain a tile of WRF holds."""
+
+_NO_RECORD = "it has no record yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The records of one file that are whole by their bytes.
+
+    ``times`` are the keys of the whole records from the one asked for on, ``begun`` how many
+    records the file says it has, ``frame_bytes`` the share of one. ``conclusive``: in a file that
+    one process writes, this cannot be true too early. ``classic``: it is a CDF file. ``cells`` is
+    how many of the domain's cells the file holds, and of how many. ``reason`` says what is missing
+    from the next record, "" when nothing is.
+    """
+
+    times: tuple[str, ...] = ()
+    begun: int = 0
+    frame_bytes: int = 0
+    conclusive: bool = True
+    classic: bool = False
+    cells: tuple[int, int] = (1, 1)
+    reason: str = ""
+
+
+def probe(
+    path: str, first: int, time_variable: str, prober: Prober, *, to_the_end: bool = False
+) -> Structure:
+    """Look at a file, from record ``first`` on. A file that tells nothing yet gives its reason.
+
+    ``to_the_end``: bytes beyond the last record count as a record that was begun and not finished.
+    Raises OSError when the file system does not let it be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        magic = os.pread(descriptor, 12, 0)
+        if magic[:3] == b"CDF":
+            if not to_the_end and cdf.records(magic) == first:
+                # The usual state of a file in progress: its header need not be read.
+                return Structure(begun=first, classic=True, reason="" if first else _NO_RECORD)
+            return _classic(descriptor, first, time_variable, to_the_end)
+        if not magic:
+            return Structure(reason="it has 0 bytes")
+        return _hdf5(descriptor, path, first, time_variable, prober)
+    except FrameError as error:
+        return Structure(reason=str(error))
+    finally:
+        os.close(descriptor)
+
+
+def no_variable(name: str, names: Iterable[str]) -> str:
+    """What to say where a file lacks its time variable, with near names."""
+    known = list(names)
+    near = get_close_matches(name, known, 3, 0.4) or known[:5]
+    return f"it has no variable {name!r}" + (f" (near: {', '.join(near)})" if near else "")
+
+
+def _hdf5(descriptor: int, path: str, first: int, time_variable: str, prober: Prober) -> Structure:
+    def at_rest() -> int:
+        size, end = os.fstat(descriptor).st_size, hdf5.end_of_file(descriptor)
+        if end is None:
+            raise FrameError("it has no HDF5 superblock and no netCDF header")
+        if end != size:
+            raise FrameError(f"its superblock ends it at {end} bytes, it has {size}")
+        return size
+
+    size = at_rest()
+    reply = prober.ask(path, first, time_variable)
+    if at_rest() != size:
+        raise FrameError("it grew while it was read")
+    return _structure(reply.times, first, reply.records, size // max(1, reply.records), reply.patch)
+
+
+def _classic(descriptor: int, first: int, time_variable: str, to_the_end: bool) -> Structure:
+    header = cdf.read_header(descriptor)
+    size = os.fstat(descriptor).st_size
+    variable = header.variables.get(time_variable)
+    if variable is None:
+        raise FrameError(no_variable(time_variable, header.variables))
+    if header.records is None:
+        raise FrameError("its number of records is left open")
+    patch = {
+        key: int(value[0])
+        for key in PATCH
+        if isinstance(value := header.attributes.get(key), tuple) and value
+    }
+    if not variable.is_record:
+        if size < header.end_of_fixed():
+            raise FrameError(f"it has {size} of {header.end_of_fixed()} bytes")
+        keys = _times(header, variable, header.read(descriptor, variable, 0))
+        share = size // max(1, len(keys))
+        whole = _structure(keys[first:], first, len(keys), share, patch)
+        return replace(whole, classic=True, conclusive=False)
+    keys, short = [], ""
+    for index in range(first, min(header.records, first + hdf5.MAX_TIMES)):
+        end = max(header.end_of_record(index), header.end_of_fixed())
+        if size < end:
+            short = f"it has {size} of {end} bytes"
+            break
+        keys += _times(header, variable, header.read(descriptor, variable, index))
+    end = max(header.begin_of_record(header.records), header.end_of_fixed())
+    if to_the_end and not short and size > end:
+        short = f"it has {size - end} bytes of an unfinished record"
+    share = size if header.records == 1 else header.record_bytes
+    return replace(_structure(keys, first, header.records, share, patch, short), classic=True)
+
+
+def _times(header: cdf.Header, variable: cdf.Variable, raw: bytes) -> list[str | None]:
+    if len(raw) < variable.bytes:
+        raise FrameError("its times are cut short")
+    if variable.code == "c":
+        return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1)
+    units, calendar = (
+        value if isinstance(value := variable.attributes.get(key), str) else default
+        for key, default in (("units", "s"), ("calendar", "standard"))
+    )
+    values = struct.unpack(
+        f">{len(raw) // struct.calcsize('>' + variable.code)}{variable.code}", raw
+    )
+    return time_axis.numeric_keys(values, units.rstrip("\0"), calendar.rstrip("\0"))
+
+
+def _structure(
+    keys: Iterable[str | None],
+    first: int,
+    begun: int,
+    frame_bytes: int,
+    patch: Mapping[str, int],
+    reason: str = "",
+) -> Structure:
+    times: list[str] = []
+    for key in keys:
+        if key is None:
+            reason = reason or f"record {first + len(times)} has no time yet"
+            break
+        times.append(key)
+    if not times and not first and not reason:
+        reason = _NO_RECORD
+    return Structure(tuple(times), begun, frame_bytes, cells=_cells(patch), reason=reason)
+
+
+def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
+    if len(patch) != len(PATCH):
+        return 1, 1
+    west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
+    mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
+    return mine, west_east * south_north
