@@ -1,0 +1,291 @@
+"""The parameter file: what it may say, checked at once, with a dotted path for every fault."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from burstlens.errors import RecipeError
+from burstlens.workflows.awm import limits, source
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Table(BaseModel):
+    """A table of the file: no key but those below, nothing changes after reading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Grid(Table):
+    """Nodes inside the absorbing layers, east, north and up, and their spacing."""
+
+    nx: int = Field(ge=12)
+    ny: int = Field(ge=12)
+    nz: int = Field(ge=12)
+    spacing_m: Positive
+    points_per_wavelength: Positive = 5.0
+
+
+class Time(Table):
+    """Step, and either the steps or the seconds to go."""
+
+    step_s: Positive
+    duration_s: Positive | None = None
+    steps: Count | None = None
+
+    @model_validator(mode="after")
+    def _one_length(self) -> Self:
+        if (self.duration_s is None) == (self.steps is None):
+            raise ValueError("give either duration_s or steps")
+        return self
+
+    @property
+    def count(self) -> int:
+        """Steps to take."""
+        return self.steps or max(1, round((self.duration_s or 0.0) / self.step_s))
+
+
+class Layer(Table):
+    """A homogeneous layer from ``top_m`` below the surface to the next one."""
+
+    top_m: Annotated[float, Field(ge=0)] = 0.0
+    vp_m_s: Positive
+    vs_m_s: Positive
+    rho_kg_m3: Positive
+
+    @model_validator(mode="after")
+    def _is_solid(self) -> Self:
+        if self.vp_m_s <= math.sqrt(4 / 3) * self.vs_m_s:
+            raise ValueError(f"vp {self.vp_m_s:g} must exceed 1.155 vs = {1.1547 * self.vs_m_s:g}")
+        return self
+
+
+class Material(Table):
+    """Layers, top down, or a netCDF file of vp, vs and rho on (z, y, x)."""
+
+    layers: tuple[Layer, ...] | None = None
+    file: str | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.layers is None) == (self.file is None):
+            raise ValueError("give either layers or file")
+        if self.layers is not None:
+            tops = [layer.top_m for layer in self.layers]
+            if not tops or tops[0] != 0 or tops != sorted(set(tops)):
+                raise ValueError("layers must start with top_m = 0 and go down")
+        return self
+
+
+class Source(Table):
+    """A point source: its place, its tensor (axes x east, y north, z up) and its moment rate."""
+
+    x_m: Finite
+    y_m: Finite
+    depth_m: Finite
+    mxx_n_m: Finite = 0.0
+    myy_n_m: Finite = 0.0
+    mzz_n_m: Finite = 0.0
+    mxy_n_m: Finite = 0.0
+    mxz_n_m: Finite = 0.0
+    myz_n_m: Finite = 0.0
+    strike_deg: Finite | None = None
+    dip_deg: Finite | None = None
+    rake_deg: Finite | None = None
+    moment_n_m: Positive | None = None
+    function: Literal["gaussian", "ricker", "brune", "triangle", "bell", "liu"]
+    frequency_hz: Positive | None = None
+    duration_s: Positive | None = None
+    delay_s: Finite | None = None
+    highest_frequency_hz: Positive | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        fault = (self.strike_deg, self.dip_deg, self.rake_deg, self.moment_n_m)
+        six = (self.mxx_n_m, self.myy_n_m, self.mzz_n_m, self.mxy_n_m, self.mxz_n_m, self.myz_n_m)
+        if any(v is not None for v in fault):
+            if any(v is None for v in fault) or any(six):
+                raise ValueError("give strike_deg, dip_deg, rake_deg and moment_n_m, or m.._n_m")
+        elif not any(six):
+            raise ValueError("the moment tensor is zero: give m.._n_m, or strike_deg and so on")
+        key = "frequency_hz" if self.function in source.BY_FREQUENCY else "duration_s"
+        other = "duration_s" if key == "frequency_hz" else "frequency_hz"
+        if getattr(self, key) is None or getattr(self, other) is not None:
+            raise ValueError(f"function {self.function!r} takes {key}, not {other}")
+        return self
+
+    @property
+    def tensor(self) -> NDArray[np.float64]:
+        """Moment tensor (3, 3) in N m, axes east, north, up."""
+        if self.moment_n_m is not None:
+            assert self.strike_deg is not None and self.dip_deg is not None  # noqa: PT018
+            assert self.rake_deg is not None
+            return source.double_couple(
+                self.strike_deg, self.dip_deg, self.rake_deg, self.moment_n_m
+            )
+        return np.array(
+            [
+                [self.mxx_n_m, self.mxy_n_m, self.mxz_n_m],
+                [self.mxy_n_m, self.myy_n_m, self.myz_n_m],
+                [self.mxz_n_m, self.myz_n_m, self.mzz_n_m],
+            ]
+        )
+
+    def rate(self, t_s: Any) -> NDArray[np.float64]:
+        """Moment rate for unit moment, in 1/s, at the times ``t_s``."""
+        return source.moment_rate(t_s, self.function, **self._keys)
+
+    @property
+    def _keys(self) -> dict[str, float]:
+        delay = 1.2 / (self.frequency_hz or 1) if self.function in source.CENTRED else 0.0
+        return {
+            "frequency_hz": self.frequency_hz or 0.0,
+            "duration_s": self.duration_s or 0.0,
+            "delay_s": self.delay_s if self.delay_s is not None else delay,
+        }
+
+    @property
+    def highest_hz(self) -> float:
+        """The frequency in Hz that the grid must carry."""
+        return self.highest_frequency_hz or source.highest_frequency(self.function, **self._keys)
+
+
+class Absorbing(Table):
+    """Convolutional perfectly matched layers around the grid, ``points`` nodes thick."""
+
+    points: int = Field(default=10, ge=4, le=100)
+    reflection: float = Field(default=1e-4, gt=0, lt=1)
+
+
+class Output(Table):
+    """What is written each so many steps (0: never), and how."""
+
+    surface_every: int = Field(default=0, ge=0)
+    volume_every: int = Field(default=0, ge=0)
+    volume_stride: Count = 1
+    station_every: Count = 100
+    format: Literal["netcdf4", "classic", "cdf5"] = "netcdf4"
+    files: Literal["frame", "growing"] = "frame"
+    compression: int = Field(default=0, ge=0, le=9)
+
+
+class Station(Table):
+    """A place where every time step is recorded."""
+
+    name: str = Field(min_length=1, max_length=32)
+    x_m: Finite
+    y_m: Finite
+    depth_m: Annotated[float, Field(ge=0)] = 0.0
+
+
+class Parameters(Table):
+    """The whole file. Raises RecipeError, with every fault, when it is read wrong."""
+
+    title: str = "awm run"
+    free_surface: bool = True
+    threads: Count | None = None
+    allow_unstable: bool = False
+    grid: Grid
+    time: Time
+    material: Material
+    source: Source
+    absorbing: Absorbing = Absorbing()
+    output: Output = Output()
+    station: tuple[Station, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_inside(self) -> Self:
+        grid, h = self.grid, self.grid.spacing_m
+        faults = []
+        lowest = (grid.nz - 1) * h
+        shallowest = 2 * h if self.free_surface else 0.0
+        places = [("source", self.source.x_m, self.source.y_m, self.source.depth_m, shallowest)]
+        places += [
+            (f"station.{n}", s.x_m, s.y_m, s.depth_m, 0.0) for n, s in enumerate(self.station)
+        ]
+        for path, x, y, depth, top in places:
+            for key, value, low, high in (
+                ("x_m", x, 0.0, (grid.nx - 1) * h),
+                ("y_m", y, 0.0, (grid.ny - 1) * h),
+                ("depth_m", depth, top, lowest),
+            ):
+                if not low <= value <= high:
+                    faults.append(f"{path}.{key}: {value:g} is outside {low:g} to {high:g} m")
+        names = [s.name for s in self.station]
+        for name in sorted({n for n in names if names.count(n) > 1}):
+            faults.append(f"station: the name {name!r} is given twice")
+        faults += self.refusals(*self._layer_speeds())
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _layer_speeds(self) -> tuple[float, float]:
+        layers = self.material.layers
+        if layers is None:
+            return math.inf, 0.0
+        return min(la.vs_m_s for la in layers), max(la.vp_m_s for la in layers)
+
+    def refusals(self, vs_min: float, vp_max: float) -> list[str]:
+        """Why this grid and step cannot carry waves in a material of those speeds, in m/s."""
+        if self.allow_unstable:
+            return []
+        h = self.grid.spacing_m
+        found = [
+            limits.unstable(self.time.step_s, h, vp_max) if vp_max > 0 else None,
+            limits.too_coarse(h, vs_min, self.source.highest_hz, self.grid.points_per_wavelength),
+        ]
+        return [text for text in found if text]
+
+
+def _known(path: tuple[int | str, ...]) -> list[str]:
+    table: Any = Parameters
+    for part in path[:-1]:
+        if isinstance(part, int):
+            continue
+        field = table.model_fields[part]
+        for kind in (Grid, Time, Material, Source, Absorbing, Output, Station, Layer):
+            if kind.__name__ in str(field.annotation):
+                table = kind
+    return list(table.model_fields)
+
+
+def _describe(error: ValidationError) -> str:
+    texts = []
+    for fault in error.errors():
+        path = ".".join(str(part) for part in fault["loc"])
+        if fault["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(fault["loc"][-1]), _known(fault["loc"]), n=2)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            texts.append(f"{path}: unknown key{hint}")
+        elif fault["type"] == "missing":
+            texts.append(f"{path}: missing")
+        elif fault["type"] == "value_error":
+            text = str(fault["ctx"]["error"])
+            texts.append(f"{path}: {text}" if path else text)
+        else:
+            texts.append(f"{path}: {fault['msg'].lower()}, not {fault['input']!r}")
+    return "; ".join(texts)
+
+
+def read(path: Path) -> Parameters:
+    """The parameters in a TOML file. Raises RecipeError with all faults at once."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecipeError(f"{path}: there is no such parameter file") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RecipeError(f"{path}: cannot be read: {error}") from None
+    try:
+        return Parameters.model_validate(raw)
+    except ValidationError as error:
+        raise RecipeError(f"{path}: {_describe(error)}") from None
