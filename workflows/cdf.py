@@ -12,6 +12,7 @@ import math
 import os
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from burstlens.errors import FrameError
 
@@ -20,10 +21,31 @@ MAX_NAME_BYTES = 1024
 MAX_RANK = 1024
 _FIRST_READ = 64 << 10
 _DIMENSION, _VARIABLE, _ATTRIBUTE = 10, 11, 12
-_TYPES = {1: "b", 2: "c", 3: "h", 4: "i", 5: "f", 6: "d", 7: "B", 8: "H", 9: "I", 10: "q", 11: "Q"}
-_CHAR = 2
+_CODES = "bchifdBHIqQ"
+_TYPES = {
+    number: (code, struct.calcsize(">" + code)) for number, code in enumerate(_CODES, start=1)
+}
+_U32, _U64 = struct.Struct(">I"), struct.Struct(">Q")
+_TYPE_U32, _TYPE_U64 = struct.Struct(">II"), struct.Struct(">IQ")
 
-Value = str | tuple[float, ...]
+
+class Attribute(NamedTuple):
+    """The value of an attribute: the ``struct`` code of its type, and its big-endian bytes."""
+
+    code: str
+    raw: bytes
+
+    @property
+    def text(self) -> str:
+        """The value of a character attribute, "" for any other."""
+        return self.raw.rstrip(b"\0").decode("utf-8", "replace") if self.code == "c" else ""
+
+    @property
+    def number(self) -> float | None:
+        """The first value of a numeric attribute, None for any other."""
+        if self.code == "c" or not self.raw:
+            return None
+        return float(struct.unpack_from(">" + self.code, self.raw)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +56,7 @@ class Variable:
     is_record: bool
     code: str
     begin: int
-    attributes: dict[str, Value]
+    attributes: dict[str, Attribute]
 
     @property
     def bytes(self) -> int:
@@ -49,7 +71,7 @@ class Header:
     version: int
     records: int | None
     record_bytes: int
-    attributes: dict[str, Value]
+    attributes: dict[str, Attribute]
     variables: dict[str, Variable]
 
     def end_of_fixed(self) -> int:
@@ -80,14 +102,13 @@ class _Cursor:
         self._descriptor = descriptor
         self._data = os.pread(descriptor, _FIRST_READ, 0)
         self._at = 0
-        self._wide = False
+        self._count, self._type_count, self._tag_count = _U32, _TYPE_U32, _TYPE_U32
 
     def widen(self) -> None:
-        self._wide = True
+        """Counts are 8 bytes from here on, as in CDF-5; types and tags stay at 4."""
+        self._count, self._type_count, self._tag_count = _U64, _TYPE_U64, _TYPE_U64
 
-    def take(self, count: int) -> bytes:
-        """The next ``count`` bytes; the header's fields are padded to 4."""
-        end = self._at + count
+    def _fetch(self, end: int) -> None:
         if end > MAX_HEADER_BYTES:
             raise FrameError(f"the header is longer than {MAX_HEADER_BYTES} bytes")
         while end > len(self._data):
@@ -95,46 +116,57 @@ class _Cursor:
             if not more:
                 raise FrameError("the header is cut short")
             self._data += more
-        start, self._at = self._at, end + -count % 4
+
+    def take(self, count: int) -> bytes:
+        """The next ``count`` bytes; the header's fields are padded to 4."""
+        start = self._at
+        end = start + count
+        if end > len(self._data):
+            self._fetch(end)
+        self._at = end + -count % 4
         return self._data[start:end]
 
-    def u32(self) -> int:
-        return int.from_bytes(self.take(4), "big")
-
-    def u64(self) -> int:
-        return int.from_bytes(self.take(8), "big")
+    def unpack(self, form: struct.Struct) -> tuple[int, ...]:
+        """The next integers, which that form describes."""
+        start = self._at
+        end = start + form.size
+        if end > len(self._data):
+            self._fetch(end)
+        self._at = end
+        return form.unpack_from(self._data, start)
 
     def count(self) -> int:
-        """A NON_NEG: 4 bytes, 8 in CDF-5."""
-        return self.u64() if self._wide else self.u32()
+        """A NON_NEG of the specification."""
+        return self.unpack(self._count)[0]
+
+    def counts(self, number: int) -> tuple[int, ...]:
+        """Several of them."""
+        return self.unpack(struct.Struct(f">{number}{self._count.format[-1]}"))
 
     def name(self) -> str:
+        """A name."""
         length = self.count()
         if not 0 < length <= MAX_NAME_BYTES:
             raise FrameError(f"the header has a name of {length} bytes")
         return self.take(length).decode("utf-8", "replace")
 
     def list_length(self, tag: int) -> int:
-        found, length = self.u32(), self.count()
+        """How many elements a list has that begins with this tag, or is absent."""
+        found, length = self.unpack(self._tag_count)
         if found not in (tag, 0) or (found == 0 and length):
             raise FrameError(f"the header has tag {found} where {tag} should be")
         return length
 
-    def type_code(self) -> str:
-        number = self.u32()
-        if number not in _TYPES:
-            raise FrameError(f"the header has the unknown type {number}")
-        return _TYPES[number]
-
-    def attributes(self) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+    def attributes(self) -> dict[str, Attribute]:
+        """A list of attributes, their values left as bytes."""
+        found: dict[str, Attribute] = {}
         for _ in range(self.list_length(_ATTRIBUTE)):
-            name, code, length = self.name(), self.type_code(), self.count()
-            raw = self.take(length * struct.calcsize(">" + code))
-            if code == _TYPES[_CHAR]:
-                found[name] = raw.decode("utf-8", "replace")
-            else:
-                found[name] = struct.unpack(f">{length}{code}", raw)
+            name = self.name()
+            number, length = self.unpack(self._type_count)
+            if number not in _TYPES:
+                raise FrameError(f"the header has the unknown type {number}")
+            code, size = _TYPES[number]
+            found[name] = Attribute(code, self.take(length * size))
         return found
 
 
@@ -176,15 +208,18 @@ def _variable(cursor: _Cursor, version: int, lengths: list[int]) -> tuple[str, V
     name, rank = cursor.name(), cursor.count()
     if rank > MAX_RANK:
         raise FrameError(f"the variable {name} has {rank} dimensions")
-    numbers = [cursor.count() for _ in range(rank)]
-    if any(number >= len(lengths) for number in numbers):
+    numbers = cursor.counts(rank)
+    if rank and max(numbers) >= len(lengths):
         raise FrameError(f"the variable {name} has a dimension that does not exist")
     shape = tuple(lengths[number] for number in numbers)
     is_record = bool(shape) and shape[0] == 0
-    attributes, code = cursor.attributes(), cursor.type_code()
-    # vsize is redundant, and wrong for large variables by specification: skipped.
-    cursor.count()
-    begin = cursor.u32() if version == 1 else cursor.u64()
+    attributes = cursor.attributes()
+    number, _ = cursor.unpack(_TYPE_U64 if version == 5 else _TYPE_U32)
+    if number not in _TYPES:
+        raise FrameError(f"the variable {name} has the unknown type {number}")
+    # What was passed over is vsize: redundant, and wrong for large variables by specification.
+    begin = cursor.unpack(_U32 if version == 1 else _U64)[0]
+    code = _TYPES[number][0]
     return name, Variable(shape[1:] if is_record else shape, is_record, code, begin, attributes)
 
 

@@ -34,12 +34,13 @@ class Unit:
     stream: str
     name: str
     time: str | None = None
+    tiled: bool = False
 
     @classmethod
     def of(cls, file: str, output: OutputName) -> Unit:
         """The unit that a file belongs to; a tile's number is what follows its last ``_``."""
         name = file if output.tile is None else file.rpartition("_")[0]
-        return cls(output.stream, name, output.time)
+        return cls(output.stream, name, output.time, output.tile is not None)
 
     @property
     def series(self) -> str:

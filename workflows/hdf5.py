@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from burstlens.errors import FrameError
 
@@ -67,11 +68,11 @@ def _end_of_file(block: bytes, offset: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What h5py found: how many records, the keys of those asked for, the tile's place."""
+    """What h5py found: how many records, the keys of those asked for, numeric attributes."""
 
     records: int
     times: tuple[str | None, ...]
-    patch: Mapping[str, int]
+    numbers: Mapping[str, int]
 
 
 class Prober:
@@ -83,8 +84,12 @@ class Prober:
         self._child: subprocess.Popen[bytes] | None = None
         self._resting: dict[str, float] = {}
 
-    def ask(self, path: str, first: int, time_variable: str) -> Reply:
+    def ask(
+        self, path: str, first: int, time_variable: str, attributes: Sequence[str] = ()
+    ) -> Reply:
         """What the file holds, with the times of its records from ``first`` on.
+
+        ``attributes`` names global ones to read, as integers, where they are there.
 
         Raises :class:`FrameError` when it cannot be read (yet), has no such variable, or took
         longer than the limit; such a file is then left alone for a while.
@@ -94,7 +99,7 @@ class Prober:
         child = self._started()
         if child.stdin is None:
             raise FrameError("the prober has no input")
-        request = json.dumps({"path": path, "first": first, "variable": time_variable})
+        request = json.dumps([path, first, time_variable, [*attributes]])
         try:
             child.stdin.write(request.encode() + b"\n")
             child.stdin.flush()
@@ -105,7 +110,7 @@ class Prober:
             raise FrameError(f"reading it was ended: {_end(child)}") from error
         if "error" in answer:
             raise FrameError(answer["error"])
-        return Reply(answer["records"], tuple(answer["times"]), answer["patch"])
+        return Reply(answer["records"], tuple(answer["times"]), answer["numbers"])
 
     def close(self) -> None:
         """End the child. It also ends by itself when its owner does."""
@@ -177,11 +182,11 @@ def main(limit_s: float) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     print("ready", flush=True)
     for line in sys.stdin:
-        request = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, limit_s)
         try:
-            with h5py.File(request["path"], "r", locking=False) as file:
-                answer = _look(file, request["first"], request["variable"])
+            path, *rest = json.loads(line)
+            with h5py.File(path, "r", locking=False) as file:
+                answer = _look(file, *rest)
         except FrameError as error:
             answer = {"error": str(error)}
         except Exception as error:
@@ -191,7 +196,7 @@ def main(limit_s: float) -> None:
         print(json.dumps(answer), flush=True)
 
 
-def _look(file: Mapping[str, object], first: int, variable: str) -> dict[str, object]:
+def _look(file: Any, first: int, variable: str, attributes: list[str]) -> dict[str, object]:
     import h5py
     import numpy as np
 
@@ -208,12 +213,8 @@ def _look(file: Mapping[str, object], first: int, variable: str) -> dict[str, ob
     else:
         units, calendar = (_text(found.attrs.get(key)) for key in ("units", "calendar"))
         times = time_axis.numeric_keys(rows.ravel(), units or "s", calendar or "standard")
-    patch = {
-        key: int(np.ravel(value)[0])
-        for key in structure.PATCH
-        if (value := found.file.attrs.get(key)) is not None
-    }
-    return {"records": records, "times": times, "patch": patch}
+    numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
+    return {"records": records, "times": times, "numbers": numbers}
 
 
 def _text(value: object) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from burstlens.errors import FrameError
 from burstlens.workflows import cdf, hdf5, time_axis
-from burstlens.workflows.hdf5 import Prober
+from burstlens.workflows.hdf5 import Prober, Reply
 
 PATCH = tuple(
     f"{axis}_{part}"
@@ -49,24 +49,33 @@ class Structure:
 
 
 def probe(
-    path: str, first: int, time_variable: str, prober: Prober, *, to_the_end: bool = False
+    path: str,
+    first: int,
+    time_variable: str,
+    prober: Prober,
+    *,
+    is_tile: bool = False,
+    thorough: bool = False,
 ) -> Structure:
     """Look at a file, from record ``first`` on. A file that tells nothing yet gives its reason.
 
-    ``to_the_end``: bytes beyond the last record count as a record that was begun and not finished.
+    ``is_tile``: look for which part of the domain it holds.
+    ``thorough``: read a header even where its number of records says that nothing is new; bytes
+    beyond the last record then count as one that was begun and not finished.
     Raises OSError when the file system does not let it be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         magic = os.pread(descriptor, 12, 0)
         if magic[:3] == b"CDF":
-            if not to_the_end and cdf.records(magic) == first:
+            if not thorough and cdf.records(magic) == first:
                 # The usual state of a file in progress: its header need not be read.
                 return Structure(begun=first, classic=True, reason="" if first else _NO_RECORD)
-            return _classic(descriptor, first, time_variable, to_the_end)
+            return _classic(descriptor, first, time_variable, thorough)
         if not magic:
             return Structure(reason="it has 0 bytes")
-        return _hdf5(descriptor, path, first, time_variable, prober)
+        patch = PATCH if is_tile else ()
+        return _hdf5(descriptor, first, lambda: prober.ask(path, first, time_variable, patch))
     except FrameError as error:
         return Structure(reason=str(error))
     finally:
@@ -80,7 +89,7 @@ def no_variable(name: str, names: Iterable[str]) -> str:
     return f"it has no variable {name!r}" + (f" (near: {', '.join(near)})" if near else "")
 
 
-def _hdf5(descriptor: int, path: str, first: int, time_variable: str, prober: Prober) -> Structure:
+def _hdf5(descriptor: int, first: int, ask: Callable[[], Reply]) -> Structure:
     def at_rest() -> int:
         size, end = os.fstat(descriptor).st_size, hdf5.end_of_file(descriptor)
         if end is None:
@@ -90,13 +99,14 @@ def _hdf5(descriptor: int, path: str, first: int, time_variable: str, prober: Pr
         return size
 
     size = at_rest()
-    reply = prober.ask(path, first, time_variable)
+    reply = ask()
     if at_rest() != size:
         raise FrameError("it grew while it was read")
-    return _structure(reply.times, first, reply.records, size // max(1, reply.records), reply.patch)
+    share = size // max(1, reply.records)
+    return _structure(reply.times, first, reply.records, share, reply.numbers)
 
 
-def _classic(descriptor: int, first: int, time_variable: str, to_the_end: bool) -> Structure:
+def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) -> Structure:
     header = cdf.read_header(descriptor)
     size = os.fstat(descriptor).st_size
     variable = header.variables.get(time_variable)
@@ -105,9 +115,9 @@ def _classic(descriptor: int, first: int, time_variable: str, to_the_end: bool) 
     if header.records is None:
         raise FrameError("its number of records is left open")
     patch = {
-        key: int(value[0])
+        key: int(value)
         for key in PATCH
-        if isinstance(value := header.attributes.get(key), tuple) and value
+        if key in header.attributes and (value := header.attributes[key].number) is not None
     }
     if not variable.is_record:
         if size < header.end_of_fixed():
@@ -124,7 +134,7 @@ def _classic(descriptor: int, first: int, time_variable: str, to_the_end: bool) 
             break
         keys += _times(header, variable, header.read(descriptor, variable, index))
     end = max(header.begin_of_record(header.records), header.end_of_fixed())
-    if to_the_end and not short and size > end:
+    if thorough and not short and size > end:
         short = f"it has {size - end} bytes of an unfinished record"
     share = size if header.records == 1 else header.record_bytes
     return replace(_structure(keys, first, header.records, share, patch, short), classic=True)
@@ -136,13 +146,13 @@ def _times(header: cdf.Header, variable: cdf.Variable, raw: bytes) -> list[str |
     if variable.code == "c":
         return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1)
     units, calendar = (
-        value if isinstance(value := variable.attributes.get(key), str) else default
+        variable.attributes[key].text if key in variable.attributes else default
         for key, default in (("units", "s"), ("calendar", "standard"))
     )
     values = struct.unpack(
         f">{len(raw) // struct.calcsize('>' + variable.code)}{variable.code}", raw
     )
-    return time_axis.numeric_keys(values, units.rstrip("\0"), calendar.rstrip("\0"))
+    return time_axis.numeric_keys(values, units, calendar)
 
 
 def _structure(

@@ -225,17 +225,7 @@ class Watcher:
         entry = replace(entry, asked=asked)
         if any(size == 0 for size, _ in entry.stats):
             return replace(entry, reason="it has 0 bytes", whole=False)
-        found = [
-            probe(
-                str(self._folder / file),
-                entry.declared,
-                self._model.time_variable,
-                self._prober,
-                to_the_end=ended,
-            )
-            for file in entry.files
-        ]
-        whole = _together(unit, entry.declared, found)
+        whole = self._probe(entry, thorough=ended or not changed)
         if entry.declared > whole.begun and not whole.reason:
             complaints.append(f"{unit.name} was rewritten after its frames were handed on")
         for index, key in enumerate(whole.times, entry.declared):
@@ -249,11 +239,29 @@ class Watcher:
         done = not whole.reason and entry.declared >= whole.begun
         return replace(entry, whole=done, reason=whole.reason)
 
+    def _probe(self, entry: Open, *, thorough: bool) -> Structure:
+        """One structure of the unit's files; the first that has nothing new speaks for all."""
+        found: list[Structure] = []
+        for file in entry.files:
+            found.append(
+                probe(
+                    str(self._folder / file),
+                    entry.declared,
+                    self._model.time_variable,
+                    self._prober,
+                    is_tile=entry.unit.tiled,
+                    thorough=thorough,
+                )
+            )
+            if not found[-1].times:
+                return found[-1]
+        return _together(entry.unit, entry.declared, found)
+
     def _evidence(
         self, entry: Open, whole: Structure, index: int, key: str, later: bool, ended: bool
     ) -> Evidence:
         speech, unit = self.cursor.speech, entry.unit
-        serial = len(entry.files) > 1 or self._facts.serial_classic or not whole.classic
+        serial = unit.tiled or self._facts.serial_classic or not whole.classic
         return Evidence(
             conclusive=whole.conclusive and serial,
             logged=any(matching(speech.written, unit.stream, key, _names(entry))),
@@ -263,7 +271,7 @@ class Watcher:
             io_groups=1 if whole.begun > index + 1 else self._facts.io_groups,
             flagged=(unit.stream, key) in self._listing.flags,
             ended=ended,
-            ended_well=speech.ended_well,
+            ended_well=speech.ended_well or not self._facts.tells_end,
             quiet_s=entry.quiet_s,
         )
 
@@ -347,11 +355,11 @@ def _names(entry: Open) -> tuple[str, ...]:
 def _together(unit: Unit, first: int, tiles: Sequence[Structure]) -> Structure:
     """One structure of a unit's files: what all of them have, if they cover the domain."""
     reason = next((tile.reason for tile in tiles if tile.reason), "")
-    times: tuple[str, ...] = min((tile.times for tile in tiles), key=len)
+    times = min([tile.times for tile in tiles], key=len)
     if unit.time is not None and first == 0 and times and times[0] != unit.time:
-        times, reason = (), f"its first time is {times[0]}, its name says {unit.time}"
+        times, reason = times[:0], f"its first time is {times[0]}, its name says {unit.time}"
     if times and sum(tile.cells[0] for tile in tiles) < tiles[0].cells[1]:
-        times, reason = (), f"{len(tiles)} tiles do not cover the domain"
+        times, reason = times[:0], f"{len(tiles)} tiles do not cover the domain"
     return Structure(
         times=times,
         begun=min(tile.begun for tile in tiles),

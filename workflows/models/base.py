@@ -53,6 +53,7 @@ class Facts:
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: flag files
     appear. ``output_bytes`` estimates the size of all output of the run, None if unknown.
+    ``tells_end``: its log says when it ends well, so that an end without this was none.
     ``folders`` are those that hold output, relative to the model's (``""`` is its own).
     """
 
@@ -62,6 +63,7 @@ class Facts:
     io_groups: int = 1
     ready_flags: bool = False
     output_bytes: int | None = None
+    tells_end: bool = True
     folders: tuple[str, ...] = ("",)
 
 
@@ -82,6 +84,10 @@ class Model(Protocol):
     keep_patterns: tuple[str, ...]
     """Globs of the small files that are always brought home: logs and settings."""
 
+    @property
+    def says_end(self) -> bool:
+        """Whether its log tells a good end: exit status 0 without it is then no success."""
+
     def command(self) -> list[str]:
         """The argument list that starts the model in its folder, without the MPI launcher."""
 
@@ -96,6 +102,9 @@ class Model(Protocol):
 
     def ready_flag(self, name: str) -> OutputName | None:
         """The frame whose completion the appearance of that (empty) file announces, or None."""
+
+    def main_stream(self, inputs: Path) -> str | None:
+        """The stream of products that name none; None for the first that appears."""
 
     def read_line(self, line: str) -> LogLine | None:
         """What a log line means, or None when it means nothing to Burstlens."""

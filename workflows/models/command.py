@@ -133,7 +133,9 @@ class Command:
         """That its classic files have one writer, unless the recipe says otherwise."""
         parents = {str(PurePosixPath(glob).parent) for _, glob in self._patterns()}
         folders = tuple(sorted("" if parent == "." else parent for parent in parents)) or ("",)
-        return Facts(serial_classic=not self.parallel, folders=folders)
+        return Facts(
+            serial_classic=not self.parallel, tells_end=self.done is not None, folders=folders
+        )
 
     def check(self, inputs: Path) -> list[str]:
         """A program that is neither among the inputs nor on the path; old output."""
