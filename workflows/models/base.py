@@ -84,10 +84,6 @@ class Model(Protocol):
     keep_patterns: tuple[str, ...]
     """Globs of the small files that are always brought home: logs and settings."""
 
-    @property
-    def says_end(self) -> bool:
-        """Whether its log tells a good end: exit status 0 without it is then no success."""
-
     def command(self) -> list[str]:
         """The argument list that starts the model in its folder, without the MPI launcher."""
 

@@ -101,6 +101,10 @@ class Command:
                 return OutputName(stream)
         return None
 
+    def main_stream(self, inputs: Path) -> str | None:
+        """The first one of ``frames``."""
+        return next((stream for stream, _ in self._patterns()), None)
+
     def is_leftover(self, name: str) -> bool:
         """Whether it would be taken for a frame."""
         return self.identify(name) is not None

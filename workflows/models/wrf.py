@@ -84,6 +84,10 @@ class Wrf:
                 return _output(stream, match.groupdict())
         return None
 
+    def main_stream(self, inputs: Path) -> str | None:
+        """The history of the outermost domain."""
+        return "d01"
+
     def is_leftover(self, name: str) -> bool:
         """Old output, flags and logs; restart files only where the run does not start from them."""
         if self.identify(name) or _FLAG.fullmatch(name) or _RSL.fullmatch(name):

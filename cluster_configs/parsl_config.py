@@ -1,0 +1,92 @@
+"""Parsl's configuration for a site: one viewing block and threads for what the login node does.
+
+Each setting that differs from Parsl's default was measured; docs/decisions/0003-parsl.md.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from parsl.config import Config
+from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
+from parsl.providers import LocalProvider
+
+from burstlens.cluster_configs.site import Site
+from burstlens.errors import SiteError
+
+JOBS = "jobs"
+"""Label of the threads that start and await supervised jobs."""
+HEARTBEAT_S = 2
+LOST_S = 10
+"""A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
+
+# The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
+# and gets SIGTERM when the driver dies, so that no worker outlives it for long.
+_INTERCHANGE = ("setsid", "setpriv", "--pdeathsig", "TERM", "interchange.py")
+
+
+def config(site: Site, parsl_folder: Path, jobs: int) -> Config:
+    """A configuration without a viewing block yet; ``jobs`` supervised jobs may run at once."""
+    return Config(
+        executors=[ThreadPoolExecutor(label=JOBS, max_threads=jobs)],
+        run_dir=str(parsl_folder),
+        retries=2,
+        strategy="none",
+        strategy_period=0.5,
+        # A record of each task at INFO costs ten times the submission itself.
+        initialize_logging=False,
+        usage_tracking=0,
+        exit_mode="cleanup",
+    )
+
+
+def viewing_block(site: Site, label: str) -> HighThroughputExecutor:
+    """The executor of one viewing block: the product workers and one more that watches.
+
+    Raises SiteError when Parsl's programs or util-linux are missing.
+    """
+    ensure_programs()
+    here = Path(sys.executable).parent
+    return HighThroughputExecutor(
+        label=label,
+        address=site.viewing.address,
+        encrypted=True,
+        max_workers_per_node=site.workers() + 1,
+        cores_per_worker=1e-6,  # max_workers_per_node alone decides
+        heartbeat_period=HEARTBEAT_S,
+        heartbeat_threshold=LOST_S,
+        poll_period=1000,
+        interchange_launch_cmd=_INTERCHANGE,
+        block_error_handler=False,  # the driver replaces a block; it never fails the tasks
+        provider=LocalProvider(
+            init_blocks=1,
+            min_blocks=0,
+            max_blocks=1,
+            worker_init=f"export PATH={_quoted(here)}:$PATH\n"
+            "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
+            + site.viewing.worker_init,
+        ),
+    )
+
+
+def ensure_programs() -> None:
+    """Put the environment's programs on PATH for the driver. Raises SiteError when one is not."""
+    from shutil import which
+
+    here = str(Path(sys.executable).parent)
+    if here not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = here + os.pathsep + os.environ.get("PATH", "")
+    for program in ("interchange.py", "process_worker_pool.py", "setsid", "setpriv", "ps"):
+        if which(program) is None:
+            package = {"ps": "procps", "setsid": "util-linux", "setpriv": "util-linux"}
+            raise SiteError(
+                f"{program} is not on PATH; it comes with {package.get(program, 'parsl')}"
+            )
+
+
+def _quoted(path: Path) -> str:
+    from shlex import quote
+
+    return quote(str(path))

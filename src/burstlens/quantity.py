@@ -1,0 +1,76 @@
+"""Sizes and durations as people write them, read and shown."""
+
+from __future__ import annotations
+
+import re
+
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTPE]?)(i?)B?\s*", re.IGNORECASE)
+_PREFIXES = "KMGTPE"
+_CLOCK = re.compile(r"\s*(?:(\d+)-)?(\d+):(\d\d)(?::(\d\d))?\s*")
+_SPAN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)?\s*")
+_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
+
+
+def parse_bytes(text: str | int) -> int:
+    """Bytes of ``"600 GiB"`` (powers of 1024), ``"600 GB"`` (powers of 1000) or a bare number.
+
+    Raises ValueError for anything else, and for nothing at all (0 bytes).
+    """
+    if isinstance(text, int) and not isinstance(text, bool):
+        value = text
+    else:
+        match = _SIZE.fullmatch(str(text))
+        if match is None:
+            raise ValueError(f'expected a size such as "600 GiB" or "1.5 TB", got {text!r}')
+        number, prefix, binary = match.groups()
+        power = _PREFIXES.index(prefix.upper()) + 1 if prefix else 0
+        value = int(float(number) * (1024 if binary else 1000) ** power)
+    if value <= 0:
+        raise ValueError(f"expected a size above 0, got {text!r}")
+    return value
+
+
+def parse_duration(text: str | int | float) -> float:
+    """Seconds of ``"02:00:00"``, ``"1-12:00:00"`` (days), ``"90 s"``, ``"15 min"`` or a number.
+
+    Raises ValueError for anything else. Two fields are hours and minutes, as in ``"02:30"``.
+    """
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return float(text)
+    clock = _CLOCK.fullmatch(str(text))
+    if clock:
+        days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+    span = _SPAN.fullmatch(str(text))
+    if span is None:
+        raise ValueError(f'expected a duration such as "02:00:00", "90 s" or "2 h", got {text!r}')
+    return float(span[1]) * _SECONDS[span[2]]
+
+
+def show_bytes(value: float) -> str:
+    """A size in binary units with three significant digits: ``1.52 GiB``."""
+    unit = "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if abs(value) < 1000 or unit == "PiB":
+            break
+        value /= 1024
+    if unit == "B":
+        return f"{value:.0f} B"
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{digits}f} {unit}"
+
+
+def show_duration(seconds: float) -> str:
+    """A duration for people: ``0.24 s``, ``42 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds < 1 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes:02d} min"
+    return f"{hours // 24} d {hours % 24} h"

@@ -1,0 +1,174 @@
+"""The run directory: where everything of a run stands, on the parallel file system.
+
+The only thing that driver, viewing block, supervisor and people share.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlens.durable import read_json
+from burstlens.errors import RunError
+from burstlens.nearness import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class RunDir:
+    """Paths of one run."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The run's id: the directory's name."""
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        """The journal."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def facts(self) -> Path:
+        """``run.json``: what never changes."""
+        return self.path / "run.json"
+
+    @property
+    def status(self) -> Path:
+        """``status.json``: the snapshot of about a second ago."""
+        return self.path / "status.json"
+
+    @property
+    def recipe(self) -> Path:
+        """The recipe with every parameter filled in."""
+        return self.path / "recipe.toml"
+
+    @property
+    def files(self) -> Path:
+        """The functions and scripts that the recipe brought along."""
+        return self.path / "files"
+
+    @property
+    def products(self) -> Path:
+        """Published products."""
+        return self.path / "products"
+
+    @property
+    def incoming(self) -> Path:
+        """Products that were staged and not yet published."""
+        return self.products / ".incoming"
+
+    @property
+    def index(self) -> Path:
+        """One line for each published product."""
+        return self.products / "index.jsonl"
+
+    @property
+    def control(self) -> Path:
+        """Files dropped by clients: ``stop``, ``stop-now``."""
+        return self.path / "control"
+
+    @property
+    def logs(self) -> Path:
+        """Logs brought home, one folder a job."""
+        return self.path / "logs"
+
+    @property
+    def output(self) -> Path:
+        """Raw files that the recipe keeps."""
+        return self.path / "output"
+
+    @property
+    def parsl(self) -> Path:
+        """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
+        return self.path / "parsl"
+
+    def job(self, name: str) -> Path:
+        """The folder of a supervised job (``attempt-1``, ``step-real-1``)."""
+        kind = "attempts" if name.startswith("attempt-") else "steps"
+        return self.path / kind / (name.removeprefix("attempt-") if kind == "attempts" else name)
+
+    def create(self) -> None:
+        """Make the directory and its folders. Raises RunError when it exists or cannot be made."""
+        try:
+            self.path.mkdir(parents=True)
+            for folder in (self.files, self.incoming, self.control, self.logs):
+                folder.mkdir(parents=True)
+            self.parsl.mkdir(mode=0o700)
+        except FileExistsError:
+            raise RunError(f"{self.path} exists already; `burstlens resume {self.id}`?") from None
+        except OSError as error:
+            raise RunError(
+                f"cannot make the run directory {self.path}: {error.strerror}; "
+                "BURSTLENS_RUNS names another place"
+            ) from error
+
+    def drop(self, name: str) -> None:
+        """Drop a control file. Raises RunError."""
+        try:
+            self.control.mkdir(exist_ok=True)
+            (self.control / name).touch()
+        except OSError as error:
+            raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
+
+    def asked(self) -> str | None:
+        """What clients ask for: ``stop-now``, ``stop`` or nothing."""
+        for name in ("stop-now", "stop"):
+            if (self.control / name).exists():
+                return name
+        return None
+
+    def clear_control(self) -> None:
+        """Take the control files away, before a new attempt."""
+        for name in ("stop-now", "stop"):
+            with contextlib.suppress(FileNotFoundError):
+                (self.control / name).unlink()
+
+
+def runs_folder() -> Path:
+    """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
+    return Path(os.environ.get("BURSTLENS_RUNS") or "runs").expanduser().absolute()
+
+
+def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
+    """The runs in a folder, the newest first."""
+    place = folder or runs_folder()
+    if not place.is_dir():
+        return
+    found = [path for path in place.iterdir() if (path / "run.json").is_file()]
+    for path in sorted(found, key=lambda path: (path / "run.json").stat().st_mtime, reverse=True):
+        yield RunDir(path)
+
+
+def open_run_dir(name: str) -> RunDir:
+    """The run given by id, by the start of its id, by path, or ``last``.
+
+    Raises RunError with near names.
+    """
+    path = Path(name).expanduser()
+    if (path / "run.json").is_file():
+        return RunDir(path.absolute())
+    runs = {run.id: run for run in all_runs()}
+    if name == "last" and runs:
+        return next(iter(runs.values()))
+    if name in runs:
+        return runs[name]
+    starting = [run for run_id, run in runs.items() if run_id.startswith(name)]
+    if len(starting) == 1:
+        return starting[0]
+    if len(starting) > 1:
+        names = ", ".join(run.id for run in starting)
+        raise RunError(f'"{name}" is the start of {len(starting)} runs: {names}')
+    raise RunError(f'there is no run "{name}" in {runs_folder()}{did_you_mean(name, runs)}')
+
+
+def facts_of(run: RunDir) -> dict[str, object]:
+    """The facts in ``run.json``. Raises RunError when they cannot be read."""
+    facts = read_json(run.facts)
+    if facts is None:
+        raise RunError(f"{run.facts} is missing or no JSON; this is no whole run directory")
+    return facts

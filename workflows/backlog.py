@@ -1,0 +1,177 @@
+"""What is still to be made: which products of which frames, in which order, how often tried.
+
+Pure: it knows neither Parsl nor files. Products that stand for themselves are taken newest frame
+first, so that people see the present even when the past is still waiting.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from burstlens.model import Damage, Frame
+from burstlens.viz.product import Context
+from burstlens.workflows.history import History
+from burstlens.workflows.limits import Freezing
+from burstlens.workflows.recipe import MadeProduct
+from burstlens.workflows.tasks import Order, damage_frame
+
+RETRY_FIRST_S = 1.0
+RETRY_MOST_S = 30.0
+
+
+@dataclass(slots=True)
+class Work:
+    """One order on its way. ``what``: ``measure``, ``produce`` or ``placeholder``."""
+
+    what: str
+    order: Order
+    tries: int = 0
+    reason: str = ""
+    submitted: float = 0.0
+
+
+@dataclass(slots=True)
+class Backlog:
+    """Orders that wait, that are held for colour limits, and those under way."""
+
+    products: Sequence[MadeProduct]
+    history: History
+    context: Context
+    first_stream: str | None
+    folder: str
+    waiting: list[tuple[tuple[int, ...], int, Work]] = field(default_factory=list)
+    held: dict[str, list[Work]] = field(default_factory=dict)
+    freezing: dict[str, Freezing] = field(default_factory=dict)
+    later: list[tuple[float, int, Work]] = field(default_factory=list)
+    under_way: int = 0
+    _times: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    _count: int = 0
+
+    def __post_init__(self) -> None:
+        for stream, valid, attempt in sorted(self.history.frames):
+            self._times.setdefault((stream, attempt), []).append(valid)
+        for product in self.products:
+            wanted = product.kind.wants_limits(product.options)
+            if wanted and product.name not in self.history.limits:
+                self.freezing[product.name] = Freezing(wanted)
+
+    def add(self, frame: Frame) -> tuple[str, ...]:
+        """Order every product of a ready frame that is not settled yet; returns their names."""
+        wanting = list(self._wanting(frame))
+        for product in wanting:
+            order = self._order(product, frame)
+            if product.name in self.freezing:
+                self.held.setdefault(product.name, []).append(Work("produce", order))
+                self._push(Work("measure", order))
+            else:
+                self._push(Work("produce", self._limited(order)))
+        return tuple(product.name for product in wanting)
+
+    def add_damage(self, damage: Damage) -> None:
+        """Order a placeholder in each series that a damaged frame leaves a hole in."""
+        if damage.time is None:
+            return
+        frame = damage_frame(damage)
+        for product in self._wanting(frame):
+            self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
+
+    def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
+        times = self._times.setdefault((frame.stream, frame.attempt), [])
+        place = bisect.bisect_left(times, frame.time)
+        if place == len(times) or times[place] != frame.time:
+            times.insert(place, frame.time)
+        for product in self.products:
+            stream = product.common.stream or self.first_stream or frame.stream
+            key = (product.name, frame.stream, frame.time)
+            if (
+                stream == frame.stream
+                and place % product.common.every == 0
+                and not self.history.settled(key, frame.attempt)
+            ):
+                yield product
+
+    def _order(self, product: MadeProduct, frame: Frame) -> Order:
+        context = replace(
+            self.context,
+            product=product.name,
+            stream=frame.stream,
+            time=frame.time,
+            attempt=frame.attempt,
+        )
+        return Order(product.kind.name, product.options, context, frame, self.folder)
+
+    def _limited(self, order: Order) -> Order:
+        limits = self.history.limits.get(order.context.product)
+        return replace(order, context=replace(order.context, limits=limits)) if limits else order
+
+    def _push(self, work: Work) -> None:
+        # Negative digits: a heap gives the smallest, and the newest frame is wanted.
+        newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
+        self._count += 1
+        heapq.heappush(self.waiting, (newest_first, self._count, work))
+
+    def take(self, now: float, slots: int) -> Iterable[Work]:
+        """Work to submit now, so that no more than ``slots`` are under way."""
+        while self.later and self.later[0][0] <= now:
+            self._push(heapq.heappop(self.later)[2])
+        while self.waiting and self.under_way < slots:
+            work = heapq.heappop(self.waiting)[2]
+            work.tries += 1
+            work.submitted = time.time()
+            self.under_way += 1
+            yield work
+
+    def returned(self) -> None:
+        """Some work has come back, well or not."""
+        self.under_way -= 1
+
+    def again(self, work: Work, now: float) -> None:
+        """Try work again after a pause that grows with each try."""
+        pause = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** (work.tries - 1))
+        self._count += 1
+        heapq.heappush(self.later, (now + pause, self._count, work))
+
+    def drop_held(self, work: Work) -> None:
+        """Forget the held order of a frame whose range could not be measured."""
+        product = work.order.context.product
+        held = self.held.get(product, [])
+        self.held[product] = [other for other in held if other.order != work.order]
+
+    def measured(
+        self, product: str, found: tuple[float, float] | None
+    ) -> tuple[float, float] | None:
+        """Take a frame's range; returns the limits when it was the last one needed."""
+        freezing = self.freezing.get(product)
+        return freezing.add(found) if freezing is not None else None
+
+    def unfrozen(self) -> dict[str, tuple[float, float] | None]:
+        """Products whose limits are still open, with the limits of the frames so far."""
+        return {name: freezing.limits() for name, freezing in self.freezing.items()}
+
+    def freeze(self, product: str) -> None:
+        """Let the held orders of a product go; its limits stand in the history (or never will)."""
+        self.freezing.pop(product, None)
+        for work in self.held.pop(product, []):
+            self._push(replace(work, order=self._limited(work.order)))
+
+    def measuring(self) -> bool:
+        """Whether a frame's range is still being looked for."""
+        if not self.freezing:
+            return False
+        pending = [work for _, _, work in self.waiting] + [work for _, _, work in self.later]
+        return any(work.what == "measure" for work in pending)
+
+    @property
+    def size(self) -> int:
+        """Orders that are not settled."""
+        held = sum(len(works) for works in self.held.values())
+        return len(self.waiting) + len(self.later) + held + self.under_way
+
+    @property
+    def empty(self) -> bool:
+        """Whether everything ordered is settled."""
+        return self.size == 0

@@ -1,0 +1,82 @@
+"""A TOML table to a dataclass, with every fault at once, by its dotted path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from burstlens.nearness import did_you_mean
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Faults:
+    """Faults found so far: ``(dotted path, what is wrong)``."""
+
+    found: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, path: str, message: str) -> None:
+        """Note one fault."""
+        self.found.append((path, message))
+
+    def text(self, source: str) -> str:
+        """All faults as one message about ``source``."""
+        width = min(36, max(len(path) for path, _ in self.found))
+        lines = [f"  {path:<{width}}  {message}" for path, message in self.found]
+        count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
+        return f"{source} has {count}:\n" + "\n".join(lines)
+
+
+def adapter(cls: Callable[..., T]) -> TypeAdapter[T]:
+    """A pydantic adapter of a dataclass that forbids unknown keys."""
+    if is_dataclass(cls) and not hasattr(cls, "__pydantic_config__"):
+        cls.__pydantic_config__ = ConfigDict(  # type: ignore[attr-defined]
+            extra="forbid", use_attribute_docstrings=True
+        )
+    return TypeAdapter(cls)  # type: ignore[arg-type]
+
+
+def read_table(
+    cls: Callable[..., T],
+    table: Mapping[str, Any],
+    path: str,
+    faults: Faults,
+    also: Iterable[str] = (),
+) -> T | None:
+    """``cls(**table)`` checked by pydantic, or None with the faults added under ``path``.
+
+    ``also`` are keys of the same table that were read elsewhere: good hints for a misspelt one.
+    """
+    try:
+        return adapter(cls).validate_python(dict(table))
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            faults.add(*_fault(cls, path, detail, also))
+    return None
+
+
+def _fault(cls: Any, path: str, detail: Any, also: Iterable[str]) -> tuple[str, str]:
+    # pydantic puts the names of union members and validators into the location: noise to a reader.
+    steps = [
+        str(step)
+        for step in detail["loc"]
+        if not (isinstance(step, str) and (step[:1].isupper() or "[" in step or "-" in step))
+        and step not in {"str", "int", "float", "bool", "constrained-str"}
+    ]
+    where = ".".join([part for part in [path, *steps] if part])
+    kind = detail["type"]
+    value = detail.get("input")
+    if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
+        names = [item.name for item in fields(cls)] if is_dataclass(cls) and len(steps) == 1 else []
+        return where, f"unknown key{did_you_mean(steps[-1], [*names, *also])}"
+    if kind in {"missing", "missing_argument"}:
+        return where, "is required"
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
+    if kind != "value_error" and not isinstance(value, Mapping | list):
+        message += f", got {value!r}"
+    return where, message

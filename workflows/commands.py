@@ -1,0 +1,55 @@
+"""What the commands do before a run exists: load, check, plan, create."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burstlens.cluster_configs.site import choose
+from burstlens.errors import RecipeError
+from burstlens.run_dir import RunDir
+from burstlens.workflows.plan import Plan, make_plan
+from burstlens.workflows.preflight import Finding, preflight, require
+from burstlens.workflows.recipe_check import check
+from burstlens.workflows.recipe_file import known, parse, read
+from burstlens.workflows.run import create
+
+
+def checked(recipe: str, site: str | None, settings: Sequence[str]) -> list[Finding]:
+    """What is wrong or risky. Raises RecipeError and SiteError for faults of the files."""
+    choose(site)
+    loaded, _ = check(read(recipe), settings)
+    return preflight(loaded)
+
+
+def plan_of(recipe: str, site: str | None, settings: Sequence[str]) -> Plan:
+    """The plan of a run that is not started. Raises RecipeError and SiteError."""
+    loaded, _ = check(read(recipe), settings)
+    findings = preflight(loaded)
+    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings)
+    return make_plan(loaded, choose(site), notes)
+
+
+def new_run(
+    recipe: str, site: str | None, settings: Sequence[str], name: str | None
+) -> tuple[RunDir, list[str]]:
+    """Check everything and make the run directory; returns it with the warnings.
+
+    Raises RecipeError, SiteError, RunError.
+    """
+    source = read(recipe)
+    loaded, table = check(source, settings)
+    chosen = choose(site)
+    warnings = require(preflight(loaded))
+    return create(loaded, table, source.path, chosen, name), warnings
+
+
+def recipe_titles() -> list[dict[str, str]]:
+    """Name, title and file of each known recipe; a broken one says so in its title."""
+    rows = []
+    for name, path in sorted(known().items()):
+        try:
+            title = str(parse(path).get("title", ""))
+        except RecipeError as error:
+            title = f"broken: {error}"
+        rows.append({"name": name, "title": title, "path": str(path)})
+    return rows

@@ -1,0 +1,300 @@
+"""The driver: one loop that turns what the graph's nodes give into the next nodes.
+
+It runs on the login node and is light: no netCDF, no rendering, no path on the buffer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from burstlens.cluster_configs.site import Site
+from burstlens.errors import RunError
+from burstlens.journal import Journal
+from burstlens.run_dir import RunDir
+from burstlens.workflows import buffer as buffers
+from burstlens.workflows import tasks
+from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.history import History
+from burstlens.workflows.jobs import SIMULATION_LOG, Jobs, Outcome
+from burstlens.workflows.production import Production
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.snapshot import Snapshot
+
+TICK_S = 0.5
+WATCH_S = 10.0
+PATIENCE_S = 120.0
+"""How long to go on without a writable target, or with products that cannot be staged, when
+nothing else is left to do."""
+
+
+class Driver:
+    """Drives one run to its end. ``tick`` is called about twice a second with the snapshot."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        site: Site,
+        graph: Graph,
+        journal: Journal,
+        history: History,
+        tick: Callable[[Snapshot], None],
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.site = site
+        self.graph = graph
+        self.journal = journal
+        self.history = history
+        self.snapshot = Snapshot(run, recipe, history, journal.epoch)
+        self.jobs = Jobs(run, recipe, site, graph, journal, history)
+        self.buffer: BufferRef | None = None
+        self.production: Production | None = None
+        self._cursor = Cursor()
+        self._watched_all = False
+        self._homing = False
+        self._end: Outcome | None = None
+        self._tick = tick
+        self._last_tick = self._last_sync = 0.0
+        self._last_good = time.monotonic()
+        self._handlers: dict[str, Callable[[Done], None]] = {
+            "buffer": self._on_buffer,
+            "stagein": self._on_staged_in,
+            "submitted": lambda done: self.jobs.submitted(done.about, done.value),
+            "job": self._on_job,
+            "watch": self._on_watch,
+            "work": self._on_work,
+            "home": self._on_home,
+            "freed": self._on_freed,
+            "released": self._on_released,
+            "warm": lambda done: None,
+        }
+
+    def drive(self) -> Outcome:
+        """Run to the end. Raises RunError when another driver took over or the target is lost."""
+        self.journal.append("viewing.queued", label=self.graph.open_block())
+        known = BufferRef(**self.history.buffer) if self.history.buffer else None
+        self.graph.view(
+            "buffer",
+            None,
+            buffers.prepare,
+            self.site.buffer.folders,
+            self.run.id,
+            self.recipe.buffer.capacity,
+            None if self.history.buffer_released else known,
+        )
+        self.graph.warm(sorted({product.kind.name for product in self.recipe.products}))
+        try:
+            while self._end is None:
+                for done in self.graph.events(TICK_S):
+                    self._handlers[done.kind](done)
+                self._advance(time.monotonic())
+            self.snapshot.end(self._end)
+            return self._end
+        finally:
+            if self.production is not None:
+                self.production.publisher.close()
+
+    # What comes back from the graph.
+
+    def _on_buffer(self, done: Done) -> None:
+        if done.error is not None:
+            self._end = Outcome("failed", 1, str(done.error))
+            return
+        self.buffer, adopted = done.value
+        if not adopted:
+            self.history.staged_in = False
+        self.journal.append(
+            "buffer.adopted" if adopted else "buffer.created",
+            kind=self.buffer.kind,
+            path=self.buffer.path,
+            folder=self.buffer.folder,
+        )
+        self.journal.append("viewing.started")
+        self.production = Production(
+            self.run,
+            self.recipe,
+            self.graph,
+            self.journal,
+            self.history,
+            self.snapshot,
+            self.buffer,
+            slots=2 * self.site.workers(),
+        )
+        self.production.publisher.settle()
+        self.production.publisher.clean_incoming()
+        self.snapshot.open(self.production)
+        if self.history.staged_in:
+            self._start_jobs()
+            return
+        self.snapshot.state = "staging in"
+        leave = self.recipe.simulation.leave
+        inputs = str(self.recipe.inputs)
+        self.graph.view(
+            "stagein", None, buffers.stage_in, self.buffer, inputs, self.recipe.model, leave
+        )
+
+    def _on_staged_in(self, done: Done) -> None:
+        if done.error is not None:
+            self._end = Outcome("failed", 1, f"stage in failed: {done.error}")
+            return
+        files, size, left = done.value
+        self.journal.append("stagein.done", files=files, bytes=size, left=left)
+        self._start_jobs()
+
+    def _start_jobs(self) -> None:
+        assert self.buffer is not None
+        asked = self.run.asked() if not self.history.attempt else None
+        if asked is not None:
+            self._end = Outcome("stopped", 4, "stopped before the simulation started")
+            return
+        self.snapshot.state = "starting"
+        self.jobs.start(self.buffer)
+        self._watch()
+
+    def _watch(self) -> None:
+        self.graph.view(
+            "watch",
+            None,
+            tasks.watch_buffer,
+            self.buffer,
+            self.recipe.model,
+            self.run.id,
+            self.jobs.attempt,
+            self._cursor,
+            str(self.jobs.folder),
+            WATCH_S,
+            self.site.viewing.poll_interval_s,
+            urgent=True,
+        )
+
+    def _on_job(self, done: Done) -> None:
+        self._end = self._end or self.jobs.ended(done.about, done.value, done.error)
+
+    def _on_watch(self, done: Done) -> None:
+        assert self.production is not None
+        if done.error is not None:  # the worker or its block died: nothing is lost, look again
+            self._watch()
+            return
+        report = done.value.report
+        self._cursor = report.cursor
+        self.production.take(report)
+        for line in (*report.trouble, *report.notices):
+            self.journal.append("alarm", text=line)
+            self.snapshot.alarm(line)
+        self.snapshot.heard(report, done.value.free_bytes)
+        self.jobs.heard(report)
+        self._watched_all = report.ended
+        if not report.ended:
+            self._watch()
+
+    def _on_work(self, done: Done) -> None:
+        assert self.production is not None
+        self.production.returned(done)
+
+    def _on_released(self, done: Done) -> None:
+        if done.error is not None:
+            self.snapshot.alarm(str(done.error))
+
+    # What is to be done next.
+
+    def _advance(self, now: float) -> None:
+        if self.production is not None:
+            try:
+                self.production.publish()
+                if now - self._last_sync > 1.0:
+                    self.journal.sync()
+                    self._last_sync = now
+                self._last_good = now
+            except OSError as error:
+                self._wait_for_target(error, now)
+            self.production.submit(now)
+            self.production.release(held=self.jobs.holders)
+        if now - self._last_tick >= TICK_S:
+            self._last_tick = now
+            self._look_around()
+        if self.production is not None and self._drained() and not self._homing:
+            self._go_home()
+
+    def _wait_for_target(self, error: OSError, now: float) -> None:
+        # What is made waits in .incoming or on the buffer, and is published when it can be.
+        self.snapshot.alarm(f"the run directory cannot be written: {error}")
+        if now - self._last_good > PATIENCE_S and self.jobs.over:
+            raise RunError(
+                f"{self.run.path} cannot be written ({error}); when it can be again: "
+                f"burstlens resume {self.run.id}"
+            ) from error
+        time.sleep(TICK_S)
+
+    def _look_around(self) -> None:
+        mended = self.graph.mend_block()
+        if mended is not None:
+            self.journal.append("viewing.ended", reason=mended)
+            self.snapshot.alarm(f"viewing block: {mended}")
+        asked = self.run.asked()
+        if asked is not None and self.jobs.attempt:
+            self.jobs.stop(asked)
+        if self.production is not None and self.production.space.pressed(self.snapshot.free_bytes):
+            self._relieve(self.production)
+        if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
+            raise RunError(f"another driver has taken over {self.run.id}; this one ends")
+        self.snapshot.look(self.jobs, self.graph.block_state())
+        self.snapshot.write()
+        self._tick(self.snapshot)
+
+    def _relieve(self, production: Production) -> None:
+        if self.recipe.buffer.on_pressure == "stop":
+            if self.jobs.asked is None:
+                self.snapshot.alarm("the buffer is nearly full: the model is stopped")
+                self.run.drop("stop")
+        elif not production.space.releasing:
+            self.snapshot.alarm("the buffer is nearly full: published frames are released")
+            production.space.releasing = True
+
+    # The end.
+
+    def _drained(self) -> bool:
+        assert self.production is not None
+        return self._watched_all and self.jobs.over and self.production.settled
+
+    def _go_home(self) -> None:
+        self._homing = True
+        self.snapshot.state = "bringing home"
+        self.journal.sync()
+        well = self.jobs.outcome().state == "done"
+        self.graph.view(
+            "home",
+            None,
+            buffers.bring_all_home,
+            self.buffer,
+            str(self.jobs.attempt),
+            self.recipe.stage_out.keep if well else (),
+            str(self.run.output),
+            (*self.recipe.model.keep_patterns, SIMULATION_LOG),
+            str(self.run.logs / self.jobs.simulation),
+        )
+
+    def _on_home(self, done: Done) -> None:
+        outcome = self.snapshot.judge(self.jobs.outcome())
+        if done.error is not None:
+            message = (
+                f"{done.error}; the buffer is kept, burstlens resume {self.run.id} tries again"
+            )
+            self._end = Outcome("failed", 1, message)
+            return
+        self.journal.append("stageout.done", files=[list(item) for item in done.value])
+        self.journal.sync()
+        if self.recipe.buffer.destroy == "on-success" and outcome.state == "done":
+            self.graph.view("freed", outcome, buffers.destroy, self.buffer)
+        else:
+            self._end = outcome
+
+    def _on_freed(self, done: Done) -> None:
+        if done.error is None:
+            self.journal.append("buffer.released")
+        else:
+            self.snapshot.alarm(str(done.error))
+        self._end = done.about

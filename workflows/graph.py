@@ -1,0 +1,197 @@
+"""The Parsl graph of a run: its nodes, and the viewing block that runs those on the buffer.
+
+Nodes are added while the run goes on. What each gives arrives, in the order it ends, in one
+queue, which the driver's loop reads: no polling, no locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import parsl
+from parsl.executors import HighThroughputExecutor
+from parsl.jobs.states import TERMINAL_STATES
+
+from burstlens.cluster_configs.parsl_config import JOBS, config, viewing_block
+from burstlens.cluster_configs.site import Site
+from burstlens.run_dir import RunDir
+from burstlens.workflows import tasks
+from burstlens.workflows.launch import Launcher
+from burstlens.workflows.supervised import Ended, run_job
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A node that ended: what it was, what it gave, or why it failed."""
+
+    kind: str
+    about: Any
+    value: Any = None
+    error: BaseException | None = None
+
+
+class Graph:
+    """A loaded Parsl with one viewing block that is replaced whenever it dies.
+
+    Use as a context manager from the main thread: Parsl's interchange is tied to the life of
+    the thread that starts it.
+    """
+
+    def __init__(self, site: Site, run: RunDir, jobs: int) -> None:
+        self.site = site
+        self.run = run
+        self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        self._jobs = jobs
+        self._generation = 0
+        self._block: HighThroughputExecutor | None = None
+        self._kernel: Any = None
+        self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
+
+    def __enter__(self) -> Graph:
+        end_orphans(self.run.parsl)
+        self._kernel = parsl.load(config(self.site, self.run.parsl, self._jobs))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(Exception):  # what is left is ended below, by its own ids
+            self._kernel.cleanup()
+        with contextlib.suppress(Exception):
+            parsl.clear()
+        end_orphans(self.run.parsl)
+
+    def open_block(self) -> str:
+        """Start a viewing block on an interchange of its own; returns its label."""
+        self._generation += 1
+        label = f"viewing-{self._generation}"
+        block = viewing_block(self.site, label)
+        self._kernel.add_executors([block])
+        self._block = block
+        return label
+
+    def block_state(self) -> str:
+        """``queued``, ``running``, ``gone``; ``broken`` when the interchange has died."""
+        block = self._block
+        if block is None:
+            return "gone"
+        process = block.interchange_proc
+        if block.bad_state_is_set or process is None or process.poll() is not None:
+            return "broken"
+        states = [status.state for status in block.status_facade.values()]
+        if not states:
+            return "queued"
+        return "gone" if all(state in TERMINAL_STATES for state in states) else "running"
+
+    def mend_block(self) -> str | None:
+        """Replace a block that is gone or broken; returns what was done, None for nothing.
+
+        Tasks of a block that is gone stay queued for the next one. Those of a broken
+        interchange fail, and the driver submits them again.
+        """
+        state, block = self.block_state(), self._block
+        if block is None or state in {"queued", "running"}:
+            return None
+        if state == "gone":
+            block.scale_out_facade(1)
+            return "its block had ended: a new one was asked for"
+        self._give_up(block)
+        self.open_block()
+        return "its interchange had died: replaced"
+
+    def _give_up(self, block: HighThroughputExecutor) -> None:
+        with contextlib.suppress(Exception):
+            block.provider.cancel(list(block.job_ids_to_block))
+        block.set_bad_state_and_fail_all(RuntimeError("the interchange has died"))
+
+    def view(
+        self, kind: str, about: Any, function: Callable[..., Any], *args: Any, urgent: bool = False
+    ) -> Future[Any]:
+        """Run ``function(*args)`` of :mod:`burstlens.workflows.tasks` on the viewing block.
+
+        ``urgent`` tasks go before all others.
+        """
+        assert self._block is not None, "open_block comes first"
+        future = self._app(function, self._block.label)(
+            *args, parsl_resource_specification={"priority": 0 if urgent else 1}
+        )
+        self._report(future, kind, about)
+        return future
+
+    def job(
+        self,
+        kind: str,
+        about: Any,
+        launcher: Launcher,
+        job_folder: Path,
+        after: Sequence[Future[Any]],
+    ) -> Future[Ended]:
+        """Start (or find again) a supervised job when ``after`` have ended well, and await it."""
+        future = self._app(run_job, JOBS)(launcher, job_folder, self._submitted(about), list(after))
+        self._report(future, kind, about)
+        return future
+
+    def _submitted(self, about: Any) -> Callable[[str], None]:
+        return lambda job_id: self.ended.put(Done("submitted", about, job_id))
+
+    def _app(self, function: Callable[..., Any], label: str) -> Callable[..., Future[Any]]:
+        if (function, label) not in self._apps:
+            self._apps[function, label] = parsl.python_app(
+                function, data_flow_kernel=self._kernel, executors=[label], cache=False
+            )
+        return self._apps[function, label]
+
+    def _report(self, future: Future[Any], kind: str, about: Any) -> None:
+        def ended(done: Future[Any]) -> None:
+            error = done.exception()
+            self.ended.put(
+                Done(kind, about, error=error) if error else Done(kind, about, done.result())
+            )
+
+        future.add_done_callback(ended)
+
+    def events(self, timeout_s: float) -> Iterator[Done]:
+        """What has ended; waits for the first up to ``timeout_s``, then takes what is there."""
+        with contextlib.suppress(queue.Empty):
+            yield self.ended.get(timeout=timeout_s)
+            while True:
+                yield self.ended.get_nowait()
+
+    def warm(self, kinds: Sequence[str]) -> None:
+        """Let each worker import what it will need, while the model starts."""
+        for _ in range(self.site.workers() + 1):
+            self.view("warm", None, tasks.warm, kinds)
+
+
+def end_orphans(parsl_folder: Path) -> int:
+    """End the viewing processes on this machine that a dead driver of this run has left.
+
+    They are known by Parsl's folder of this run in their command line, beside Parsl's own names,
+    and ended by process group. Returns how many groups there were.
+    """
+    marker = os.fsencode(str(parsl_folder) + "/")
+    groups = set()
+    own = os.getpgrp()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            command = (entry / "cmdline").read_bytes()
+            parsls = b"process_worker_pool.py" in command or b"/submit_scripts/parsl." in command
+            if marker in command and parsls and entry.stat().st_uid == os.getuid():
+                groups.add(os.getpgid(int(entry.name)))
+    groups.discard(own)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for group in groups:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
+        if groups and number == signal.SIGTERM:
+            time.sleep(0.3)
+    return len(groups)

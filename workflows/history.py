@@ -1,0 +1,176 @@
+"""What the journal says of a run so far: pure replay, the ground of resume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from burstlens.journal import Event
+
+Key = tuple[str, str, str]
+"""Product, stream, valid time: what is published exactly once."""
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """A supervised job as journalled."""
+
+    name: str
+    job_id: str | None = None
+    outcome: str | None = None
+
+
+@dataclass(slots=True)
+class History:
+    """The journal, folded."""
+
+    state: str = "new"
+    buffer: dict[str, Any] | None = None
+    buffer_released: bool = False
+    staged_in: bool = False
+    brought_home: bool = False
+    attempt: int = 0
+    jobs: dict[str, JobRecord] = field(default_factory=dict)
+    frames: set[tuple[str, str, int]] = field(default_factory=set)
+    damaged: set[tuple[str, str, int]] = field(default_factory=set)
+    released: set[tuple[str, str, int]] = field(default_factory=set)
+    published: dict[Key, int] = field(default_factory=dict)
+    publishing: dict[Key, Event] = field(default_factory=dict)
+    failed: dict[Key, int] = field(default_factory=dict)
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    raw_bytes: int = 0
+    product_bytes: int = 0
+    started: float | None = None
+
+    def settled(self, key: Key, attempt: int) -> bool:
+        """Whether that product of this attempt (or a later one) stands or has failed for good."""
+        return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
+
+    def apply(self, event: Event) -> None:
+        """Fold one event in."""
+        fold = _FOLDS.get(str(event["event"]))
+        if fold is not None:
+            fold(self, event)
+
+
+def replay(events: Iterable[Event]) -> History:
+    """The history that these events tell."""
+    history = History()
+    for event in events:
+        history.apply(event)
+    return history
+
+
+def _frame(event: Event) -> tuple[str, str, int]:
+    return str(event["stream"]), str(event["time"]), _int(event["attempt"])
+
+
+def key_of(event: Event) -> Key:
+    """The key of a product event."""
+    return str(event["product"]), str(event["stream"]), str(event["time"])
+
+
+def _int(value: object) -> int:
+    return int(value) if isinstance(value, int | float | str) else 0
+
+
+def _started(history: History, event: Event) -> None:
+    history.state = "running"
+    if history.started is None:
+        history.started = float(event["t"])  # type: ignore[arg-type]
+
+
+def _ended(history: History, event: Event) -> None:
+    history.state = str(event.get("outcome", "failed"))
+
+
+def _buffer(history: History, event: Event) -> None:
+    history.buffer = {key: event[key] for key in ("kind", "path", "folder") if key in event}
+    history.buffer_released = False
+
+
+def _buffer_released(history: History, event: Event) -> None:
+    history.buffer_released = True
+    history.staged_in = False
+
+
+def _staged_in(history: History, event: Event) -> None:
+    history.staged_in = True
+
+
+def _job(history: History, event: Event) -> None:
+    name = str(event["job"])
+    record = history.jobs.setdefault(name, JobRecord(name))
+    if event["event"] in {"simulation.ended", "step.ended"}:
+        record.outcome = str(event.get("outcome"))
+    elif event.get("job_id"):
+        record.job_id = str(event["job_id"])
+    if name.startswith("attempt-"):
+        history.attempt = max(history.attempt, _int(event["attempt"]))
+
+
+def _ready(history: History, event: Event) -> None:
+    if _frame(event) not in history.frames:
+        history.frames.add(_frame(event))
+        history.raw_bytes += _int(event.get("bytes", 0))
+
+
+def _damaged(history: History, event: Event) -> None:
+    if event.get("time") is not None:
+        history.damaged.add(_frame(event))
+
+
+def _released(history: History, event: Event) -> None:
+    history.released.add(_frame(event))
+
+
+def _limits(history: History, event: Event) -> None:
+    limits: Any = event["limits"]
+    history.limits[str(event["product"])] = (float(limits[0]), float(limits[1]))
+
+
+def _publishing(history: History, event: Event) -> None:
+    history.publishing[key_of(event)] = event
+
+
+def _published(history: History, event: Event) -> None:
+    key = key_of(event)
+    history.publishing.pop(key, None)
+    history.published[key] = _int(event["attempt"])
+    history.failed.pop(key, None)
+    history.product_bytes += _int(event.get("bytes", 0))
+
+
+def _failed(history: History, event: Event) -> None:
+    history.failed[key_of(event)] = _int(event["attempt"])
+
+
+def _brought_home(history: History, event: Event) -> None:
+    history.brought_home = True
+
+
+_FOLDS = {
+    "run.started": _started,
+    "run.resumed": _started,
+    "run.ended": _ended,
+    "buffer.created": _buffer,
+    "buffer.adopted": _buffer,
+    "buffer.released": _buffer_released,
+    "stagein.done": _staged_in,
+    "stageout.done": _brought_home,
+    "simulation.submitting": _job,
+    "simulation.submitted": _job,
+    "simulation.started": _job,
+    "simulation.ended": _job,
+    "step.submitting": _job,
+    "step.started": _job,
+    "step.ended": _job,
+    "frame.ready": _ready,
+    "frame.damaged": _damaged,
+    "frame.released": _released,
+    "product.limits": _limits,
+    "product.publishing": _publishing,
+    "product.published": _published,
+    "product.failed": _failed,
+}

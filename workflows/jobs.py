@@ -1,0 +1,273 @@
+"""The supervised jobs of a run: the simulation's attempts and the steps around it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.cluster_configs.site import Site
+from burstlens.durable import read_json
+from burstlens.journal import Journal
+from burstlens.run_dir import RunDir
+from burstlens.workflows.buffer import BufferRef, input_files
+from burstlens.workflows.graph import Graph
+from burstlens.workflows.history import History
+from burstlens.workflows.launch import Launcher, LocalLauncher
+from burstlens.workflows.recipe import Recipe, Step
+from burstlens.workflows.supervised import Ended, JobFailedError, describe
+from burstlens.workflows.watch import Report
+
+SIMULATION_LOG = "model.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run, or its simulation, ended: ``done``, ``failed``, ``stopped``, and why."""
+
+    state: str
+    exit_code: int
+    message: str = ""
+    line: str | None = None
+
+
+class Jobs:
+    """Starts them in order, stops them, judges how they ended."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        site: Site,
+        graph: Graph,
+        journal: Journal,
+        history: History,
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.site = site
+        self.graph = graph
+        self.journal = journal
+        self.history = history
+        self.attempt = 0
+        self.asked: str | None = None
+        self.launcher: Launcher = LocalLauncher()
+        self.live: set[str] = set()
+        self.ends: dict[str, Ended | None] = {}
+        self._in_progress = False
+        self._trouble: str | None = None
+        self._tail: tuple[str, ...] = ()
+        self._said_done: bool | None = None
+        self._begun = False
+
+    @property
+    def simulation(self) -> str:
+        """The name of the current attempt."""
+        return f"attempt-{self.attempt}"
+
+    @property
+    def folder(self) -> Path:
+        """The job folder of the current attempt, in the run directory."""
+        return self.run.job(self.simulation)
+
+    def start(self, buffer: BufferRef) -> None:
+        """Submit every job that has not ended well yet, each after those that it needs."""
+        last = self.history.jobs.get(f"attempt-{self.history.attempt}")
+        again = last is None or last.outcome not in {None, "done"}
+        self.attempt = self.history.attempt + 1 if again else self.history.attempt
+        if again:
+            self.run.clear_control()
+        before: list[Any] = []
+        for step in self._steps("before"):
+            before += self._submit_step(buffer, step, before[-1:])
+        self.journal.append("simulation.submitting", job=self.simulation, attempt=self.attempt)
+        self.journal.sync()
+        if not (self.folder / "job.json").exists():
+            describe(self.folder, self._describe_simulation(buffer))
+        simulation = self._node(self.simulation, self.folder, before)
+        for step in self._steps("beside"):
+            self._submit_step(buffer, step, before)
+        after = [simulation]
+        for step in self._steps("after"):
+            after += self._submit_step(buffer, step, after[-1:])
+        self._begun = True
+
+    def _steps(self, phase: str) -> list[Step]:
+        return [step for step in self.recipe.steps if step.phase == phase]
+
+    def _submit_step(self, buffer: BufferRef, step: Step, after: list[Any]) -> list[Any]:
+        """The step's node; none when it has ended well in an earlier life of the run."""
+        times = 1
+        while True:
+            name = (
+                f"step-{step.name}-{times}"
+                if step.phase == "before"
+                else (f"step-{step.name}-{self.attempt}.{times}")
+            )
+            record = self.history.jobs.get(name)
+            if record is None or record.outcome is None:
+                break
+            if record.outcome == "done":
+                return []
+            times += 1
+        folder = self.run.job(name)
+        self.journal.append("step.submitting", job=name, step=step.name)
+        if not (folder / "job.json").exists():
+            describe(folder, self._describe_step(buffer, step, name))
+        return [self._node(name, folder, after)]
+
+    def _node(self, name: str, folder: Path, after: list[Any]) -> Any:
+        self.live.add(name)
+        return self.graph.job("job", name, self.launcher, folder, after)
+
+    def _common(self, buffer: BufferRef, name: str) -> dict[str, Any]:
+        return {
+            "run_dir": str(self.run.path),
+            "name": name,
+            "root": {"path": buffer.path},
+            "environment": {
+                "BURSTLENS_RUN": self.run.id,
+                "BURSTLENS_RUN_DIR": str(self.run.path),
+                "BURSTLENS_INPUTS": f"{buffer.path}/{buffer.folder}/inputs",
+                "BURSTLENS_OUTPUT": f"{buffer.path}/{buffer.folder}/{self.attempt}",
+            },
+        }
+
+    def _describe_simulation(self, buffer: BufferRef) -> dict[str, Any]:
+        simulation, model = self.recipe.simulation, self.recipe.model
+        job = self._common(buffer, self.simulation)
+        job["environment"] |= {**model.environment(), **simulation.environment}
+        return job | {
+            "folder": f"{buffer.folder}/{self.attempt}",
+            "inputs": f"{buffer.folder}/inputs",
+            "executables": [
+                name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)
+            ],
+            "argv": [*self.mpi_prefix(), *model.command()],
+            "walltime_s": simulation.walltime,
+            "log": SIMULATION_LOG,
+            "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
+        }
+
+    def mpi_prefix(self) -> list[str]:
+        """The words of the site's MPI launcher; none for one process."""
+        simulation = self.recipe.simulation
+        if not self.recipe.model.mpi or simulation.ranks == 1:
+            return []
+        values = {"ranks": simulation.ranks, "ranks_per_node": simulation.ranks_per_node}
+        return [word.format(**values) for word in self.site.mpi_launcher]
+
+    def _describe_step(self, buffer: BufferRef, step: Step, name: str) -> dict[str, Any]:
+        job = self._common(buffer, name) | {
+            "argv": list(step.command),
+            "walltime_s": step.walltime,
+            "log": f"{name}.log",
+            "keep_logs": [f"{name}.log"],
+            "stop_grace_s": 0.0,
+        }
+        if step.where == "login":
+            return job | {"root": {"path": str(self.run.path)}, "folder": "files"}
+        place = "inputs" if step.phase == "before" else str(self.attempt)
+        return job | {"folder": f"{buffer.folder}/{place}"}
+
+    def submitted(self, name: str, job_id: str) -> None:
+        """A job's id is known: journal it before anything else happens."""
+        if name == self.simulation:
+            self.journal.append(
+                "simulation.submitted", job=name, attempt=self.attempt, job_id=job_id
+            )
+        else:
+            self.journal.append("step.started", job=name, job_id=job_id)
+        self.journal.sync()
+
+    def ended(self, name: str, value: Ended | None, error: BaseException | None) -> Outcome | None:
+        """Take a job's end; returns an outcome when nothing can follow it any more."""
+        self.live.discard(name)
+        end = error.ended if isinstance(error, JobFailedError) else value
+        self.ends[name] = end
+        message = f"{name} {end.text()}" if end else f"{name} did not run: {_root(error)}"
+        state = "done" if end and end.well else "stopped" if end and end.stopped else "failed"
+        if state != "done" and end is None:
+            return None  # what it waited for failed, and says so itself
+        kind = "simulation.ended" if name == self.simulation else "step.ended"
+        told = self.history.jobs.get(name)
+        if told is None or told.outcome is None:
+            self.journal.append(
+                kind, job=name, attempt=self.attempt, outcome=state, message=message
+            )
+            self.journal.sync()
+        before = {f"step-{step.name}" for step in self._steps("before")}
+        if state != "done" and name.rpartition("-")[0] in before:
+            exit_code = 4 if state == "stopped" else 1
+            log = self.run.logs / name / f"{name}.log"
+            return Outcome(state, exit_code, f"{message}; its log is {log}")
+        return None
+
+    def heard(self, report: Report) -> None:
+        """Take what the watcher saw: it decides when a stop need not wait any longer."""
+        self._in_progress = bool(report.cursor.open)
+        if report.trouble:
+            self._trouble = report.trouble[-1]
+        self._tail = report.tail or self._tail
+        self._said_done = report.cursor.speech.ended_well
+        if self.asked == "stop" and (report.frames or not self._in_progress):
+            self.run.drop("stop-now")
+            self.asked = "stopping"
+
+    def stop(self, asked: str) -> None:
+        """Pass on what a client asks for; the supervisors see it for themselves as well."""
+        if self.asked is None or (asked == "stop-now" and self.asked == "stop"):
+            self.journal.append("control.received", control=asked)
+            self.journal.sync()
+            self.asked = asked
+        if self.asked == "stop" and not self._in_progress:
+            self.run.drop("stop-now")
+            self.asked = "stopping"
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job runs or waits."""
+        return not self.live
+
+    @property
+    def over(self) -> bool:
+        """Whether all jobs were started and have ended."""
+        return self._begun and not self.live
+
+    @property
+    def holders(self) -> bool:
+        """Whether a job that may read raw frames is still to end."""
+        return any(not name.startswith("attempt-") for name in self.live)
+
+    def outcome(self) -> Outcome:
+        """The judgement, when all is over."""
+        end = self.ends.get(self.simulation)
+        if end is None:
+            return Outcome("failed", 1, "the simulation did not run")
+        if end.stopped:
+            return Outcome("stopped", 4, "stopped, as asked")
+        if not end.well:
+            line = self._trouble or self._last_line()
+            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", line)
+        if self._said_done is False:
+            message = "the model ended with exit code 0 but never said that it was done"
+            return Outcome("failed", 1, message, self._last_line())
+        failed = [name for name, other in self.ends.items() if other is None or not other.well]
+        if failed:
+            return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self.run.logs}")
+        return Outcome("done", 0)
+
+    def _last_line(self) -> str | None:
+        lines = [line.strip() for line in self._tail if line.strip()]
+        return lines[-1] if lines else None
+
+    def started(self) -> bool:
+        """Whether the supervisor says that the model runs."""
+        return read_json(self.folder / "started.json") is not None if self.attempt else False
+
+
+def _root(error: BaseException | None) -> str:
+    while error is not None and error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)

@@ -1,0 +1,115 @@
+"""How a supervised job is started where the site says; here: as a local process.
+
+A job's id is a text that finds it again from any process: it stands in the journal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Protocol
+
+from burstlens.durable import read_json
+from burstlens.errors import SiteError
+from burstlens.workflows import supervisor
+
+
+class Launcher(Protocol):
+    """Starts the supervisor of a job folder, finds it again, ends it."""
+
+    def submit(self, job_folder: Path) -> str:
+        """Start the supervisor; returns the job's id. Raises SiteError."""
+
+    def find(self, job_folder: Path) -> str | None:
+        """The id of the live supervisor of that folder, also when its id was never noted."""
+
+    def alive(self, job_id: str) -> bool:
+        """Whether the job still runs."""
+
+    def clear(self, job_folder: Path) -> bool:
+        """End whatever a dead supervisor left behind; returns whether there was anything."""
+
+
+class LocalLauncher:
+    """Runs the supervisor on this machine, in a session of its own. Ids: ``local:PID:TICKS``."""
+
+    def __init__(self) -> None:
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+
+    def submit(self, job_folder: Path) -> str:
+        """Start the supervisor; its own messages go to ``supervisor.log`` in the folder."""
+        program = Path(supervisor.__file__)
+        try:
+            with (job_folder / "supervisor.log").open("ab") as log:
+                child = subprocess.Popen(
+                    [sys.executable, "-I", str(program), str(job_folder)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    cwd="/",
+                )
+        except OSError as error:
+            raise SiteError(f"cannot start the supervisor: {error}") from error
+        self._children[child.pid] = child
+        return _name(child.pid)
+
+    def find(self, job_folder: Path) -> str | None:
+        """Look through ``/proc`` for the supervisor of that folder."""
+        wanted = [os.fsencode(supervisor.__file__), os.fsencode(job_folder)]
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if words[2:4] == wanted:
+                    return _name(int(entry.name))
+        return None
+
+    def alive(self, job_id: str) -> bool:
+        """Whether that very process runs (not one that was given its number later)."""
+        pid, ticks = _parts(job_id)
+        child = self._children.get(pid)
+        if child is not None and child.poll() is not None:
+            return False
+        return _lives(pid, ticks)
+
+    def clear(self, job_folder: Path) -> bool:
+        """End the program's process group when its supervisor was killed."""
+        started = read_json(job_folder / "started.json") or {}
+        group, ticks = started.get("group"), started.get("group_ticks")
+        if not isinstance(group, int) or not isinstance(ticks, int) or not _lives(group, ticks):
+            return False
+        for number, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, number)
+            end = time.monotonic() + patience
+            while time.monotonic() < end and _lives(group, ticks):
+                time.sleep(0.05)
+        return True
+
+
+def _name(pid: int) -> str:
+    try:
+        return f"local:{pid}:{supervisor.start_ticks(pid)}"
+    except OSError:
+        return f"local:{pid}:0"
+
+
+def _parts(job_id: str) -> tuple[int, int]:
+    _, pid, ticks = job_id.split(":")
+    return int(pid), int(ticks)
+
+
+def _lives(pid: int, ticks: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    state, *rest = stat.rpartition(")")[2].split()
+    return state != "Z" and int(rest[18]) == ticks

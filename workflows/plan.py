@@ -1,0 +1,117 @@
+"""The plan: recipe and site in, what will happen out. Pure; ``--dry-run`` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from burstlens.cluster_configs.site import Site
+from burstlens.quantity import show_bytes, show_duration
+from burstlens.workflows.recipe import Recipe, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node of the graph: its name, where it runs, what it does and what it waits for."""
+
+    name: str
+    where: str
+    what: str
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The nodes that are known before the run; each ready frame adds its own."""
+
+    title: str
+    recipe: str
+    site: str
+    nodes: tuple[Node, ...]
+    frame_nodes: tuple[Node, ...]
+    warnings: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The plan for people: the nodes in order, and the graph."""
+        lines = [f"{self.title}  ({self.recipe} on {self.site})", ""]
+        for node in self.nodes:
+            lines.append(f"  {node.name:<16} {node.where:<10} {node.what}")
+        lines += ["", "each ready frame adds:"]
+        for node in self.frame_nodes:
+            lines.append(f"  {node.name:<16} {node.where:<10} {node.what}")
+        lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
+        if self.warnings:
+            lines += ["", *(f"warning: {warning}" for warning in self.warnings)]
+        return "\n".join(lines)
+
+    def _graph(self) -> Iterator[str]:
+        for node in (*self.nodes, *self.frame_nodes):
+            for before in node.after:
+                yield f"{before} -> {node.name}"
+
+    def value(self) -> dict[str, object]:
+        """The plan as JSON values."""
+        return {
+            "title": self.title,
+            "recipe": self.recipe,
+            "site": self.site,
+            "nodes": [_value(node) for node in self.nodes],
+            "frame_nodes": [_value(node) for node in self.frame_nodes],
+            "warnings": list(self.warnings),
+        }
+
+
+def _value(node: Node) -> dict[str, object]:
+    return {name: getattr(node, name) for name in Node.__dataclass_fields__}
+
+
+def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Plan:
+    """The plan of a recipe on a site; ``warnings`` are what ``check`` found in the inputs."""
+    simulation = recipe.simulation
+    size = show_bytes(recipe.buffer.capacity)
+    nodes = [
+        Node("buffer", "buffer", f"{site.buffer.kind} buffer with room for {size}"),
+        Node("stage in", "buffer", f"{recipe.inputs}, links followed, old output left behind",
+             ("buffer",)),
+    ]  # fmt: skip
+    last = "stage in"
+    for step in _steps(recipe, "before"):
+        nodes.append(_step(step, (last,)))
+        last = step.name
+    command = " ".join(recipe.model.command())
+    limit = show_duration(simulation.walltime)
+    ranks = f"{simulation.ranks} ranks, " if recipe.model.mpi else ""
+    what = f"{recipe.model.name}: {command} ({ranks}at most {limit})"
+    nodes.append(Node("simulation", "buffer", what, (last,)))
+    nodes += [_step(step, (last,)) for step in _steps(recipe, "beside")]
+    nodes.append(Node("watch", "buffer", f"look every {site.viewing.poll_interval_s:g} s", (last,)))
+    after = "simulation"
+    for step in _steps(recipe, "after"):
+        nodes.append(_step(step, (after,)))
+        after = step.name
+    keep = ", ".join(recipe.stage_out.keep) or "no raw files"
+    ends = tuple(dict.fromkeys((after, "watch", *(s.name for s in _steps(recipe, "beside")))))
+    nodes.append(Node("bring home", "buffer", f"logs, settings, {keep}", ends))
+    if recipe.buffer.destroy == "on-success":
+        nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
+    return Plan(
+        recipe.title, recipe.name, site.name, tuple(nodes), tuple(_frame_nodes(recipe)), warnings
+    )  # fmt: skip
+
+
+def _steps(recipe: Recipe, phase: str) -> list[Step]:
+    return [step for step in recipe.steps if step.phase == phase]
+
+
+def _step(step: Step, after: tuple[str, ...]) -> Node:
+    return Node(step.name, step.where, " ".join(step.command), after)
+
+
+def _frame_nodes(recipe: Recipe) -> Iterator[Node]:
+    for product in recipe.products:
+        stream = f" of {product.common.stream}" if product.common.stream else ""
+        every = f", each {product.common.every}th frame" if product.common.every > 1 else ""
+        name = product.name
+        yield Node(name, "buffer", f"make {product.kind.name}{stream}{every}, stage out, verify",
+                   ("watch",))  # fmt: skip
+        yield Node(f"publish {name}", "login", "journal, rename, index", (name,))

@@ -1,0 +1,52 @@
+"""Preflight: what can be known to be wrong before a node-hour is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burstlens.errors import RecipeError
+from burstlens.quantity import show_bytes
+from burstlens.workflows.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding: ``error`` stops the run before it starts, ``warning`` is told."""
+
+    level: str
+    text: str
+
+
+def preflight(recipe: Recipe) -> list[Finding]:
+    """What the inputs and the recipe's own files show, errors first."""
+    inputs = recipe.inputs
+    if not inputs.is_dir():
+        return [Finding("error", f"simulation.inputs: there is no folder {inputs}")]
+    found = []
+    for text in recipe.model.check(inputs):
+        level = "error" if text.startswith("error: ") else "warning"
+        found.append(Finding(level, text.removeprefix("error: ")))
+    expected = recipe.model.facts(inputs).output_bytes
+    capacity = recipe.buffer.capacity
+    if expected is not None and expected > capacity and recipe.buffer.raw == "keep":
+        found.append(
+            Finding(
+                "warning",
+                f"about {show_bytes(expected)} of output are expected and buffer.capacity is "
+                f'{show_bytes(capacity)}; raise it, or release frames with buffer.raw = "release"',
+            )
+        )
+    for product in recipe.products:
+        for name in product.kind.ships(product.options):
+            if not (recipe.folder / name).is_file():
+                text = f"product.{product.name}: there is no file {recipe.folder / name}"
+                found.append(Finding("error", text))
+    return sorted(found, key=lambda finding: finding.level)
+
+
+def require(findings: list[Finding]) -> list[str]:
+    """The warnings. Raises RecipeError with all errors when there is one."""
+    errors = [finding.text for finding in findings if finding.level == "error"]
+    if errors:
+        raise RecipeError("the run cannot start:\n  " + "\n  ".join(errors))
+    return [finding.text for finding in findings]

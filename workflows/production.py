@@ -1,0 +1,198 @@
+"""Production: from the watcher's report to published products and released frames."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from burstlens import __version__
+from burstlens.errors import StagingError
+from burstlens.journal import Journal
+from burstlens.model import Failure, Receipt
+from burstlens.run_dir import RunDir
+from burstlens.viz.product import Context
+from burstlens.workflows import buffer as buffers
+from burstlens.workflows import tasks
+from burstlens.workflows.backlog import Backlog, Work
+from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.history import History
+from burstlens.workflows.publish import Publisher
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.space import Space
+from burstlens.workflows.watch import Report
+
+TRIES = 3
+"""Chances of a product whose worker dies or whose function fails in an unforeseen way."""
+_FRAME_FIELDS = ("attempt", "stream", "time", "record", "bytes", "written", "detected", "signal")
+_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "paths")
+
+
+class Production:
+    """Orders products of frames, takes what comes back, publishes it, releases raw frames."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        graph: Graph,
+        journal: Journal,
+        history: History,
+        snapshot: Snapshot,
+        buffer: BufferRef,
+        slots: int,
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.graph = graph
+        self.journal = journal
+        self.history = history
+        self.snapshot = snapshot
+        self.buffer = buffer
+        self.publisher = Publisher(run, journal, history)
+        self.space = Space(recipe, history, buffer)
+        cancel = run.control / "stop-now"
+        context = Context(
+            run.id, recipe.title, "", "", "", run.files, version=__version__, cancel=cancel
+        )
+        first = recipe.model.main_stream(recipe.inputs)
+        self.backlog = Backlog(recipe.products, history, context, first, str(run.products))
+        self._slots = slots
+        self._receipts: list[Receipt] = []
+        self._failures: list[Failure] = []
+        self._open_files: set[str] = set()
+        self._no_more = False
+
+    def take(self, report: Report) -> None:
+        """Journal what the watcher found and order its products."""
+        for frame in report.frames:
+            if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
+                fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
+                self.journal.append("frame.ready", **fields)
+                self.snapshot.ready(frame)
+            self.space.add(frame, self.backlog.add(frame))
+        for damage in report.damaged:
+            if (damage.stream, damage.time or "", damage.attempt) not in self.history.damaged:
+                fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
+                self.journal.append("frame.damaged", **fields)
+                self.snapshot.alarm(f"damaged frame {damage.time or damage.paths}: {damage.reason}")
+            self.backlog.add_damage(damage)
+        self._open_files = {name for unit in report.cursor.open for name in unit.files}
+        self._no_more = report.ended
+
+    def returned(self, done: Done) -> None:
+        """Take what a product's node gave."""
+        work: Work = done.about
+        self.backlog.returned()
+        now = time.monotonic()
+        if isinstance(done.error, StagingError):
+            self.snapshot.alarm(f"{done.error}; it is tried again")
+            self.backlog.again(work, now)
+        elif done.error is not None and (
+            work.tries < TRIES or self.graph.block_state() == "broken"
+        ):
+            self.backlog.again(work, now)
+        elif done.error is not None:
+            self._fail(work, Failure(*_names(work), reason=_short(done.error)))
+        elif isinstance(done.value, Failure):
+            self._fail(work, done.value)
+        elif isinstance(done.value, Receipt):
+            self._receipts.append(_with_clock(done.value, work))
+        else:
+            limits = self.backlog.measured(work.order.context.product, done.value)
+            if limits is not None:
+                self._freeze(work.order.context.product, limits)
+
+    def _fail(self, work: Work, failure: Failure) -> None:
+        if work.what == "measure":
+            self.backlog.drop_held(work)
+        self._failures.append(failure)
+
+    def _freeze(self, product: str, limits: tuple[float, float]) -> None:
+        self.journal.append("product.limits", product=product, limits=list(limits))
+        self.journal.sync()
+        self.backlog.freeze(product)
+
+    def publish(self) -> None:
+        """Publish what has come back. Raises OSError when the target is full or away."""
+        if self._receipts:
+            for event in self.publisher.publish(self._receipts):
+                self.snapshot.published(event)
+            self._receipts.clear()
+        while self._failures:
+            failure = self._failures[0]
+            if failure.placeholder is not None:
+                for event in self.publisher.publish([failure.placeholder]):
+                    self.snapshot.published(event)
+            self.journal.append(
+                "product.failed",
+                product=failure.product,
+                stream=failure.stream,
+                time=failure.time,
+                attempt=failure.attempt,
+                reason=failure.reason,
+            )
+            self.snapshot.failed(failure)
+            self._failures.pop(0)
+        self.publisher.flush()
+
+    def submit(self, now: float) -> None:
+        """Hand the next work to the viewing block."""
+        for work in self.backlog.take(now, self._slots):
+            if work.what == "measure":
+                self.graph.view("work", work, tasks.measure, self.buffer, work.order)
+            elif work.what == "placeholder":
+                self.graph.view(
+                    "work", work, tasks.placeholder, self.buffer, work.order, work.reason
+                )
+            else:
+                self.graph.view("work", work, tasks.produce, self.buffer, work.order)
+        if self._no_more and not self.backlog.measuring() and not self.backlog.under_way:
+            for product, limits in self.backlog.unfrozen().items():
+                if limits is not None:
+                    self._freeze(product, limits)
+                else:
+                    self.backlog.freeze(product)
+
+    def release(self, *, held: bool) -> None:
+        """Delete raw frames that nobody needs any more, journalled first."""
+        keep = self.recipe.stage_out.keep
+        if self.recipe.buffer.on_pressure == "spill":
+            keep = ("*",)
+        for group in self.space.releasable(self._open_files, held=held):
+            for frame in group:
+                self.journal.append(
+                    "frame.released", stream=frame.stream, time=frame.time, attempt=frame.attempt
+                )
+            self.journal.sync()
+            paths = [path for frame in group for path in frame.paths]
+            output = str(self.run.output)
+            self.graph.view("released", None, buffers.release, self.buffer, paths, keep, output)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every product of every frame so far stands or has failed for good."""
+        return self.backlog.empty and not self._receipts and not self._failures
+
+
+def _with_clock(receipt: Receipt, work: Work) -> Receipt:
+    frame = work.order.frame
+    clock = {
+        "written": frame.written,
+        "detected": frame.detected,
+        "submitted": work.submitted,
+        **receipt.clock,
+        "received": time.time(),
+    }
+    return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})
+
+
+def _names(work: Work) -> tuple[str, str, str, int]:
+    frame = work.order.frame
+    return work.order.context.product, frame.stream, frame.time, frame.attempt
+
+
+def _short(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]

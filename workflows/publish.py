@@ -1,0 +1,181 @@
+"""Publication: from a receipt to a file under its final name, exactly once.
+
+The journal says ``product.publishing`` (on disk) before the rename and ``product.published``
+after it, so that whatever a crash leaves between the two is settled by looking.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from burstlens.durable import sync_folder, write_whole
+from burstlens.journal import Event, Journal
+from burstlens.journal import read as read_journal
+from burstlens.lines import Lines, read_lines
+from burstlens.model import Receipt
+from burstlens.run_dir import RunDir
+from burstlens.stagers.base import checksum, remove
+from burstlens.viz.pvd import pvd_entry, pvd_text
+from burstlens.workflows.history import History, Key, key_of
+
+SERIES_PERIOD_S = 1.0
+VTK_SUFFIXES = {".vti", ".vtr", ".vts"}
+
+
+class Publisher:
+    """Renames what was staged, writes the index and the ParaView series. Driver's thread only."""
+
+    def __init__(self, run: RunDir, journal: Journal, history: History) -> None:
+        self._run = run
+        self._journal = journal
+        self._history = history
+        self._index = Lines(run.index)
+        self._series: dict[str, dict[str, str]] = {}
+        self._stale: set[str] = set()
+        self._next_series = 0.0
+
+    def settle(self) -> None:
+        """After a restart: finish, or forget, each publication that was cut, and mend the index.
+
+        Raises OSError when ``products/`` cannot be read or written.
+        """
+        for key, event in list(self._history.publishing.items()):
+            receipt = _receipt(event)
+            final = self._run.products / receipt.name
+            incoming = self._run.products / receipt.incoming
+            if _is(final, receipt):
+                self._note(receipt)
+            elif _is(incoming, receipt):
+                self._rename(receipt)
+                self._note(receipt)
+            else:
+                self._history.publishing.pop(key)  # it is made again
+        listed = {key_of(line): line for line in read_lines(self._run.index)}
+        for line in listed.values():
+            self._enter(line)
+        for event in read_journal(self._run.journal):  # again: the history keeps no file names
+            if event["event"] == "product.published":
+                known = listed.get(key_of(event))
+                if known is None or known.get("attempt") != event["attempt"]:
+                    self._list(event)
+        self.flush(force=True)
+
+    def clean_incoming(self) -> None:
+        """Delete what no receipt speaks of; only when no worker of this run lives."""
+        for path in self._run.incoming.iterdir():
+            remove(path)
+
+    def publish(self, receipts: Iterable[Receipt]) -> list[Event]:
+        """Publish these products, in one group; returns their ``product.published`` events.
+
+        A receipt for what stands already (a retried task, a zombie worker) is dropped with its
+        file. Raises OSError when the target is full or away: then the same receipts can be
+        given again.
+        """
+        fresh: list[Receipt] = []
+        for receipt in receipts:
+            key = (receipt.product, receipt.stream, receipt.time)
+            if self._history.published.get(key, 0) >= receipt.attempt:
+                remove(self._run.products / receipt.incoming)
+            else:
+                fresh.append(receipt)
+        for receipt in fresh:
+            self._journal.append("product.publishing", **_fields(receipt))
+        self._journal.sync()
+        for receipt in fresh:
+            self._rename(receipt)
+        return [self._note(receipt) for receipt in fresh]
+
+    def _rename(self, receipt: Receipt) -> None:
+        incoming = self._run.products / receipt.incoming
+        final = self._run.products / receipt.name
+        try:
+            os.replace(incoming, final)
+        except FileNotFoundError:
+            if _is(final, receipt):  # a try before this one got as far
+                return
+            final.parent.mkdir(exist_ok=True)
+            os.replace(incoming, final)
+        sync_folder(final.parent)
+
+    def _note(self, receipt: Receipt) -> Event:
+        key: Key = (receipt.product, receipt.stream, receipt.time)
+        before = self._history.published.get(key)
+        if before is not None and before < receipt.attempt:
+            self._journal.append("product.superseded", **_names(key), attempt=before)
+        event = self._journal.append("product.published", **_fields(receipt))
+        self._list(event)
+        return event
+
+    def _list(self, event: Event) -> None:
+        entry = {
+            name: event[name]
+            for name in ("product", "stream", "time", "attempt", "name", "bytes", "crc32", "t")
+        }
+        entry["facts"] = event.get("facts")
+        self._index.append(entry)
+        self._enter(entry)
+
+    def _enter(self, line: Mapping[str, object]) -> None:
+        name = str(line["name"])
+        if Path(name).suffix in VTK_SUFFIXES:
+            product, time_key = str(line["product"]), str(line["time"])
+            self._series.setdefault(product, {})[time_key] = pvd_entry(time_key, name)
+            self._stale.add(product)
+
+    def flush(self, *, force: bool = False) -> None:
+        """Rewrite the ParaView series that have grown, at most once a second. Raises OSError."""
+        begin = time.monotonic()
+        if not self._stale or (begin < self._next_series and not force):
+            return
+        for product in sorted(self._stale):
+            entries = [entry for _, entry in sorted(self._series[product].items())]
+            write_whole(self._run.products / f"{product}.pvd", pvd_text(entries), sync=False)
+        self._stale.clear()
+        # A series of 10,000 frames takes longer to write: it must not eat the driver.
+        took = time.monotonic() - begin
+        self._next_series = begin + max(SERIES_PERIOD_S, 50 * took)
+
+    def close(self) -> None:
+        """Write what is outstanding."""
+        with contextlib.suppress(OSError):
+            self.flush(force=True)
+        self._index.close()
+
+
+def _names(key: Key) -> dict[str, object]:
+    return {"product": key[0], "stream": key[1], "time": key[2]}
+
+
+def _fields(receipt: Receipt) -> dict[str, object]:
+    return {
+        "product": receipt.product,
+        "stream": receipt.stream,
+        "time": receipt.time,
+        "attempt": receipt.attempt,
+        "uuid": receipt.uuid,
+        "incoming": receipt.incoming,
+        "name": receipt.name,
+        "bytes": receipt.bytes,
+        "crc32": receipt.crc32,
+        "clock": dict(receipt.clock),
+        "facts": dict(receipt.facts),
+    }
+
+
+def _receipt(event: Event) -> Receipt:
+    values = {name: event[name] for name in Receipt.__dataclass_fields__}
+    return Receipt(**values)  # type: ignore[arg-type]
+
+
+def _is(path: Path, receipt: Receipt) -> bool:
+    try:
+        if path.stat().st_size != receipt.bytes:
+            return False
+        return checksum(path).crc32 == receipt.crc32
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,150 @@
+"""From a recipe's table to a checked recipe, every fault told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from burstlens.errors import RecipeError
+from burstlens.nearness import did_you_mean
+from burstlens.viz.product import product_kinds
+from burstlens.workflows import models
+from burstlens.workflows.check_table import Faults, read_table
+from burstlens.workflows.parameters import settle
+from burstlens.workflows.recipe import (
+    Buffer,
+    MadeProduct,
+    Product,
+    Recipe,
+    Simulation,
+    StageOut,
+    Step,
+)
+from burstlens.workflows.recipe_file import Source, read
+
+_TABLES = {
+    "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
+    "product",
+}  # fmt: skip
+
+
+def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
+    """The checked recipe and its table with every parameter filled in (what a run records).
+
+    ``settings`` are ``key=value`` as given to ``--set``: a parameter's name or a dotted path
+    (``simulation.nodes=4``, ``product.t2.variable=PSFC``). Raises RecipeError with all faults.
+    """
+    source = read(name)
+    return check(source, settings)
+
+
+def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
+    """As :func:`load`, for a table that was read already."""
+    faults = Faults()
+    table = settle(source.table, settings, faults)
+    recipe = _build(source, table, faults)
+    if faults.found or recipe is None:
+        raise RecipeError(faults.text(f"recipe {source.path}"))
+    return recipe, table
+
+
+def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe | None:
+    for key in table:
+        if key not in _TABLES:
+            faults.add(key, f"unknown key{did_you_mean(key, sorted(_TABLES))}")
+    title = table.get("title", source.name)
+    if not isinstance(title, str):
+        faults.add("title", f"expected a text, got {title!r}")
+    simulation, model = _simulation(table.get("simulation"), faults)
+    buffer = read_table(Buffer, _table(table, "buffer", faults), "buffer", faults)
+    stage_out = read_table(StageOut, _table(table, "stage_out", faults), "stage_out", faults)
+    steps = [
+        read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
+    ]
+    made = [_product(entry, path, faults) for path, entry in _entries(table, "product", faults)]
+    if faults.found or simulation is None or model is None or buffer is None or stage_out is None:
+        return None
+    return Recipe(
+        title=title,
+        simulation=simulation,
+        model=model,
+        folder=source.path.parent,
+        name=source.name,
+        description=str(table.get("description", "")),
+        buffer=buffer,
+        stage_out=stage_out,
+        steps=tuple(step for step in steps if step is not None),
+        products=tuple(product for product in made if product is not None),
+    )
+
+
+def _table(table: Mapping[str, Any], key: str, faults: Faults) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if isinstance(value, Mapping):
+        return value
+    faults.add(key, f"expected a table [{key}], got {value!r}")
+    return {}
+
+
+def _entries(
+    table: Mapping[str, Any], key: str, faults: Faults
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        faults.add(key, f"expected [[{key}]] tables, got {value!r}")
+        return
+    seen: set[str] = set()
+    for index, entry in enumerate(value):
+        if not isinstance(entry, Mapping):
+            faults.add(f"{key}.{index}", f"expected a [[{key}]] table, got {entry!r}")
+            continue
+        name = str(entry.get("name", index))
+        if name in seen:
+            faults.add(f"{key}.{name}", "the name is taken by another one")
+        seen.add(name)
+        yield f"{key}.{name}", entry
+
+
+def _split(entry: Mapping[str, Any], cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
+    common = {item.name for item in fields(cls)}
+    return (
+        {key: value for key, value in entry.items() if key in common},
+        {key: value for key, value in entry.items() if key not in common},
+    )
+
+
+def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
+    if not isinstance(table, Mapping):
+        faults.add("simulation", "is required: a [simulation] table with model and inputs")
+        return None, None
+    entry = dict(table)
+    name = entry.pop("model", None)
+    common, own = _split(entry, Simulation)
+    simulation = read_table(Simulation, common, "simulation", faults)
+    known = models.names()
+    if not isinstance(name, str) or name not in known:
+        hint = did_you_mean(str(name or ""), known)
+        faults.add(
+            "simulation.model",
+            f'there is no model "{name}"{hint}' if name else f"is required{hint}",
+        )
+        return simulation, None
+    common_names = [item.name for item in fields(Simulation)]
+    return simulation, read_table(models.load(name), own, "simulation", faults, also=common_names)
+
+
+def _product(entry: Mapping[str, Any], path: str, faults: Faults) -> MadeProduct | None:
+    common, own = _split(entry, Product)
+    checked = read_table(Product, common, path, faults)
+    if checked is None:
+        return None
+    kinds = product_kinds()
+    if checked.kind not in kinds:
+        hint = did_you_mean(checked.kind, kinds)
+        faults.add(f"{path}.kind", f'there is no kind "{checked.kind}"{hint}')
+        return None
+    kind = kinds[checked.kind]
+    common_names = [item.name for item in fields(Product)]
+    options = read_table(kind.options, own, path, faults, also=common_names)
+    return None if options is None else MadeProduct(checked, kind, options)

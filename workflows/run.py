@@ -1,0 +1,211 @@
+"""A run from its creation to its end, and again after whatever cut it short."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from burstlens import __version__
+from burstlens.cluster_configs.site import Site, choose
+from burstlens.durable import read_json, write_json
+from burstlens.errors import RunError
+from burstlens.journal import Journal, read
+from burstlens.run_dir import RunDir, facts_of, runs_folder
+from burstlens.workflows.history import History, replay
+from burstlens.workflows.jobs import Outcome
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.recipe_check import check
+from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.supervisor import start_ticks
+
+HEARTBEAT_OLD_S = 60.0
+"""Beyond this a driver on another host is taken for dead."""
+
+
+def create(
+    recipe: Recipe, table: dict[str, Any], source: Path, site: Site, name: str | None
+) -> RunDir:
+    """Make the run directory of a new run, with everything it needs later.
+
+    Raises RunError when it exists or cannot be written.
+    """
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    run = RunDir(runs_folder() / (name or f"{recipe.name}-{stamp}-{secrets.token_hex(2)}"))
+    run.create()
+    try:
+        shutil.copyfile(source, run.recipe)
+        for product in recipe.products:
+            for file in product.kind.ships(product.options):
+                target = run.files / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(recipe.folder / file, target)
+        write_json(
+            run.facts,
+            {
+                "run": run.id,
+                "title": recipe.title,
+                "recipe": recipe.name,
+                "source": str(source),
+                "table": {
+                    **table,
+                    "simulation": table["simulation"] | {"inputs": str(recipe.inputs)},
+                },
+                "site": site.name,
+                "created": round(time.time(), 3),
+                "host": socket.gethostname(),
+                "burstlens": __version__,
+                "python": sys.version.split()[0],
+            },
+        )
+    except OSError as error:
+        raise RunError(f"cannot write {run.path}: {error.strerror}") from error
+    return run
+
+
+def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
+    """The recipe and site that a run was created with. Raises RunError, RecipeError, SiteError."""
+    facts = facts_of(run)
+    table: Any = facts["table"]
+    recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
+    return recipe, choose(str(facts["site"]))
+
+
+def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
+    """Drive a run, new or cut short, to its end. Call it from the main thread.
+
+    The first SIGINT asks for a stop, the second for a stop at once, as does SIGTERM; SIGHUP is
+    ignored, so that a run outlives its login shell. Raises RunError when another driver lives.
+    """
+    from burstlens.workflows.driver import Driver
+    from burstlens.workflows.graph import Graph
+
+    recipe, site = recipe_of(run)
+    epoch = _take_over(run)
+    history = replay(read(run.journal))
+    try:
+        journal = Journal(run.journal, epoch, seen=history.apply)
+    except OSError as error:
+        raise RunError(f"cannot write {run.journal}: {error.strerror}") from error
+    new = history.state == "new"
+    with contextlib.closing(journal), _signals(run):
+        journal.append("run.started" if new else "run.resumed", host=socket.gethostname())
+        journal.sync()
+        if not new:
+            forget_stop(run, history)
+        with Graph(site, run, jobs=len(recipe.steps) + 2) as graph:
+            driver = Driver(run, recipe, site, graph, journal, history, tick)
+            outcome = driver.drive()
+        journal.append(
+            "run.ended",
+            outcome=outcome.state,
+            exit_code=outcome.exit_code,
+            message=outcome.message,
+            line=outcome.line,
+        )
+    return outcome
+
+
+def forget_stop(run: RunDir, history: History) -> None:
+    """Take away the stop that a former attempt has obeyed."""
+    last = history.jobs.get(f"attempt-{history.attempt}")
+    if history.state == "stopped" or (last is not None and last.outcome == "stopped"):
+        run.clear_control()
+
+
+def resumable(run: RunDir) -> str | None:
+    """Why there is nothing to resume, or None when there is."""
+    history = replay(read(run.journal))
+    if history.state == "done":
+        return f"run {run.id} is done; there is nothing to resume"
+    return None
+
+
+def _take_over(run: RunDir) -> int:
+    """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
+    epochs = [int(path.name.removeprefix("driver-")) for path in run.path.glob("driver-*")]
+    last = max(epochs, default=0)
+    if last:
+        driver = driver_alive(run, last)
+        if driver is not None:
+            raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
+                           f"burstlens watch {run.id}")  # fmt: skip
+    claim = {"host": socket.gethostname(), "pid": os.getpid(), "ticks": start_ticks(os.getpid())}
+    try:
+        descriptor = os.open(run.path / f"driver-{last + 1}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    except FileExistsError:
+        raise RunError(f"another driver of {run.id} started at the same moment") from None
+    except OSError as error:
+        raise RunError(f"the run directory {run.path} is not writable: {error.strerror}") from error
+    with os.fdopen(descriptor, "w") as stream:
+        json.dump(claim, stream)
+    return last + 1
+
+
+def driver_alive(run: RunDir, epoch: int) -> str | None:
+    """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
+    claim = read_json(run.path / f"driver-{epoch}") or {}
+    who = f"pid {claim.get('pid')} on {claim.get('host')}"
+    if claim.get("host") == socket.gethostname():
+        try:
+            return who if start_ticks(int(claim["pid"])) == claim["ticks"] else None
+        except (OSError, KeyError):
+            return None
+    status = read_json(run.status) or {}
+    beat = status.get("driver", {}).get("heartbeat", 0.0)
+    return who if time.time() - beat < HEARTBEAT_OLD_S else None
+
+
+@contextlib.contextmanager
+def _signals(run: RunDir) -> Iterator[None]:
+    def stop(number: int, _: object) -> None:
+        again = number == signal.SIGTERM or (run.control / "stop").exists()
+        run.drop("stop-now" if again else "stop")
+
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, stop),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, stop),
+        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def detach(run: RunDir) -> int:
+    """Start a driver of its own for the run, in a session of its own; returns its pid.
+
+    Raises RunError with the end of its log when it dies at once.
+    """
+    log = run.logs / "driver.log"
+    with log.open("ab") as stream:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "burstlens", "drive", str(run.path)],
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    before = run.status.stat().st_mtime_ns if run.status.exists() else 0
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if run.status.exists() and run.status.stat().st_mtime_ns != before:
+            break
+        if child.poll() is not None:
+            text = log.read_text(encoding="utf-8", errors="replace").strip()
+            raise RunError(f"the driver ended at once: {text[-2000:]}")
+        time.sleep(0.1)
+    return child.pid

@@ -1,0 +1,200 @@
+"""The snapshot: what ``status.json`` says of a run, about once a second."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+from burstlens.durable import write_json
+from burstlens.journal import Event
+from burstlens.model import Failure, Frame, Progress
+from burstlens.run_dir import RunDir
+from burstlens.workflows.history import History
+from burstlens.workflows.jobs import Jobs, Outcome
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.watch import Report
+
+if TYPE_CHECKING:
+    from burstlens.workflows.production import Production
+
+LATENCIES = 500
+"""Latest products that the latency is told of: the whole run's is in the journal."""
+PERIOD_S = 1.0
+
+
+class Snapshot:
+    """Counts and last values, written whole to ``status.json``."""
+
+    def __init__(self, run: RunDir, recipe: Recipe, history: History, epoch: int) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.history = history
+        self.state = "starting"
+        self.block = "queued"
+        self.free_bytes: int | None = None
+        self.alarms: collections.deque[dict[str, Any]] = collections.deque(maxlen=20)
+        self.events: collections.deque[str] = collections.deque(maxlen=8)
+        self.log_tail: tuple[str, ...] = ()
+        self.outcome: Outcome | None = None
+        self._epoch = epoch
+        self._progress: Progress | None = None
+        self._production: Production | None = None
+        self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
+        self._last: dict[str, Any] | None = None
+        self._published = collections.Counter(key[0] for key in history.published)
+        self._failed = collections.Counter(key[0] for key in history.failed)
+        self._reasons: dict[str, str] = {}
+        self._attempt = 0
+        self._written = 0.0
+
+    def open(self, production: Production) -> None:
+        """The buffer is known and production can begin."""
+        self._production = production
+
+    def ready(self, frame: Frame) -> None:
+        """A frame is ready."""
+        self.note(f"frame {frame.stream} {frame.time} ready ({frame.signal})")
+
+    def published(self, event: Event) -> None:
+        """A product is published."""
+        clock: Any = event["clock"]
+        if clock.get("written"):
+            self._latency.append(float(event["t"]) - clock["written"])  # type: ignore[arg-type]
+        self._published[str(event["product"])] += 1
+        self._last = {key: event[key] for key in ("product", "stream", "time", "name", "t")}
+
+    def failed(self, failure: Failure) -> None:
+        """A product could not be made of a frame."""
+        self._failed[failure.product] += 1
+        if failure.placeholder is not None:
+            self._published[failure.product] -= 1
+        first = failure.product not in self._reasons
+        self._reasons[failure.product] = failure.reason
+        if first:
+            self.alarm(f"{failure.product} of {failure.stream} {failure.time}: {failure.reason}")
+
+    def alarm(self, text: str) -> None:
+        """Something that a person should see."""
+        self.alarms.append({"t": round(time.time(), 3), "text": text})
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """One line among the last events."""
+        self.events.append(f"{time.strftime('%H:%M:%S')}  {text}")
+
+    def heard(self, report: Report, free_bytes: int) -> None:
+        """What the watcher heard of the model."""
+        self._progress = report.progress or self._progress
+        self.log_tail = (*self.log_tail, *report.tail)[-5:]
+        self.free_bytes = free_bytes
+        if self.state == "starting" and (report.progress or report.frames):
+            self.state = "running"
+
+    def look(self, jobs: Jobs, block: str) -> None:
+        """How the supervised jobs and the viewing block stand."""
+        self._attempt = jobs.attempt
+        self.block = block
+        if jobs.asked and not jobs.over:
+            self.state = "stopping"
+        elif jobs.over and self.state in {"running", "stopping", "starting"}:
+            self.state = "draining"
+
+    def judge(self, jobs: Outcome) -> Outcome:
+        """The run's outcome: the jobs', unless a product could be made of no frame at all."""
+        if jobs.state != "done":
+            return jobs
+        for product, reason in self._reasons.items():
+            if self._published[product] <= 0:
+                return Outcome(
+                    "failed", 1, f"product {product} could be made of no frame: {reason}"
+                )
+        return jobs
+
+    def end(self, outcome: Outcome) -> None:
+        """The run is over."""
+        self.outcome = outcome
+        self.state = outcome.state
+        self.write(force=True)
+
+    def write(self, *, force: bool = False) -> None:
+        """Write ``status.json`` when it is due; a target that is away is passed over."""
+        now = time.monotonic()
+        if force or now - self._written >= PERIOD_S:
+            self._written = now
+            with contextlib.suppress(OSError):
+                write_json(self.run.status, self.value(), sync=False)
+
+    def value(self) -> dict[str, Any]:
+        """The whole snapshot as JSON values."""
+        history, progress, production = self.history, self._progress, self._production
+        names = [product.name for product in self.recipe.products]
+        return {
+            "run": self.run.id,
+            "title": self.recipe.title,
+            "state": self.state,
+            "attempt": self._attempt,
+            "started": history.started,
+            "progress": _progress(progress),
+            "frames": {"ready": len(history.frames), "damaged": len(history.damaged)},
+            "backlog": production.backlog.size if production else 0,
+            "products": {
+                name: {
+                    "published": self._published[name],
+                    "failed": self._failed[name],
+                    **({"reason": self._reasons[name]} if name in self._reasons else {}),
+                }
+                for name in names
+            },
+            "latency_s": self._latencies(),
+            "ledger": {"raw_bytes": history.raw_bytes, "product_bytes": history.product_bytes},
+            "buffer": self._buffer(production) if production else None,
+            "block": self.block,
+            "last_product": self._last,
+            "alarms": list(self.alarms),
+            "events": list(self.events),
+            "log_tail": list(self.log_tail),
+            "pictures": str(self.run.products),
+            "driver": {
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "epoch": self._epoch,
+                "heartbeat": round(time.time(), 3),
+            },
+            "outcome": self.outcome
+            and {
+                "state": self.outcome.state,
+                "exit_code": self.outcome.exit_code,
+                "message": self.outcome.message,
+                "line": self.outcome.line,
+            },
+        }
+
+    def _buffer(self, production: Production) -> dict[str, Any]:
+        return {
+            "path": f"{production.buffer.path}/{production.buffer.folder}",
+            "capacity_bytes": self.recipe.buffer.capacity,
+            "raw_bytes": production.space.raw_bytes,
+            "fill": round(production.space.fill(), 4),
+            "free_bytes": self.free_bytes,
+        }
+
+    def _latencies(self) -> dict[str, float] | None:
+        if not self._latency:
+            return None
+        values = sorted(self._latency)
+        return {
+            "last": round(self._latency[-1], 3),
+            "p50": round(values[len(values) // 2], 3),
+            "p95": round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
+        }
+
+
+def _progress(progress: Progress | None) -> dict[str, Any] | None:
+    if progress is None:
+        return None
+    fields = {name: getattr(progress, name) for name in Progress.__dataclass_fields__}
+    return {**fields, "fraction": progress.fraction}

@@ -1,0 +1,77 @@
+"""Room on the buffer: what raw frames hold, when they may go, whether the model will run out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from burstlens.model import Frame
+from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.history import History
+from burstlens.workflows.recipe import Recipe
+
+GROUP = 64
+"""Frames released in one go: one flush of the journal for all of them."""
+
+
+@dataclass(slots=True)
+class Space:
+    """Raw frames that lie on the buffer, by file, and the room that is left.
+
+    A file goes when all of its frames' products are settled, nobody else needs it and the
+    watcher is through with it (a growing file never is before its end).
+    """
+
+    recipe: Recipe
+    history: History
+    buffer: BufferRef
+    files: dict[tuple[str, ...], list[tuple[Frame, tuple[str, ...]]]] = field(default_factory=dict)
+    raw_bytes: int = 0
+    releasing: bool = False
+
+    def __post_init__(self) -> None:
+        self.releasing = self.recipe.buffer.raw == "release"
+
+    def add(self, frame: Frame, wanted: tuple[str, ...]) -> None:
+        """A frame lies there, and these products are still to be made of it."""
+        frames = self.files.setdefault(frame.paths, [])
+        if all(other.record != frame.record for other, _ in frames):
+            frames.append((frame, wanted))
+            self.raw_bytes += frame.bytes
+
+    def releasable(self, open_files: set[str], *, held: bool) -> Iterator[list[Frame]]:
+        """Groups of frames to release now; they count as gone at once."""
+        if not self.releasing or held:
+            return
+        group: list[Frame] = []
+        for paths, frames in list(self.files.items()):
+            busy = any(path.rpartition("/")[2] in open_files for path in paths)
+            if busy or not all(self._settled(frame, wanted) for frame, wanted in frames):
+                continue
+            del self.files[paths]
+            self.raw_bytes -= sum(frame.bytes for frame, _ in frames)
+            group += [frame for frame, _ in frames if not self._gone(frame)]
+            if len(group) >= GROUP:
+                yield group
+                group = []
+        if group:
+            yield group
+
+    def _gone(self, frame: Frame) -> bool:
+        return (frame.stream, frame.time, frame.attempt) in self.history.released
+
+    def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
+        return all(
+            self.history.settled((product, frame.stream, frame.time), frame.attempt)
+            for product in wanted
+        )
+
+    def fill(self) -> float:
+        """The part of the recipe's capacity that raw frames hold."""
+        return self.raw_bytes / self.recipe.buffer.capacity
+
+    def pressed(self, free_bytes: int | None) -> bool:
+        """Whether the reserve for products is reached, by the run's own account or the disk's."""
+        reserve = self.recipe.buffer.reserve
+        short = free_bytes is not None and free_bytes < reserve * self.recipe.buffer.capacity
+        return short or self.fill() > 1 - reserve

@@ -1,0 +1,99 @@
+"""A supervised job as the driver sees it: described, submitted or found again, awaited."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.durable import read_json, write_json
+from burstlens.errors import BurstlensError
+from burstlens.workflows.launch import Launcher
+
+LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a supervised job ended, as its supervisor says; ``lost`` when that one was killed."""
+
+    exit_code: int | None
+    signal: str | None
+    reason: str
+    message: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether the program ended by itself, with status 0."""
+        return self.reason == "exited" and self.exit_code == 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a person or a guard ended it."""
+        return self.reason in {"stop", "stop-now"}
+
+    def text(self) -> str:
+        """In words: ``ended with exit code 1``."""
+        if self.reason == "not started":
+            return f"could not be started: {self.message}"
+        if self.reason == "lost":
+            return f"was lost: {self.message}"
+        how = (
+            f"was ended by {self.signal}"
+            if self.signal
+            else f"ended with exit code {self.exit_code}"
+        )
+        return how if self.reason == "exited" else f"{how} ({self.reason})"
+
+
+def describe(job_folder: Path, job: dict[str, Any]) -> None:
+    """Write ``job.json``, what the supervisor is to do. Raises OSError."""
+    job_folder.mkdir(parents=True, exist_ok=True)
+    write_json(job_folder / "job.json", job)
+
+
+def run_job(
+    launcher: Launcher,
+    job_folder: Path,
+    submitted: Callable[[str], None],
+    after: Sequence[Future[Any]],
+) -> Ended:
+    """Submit the job unless it has begun already, and wait for its end.
+
+    ``after`` are nodes that Parsl awaits first; when one of them fails this one never starts.
+    ``submitted`` is told the job's id. A job that a former driver submitted is found by its
+    folder, so that it is never started twice. Raises JobFailedError unless it ends well.
+    """
+    ended = job_folder / "ended.json"
+    job_id = launcher.find(job_folder)
+    if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
+        job_id = launcher.submit(job_folder)
+    if job_id is not None:
+        submitted(job_id)
+    while (told := read_json(ended)) is None:
+        if job_id is not None and launcher.alive(job_id):
+            time.sleep(LOOK_S)
+            continue
+        # Ours may have found the folder claimed by one that a former driver had just started.
+        job_id = launcher.find(job_folder)
+        if job_id is not None:
+            submitted(job_id)
+        elif not ended.exists():
+            launcher.clear(job_folder)
+            lost = {"reason": "lost", "message": "its supervisor was killed", "ended": time.time()}
+            write_json(ended, lost)  # the watcher waits for this file too
+    end = Ended(told.get("exit_code"), told.get("signal"), told["reason"], told.get("message", ""))
+    if not end.well:
+        raise JobFailedError(job_folder.name, end)
+    return end
+
+
+class JobFailedError(BurstlensError):
+    """A supervised job did not end well; ``ended`` says how."""
+
+    def __init__(self, name: str, ended: Ended) -> None:
+        super().__init__(f"{name} {ended.text()}")
+        self.ended = ended

@@ -1,0 +1,269 @@
+"""The supervisor: starts one program on the buffer, obeys ``control/``, says how it ended.
+
+``python supervisor.py JOB_FOLDER`` runs in the simulation's job (or locally, in a session of
+its own) on the standard library alone, so that any python3 of a compute node will do. It reads
+``job.json`` in that folder of the run directory, and writes there ``baseline.json`` (what lay
+in the program's folder before), ``started.json`` and ``ended.json``. It needs no driver: stop
+works, and the end is told, when the driver is dead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+CONTROL_PERIOD_S = 1.0
+STOP_GRACE_S = 60.0
+"""Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
+TERM_GRACE_S = 10.0
+TERM_GRACE_NOW_S = 2.0
+TARGET_PATIENCE_S = 600.0
+"""How long to try again when the run directory cannot be written."""
+_PR_SET_PDEATHSIG = 1
+
+
+def main(job_folder: Path) -> int:
+    """Run the job in ``job_folder`` to its end. Returns 0 unless it is somebody else's."""
+    job = json.loads((job_folder / "job.json").read_text(encoding="utf-8"))
+    try:
+        os.close(os.open(job_folder / "claim", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except FileExistsError:
+        print("this job has a supervisor already", file=sys.stderr)
+        return 1
+    return Supervisor(job_folder, job).run()
+
+
+def start_ticks(pid: int) -> int:
+    """The kernel's start time of a process: with the pid, it names a process for good."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    return int(stat.rpartition(")")[2].split()[19])
+
+
+class Supervisor:
+    """One job: its folder, its process group, its end."""
+
+    def __init__(self, job_folder: Path, job: dict[str, Any]) -> None:
+        self.job_folder = job_folder
+        self.job = job
+        self.run_dir = Path(job["run_dir"])
+        self.signalled: str | None = None
+        self.ended = threading.Event()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.started = time.time()
+
+    def run(self) -> int:
+        """Make the folder, start the program, wait, tell the end, bring the logs home."""
+        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGINT, self._on_signal)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            folder = self._make_folder()
+            self._write("baseline.json", baseline(folder))
+            process = self._start(folder)
+        except (OSError, ValueError) as error:
+            self._write("ended.json", self._end(None, "not started", str(error)))
+            return 0
+        self._write(
+            "started.json",
+            {
+                "host": socket.gethostname(),
+                "job_id": os.environ.get("SLURM_JOB_ID"),
+                "supervisor": os.getpid(),
+                "supervisor_ticks": start_ticks(os.getpid()),
+                "group": process.pid,
+                "group_ticks": start_ticks(process.pid),
+                "started": self.started,
+            },
+        )
+        reason = self._watch(process)
+        self._write("ended.json", self._end(process.returncode, reason, ""))
+        self._bring_logs_home(folder)
+        return 0
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self.signalled = signal.Signals(number).name
+
+    def _make_folder(self) -> Path:
+        root = self.job["root"]
+        base = Path(os.environ[root["env"]]) if "env" in root else Path(root["path"])
+        folder = base / self.job["folder"]
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.job.get("inputs"):
+            inputs = base / self.job["inputs"]
+            link_inputs(inputs, folder)
+            # Stage-in through DataWarp loses the executable bits.
+            for name in self.job.get("executables", ()):
+                path = inputs / name
+                path.chmod(path.stat().st_mode | 0o111 & ~_umask())
+        return folder
+
+    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, **self.job.get("environment", {})}
+        with (folder / self.job["log"]).open("ab") as log:
+            self.process = subprocess.Popen(
+                self.job["argv"],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=partial(_die_with_parent, os.getpid()),
+            )
+        threading.Thread(target=self._reap, args=(self.process,), daemon=True).start()
+        return self.process
+
+    def _reap(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        self.ended.set()
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> str:
+        """Wait for the end; returns why it ended (``exited``, ``stop`` ...)."""
+        walltime = self.job.get("walltime_s") or float("inf")
+        stop_at = float("inf")
+        reason = "exited"
+        begin = time.monotonic()
+        while not self.ended.wait(CONTROL_PERIOD_S):
+            now = time.monotonic()
+            asked = self._asked()
+            if self.signalled:
+                reason = f"terminated by {self.signalled}"
+                self._end_group(process, TERM_GRACE_S)
+            elif asked == "stop-now" or now >= stop_at:
+                reason = "stop" if stop_at < float("inf") else "stop-now"
+                self._end_group(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)
+            elif asked == "stop" and stop_at == float("inf"):
+                stop_at = now + float(self.job.get("stop_grace_s", STOP_GRACE_S))
+            elif now - begin > walltime:
+                reason = "walltime"
+                self._end_group(process, TERM_GRACE_S)
+        return reason
+
+    def _asked(self) -> str | None:
+        for name in ("stop-now", "stop"):
+            if os.path.exists(self.run_dir / "control" / name):
+                return name
+        return None
+
+    def _end_group(self, process: subprocess.Popen[bytes], grace_s: float) -> None:
+        _signal_group(process.pid, signal.SIGTERM)
+        self.ended.wait(grace_s)
+        # Also after a good end of the leader: its children may have outlived it.
+        _signal_group(process.pid, signal.SIGKILL)
+        self.ended.wait()
+
+    def _end(self, status: int | None, reason: str, message: str) -> dict[str, object]:
+        died_of = signal.Signals(-status).name if status is not None and status < 0 else None
+        return {
+            "exit_code": status if status is not None and status >= 0 else None,
+            "signal": died_of,
+            "reason": reason,
+            "message": message,
+            "started": self.started,
+            "ended": time.time(),
+        }
+
+    def _write(self, name: str, value: dict[str, Any]) -> None:
+        """Write a file of the job folder whole, trying again while the target is away or full."""
+        patience = time.monotonic() + TARGET_PATIENCE_S
+        part = self.job_folder / f".{name}.part"
+        while True:
+            try:
+                with part.open("w", encoding="utf-8") as stream:
+                    json.dump(value, stream)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                os.replace(part, self.job_folder / name)
+                return
+            except OSError:
+                if time.monotonic() > patience:
+                    raise
+                if self.process is not None:
+                    self.ended.wait(1.0)
+                time.sleep(1.0)
+
+    def _bring_logs_home(self, folder: Path) -> None:
+        home = self.run_dir / "logs" / self.job["name"]
+        for pattern in self.job.get("keep_logs", ()):
+            for found in sorted(glob.glob(str(folder / pattern))):
+                target = home / os.path.relpath(found, folder)
+                try:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    part = target.with_name(f".{target.name}.part")
+                    shutil.copyfile(found, part)
+                    os.replace(part, target)
+                except OSError as error:
+                    print(f"log not brought home: {error}", file=sys.stderr)
+
+
+def link_inputs(inputs: Path, folder: Path) -> None:
+    """Give ``folder`` a relative link to each input file; folders are made, not linked.
+
+    What stands there already stays. Raises OSError.
+    """
+    for path, names, files in os.walk(inputs):
+        here = folder / os.path.relpath(path, inputs)
+        for name in names:
+            (here / name).mkdir(exist_ok=True)
+        for name in files:
+            link = here / name
+            if not os.path.lexists(link):
+                link.symlink_to(os.path.relpath(os.path.join(path, name), here))
+
+
+def baseline(folder: Path) -> dict[str, list[int]]:
+    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name."""
+    found = {}
+    for path, _, files in os.walk(folder):
+        for name in files:
+            full = os.path.join(path, name)
+            try:
+                status = os.stat(full)
+            except OSError:
+                continue
+            found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
+    return found
+
+
+def _die_with_parent(parent: int) -> None:
+    # Runs between fork and exec: when the supervisor is killed, the model gets SIGTERM.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _signal_group(group: int, number: int) -> None:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _exit(status: int) -> NoReturn:
+    # The reaper thread and a hung file server must not keep a finished supervisor alive.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    _exit(main(Path(sys.argv[1])))
