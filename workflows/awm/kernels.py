@@ -114,12 +114,8 @@ def stress(vx, vy, vz, sxx, syy, szz, sxy, sxz, syz, p, l, mxy, mxz, myz, top, s
         cz2 = C2 if k != surface else np.float32(0)
         for j in range(2, ny - 2):
             for i in range(2, nx - 2):
-                dx = C1 * (vx[k, j, i] - vx[k, j, i - 1]) + C2 * (
-                    vx[k, j, i + 1] - vx[k, j, i - 2]
-                )
-                dy = C1 * (vy[k, j, i] - vy[k, j - 1, i]) + C2 * (
-                    vy[k, j + 1, i] - vy[k, j - 2, i]
-                )
+                dx = C1 * (vx[k, j, i] - vx[k, j, i - 1]) + C2 * (vx[k, j, i + 1] - vx[k, j, i - 2])
+                dy = C1 * (vy[k, j, i] - vy[k, j - 1, i]) + C2 * (vy[k, j + 1, i] - vy[k, j - 2, i])
                 dz = cz1 * (vz[k + 1, j, i] - vz[k, j, i]) + cz2 * (
                     vz[k + 2, j, i] - vz[k - 1, j, i]
                 )

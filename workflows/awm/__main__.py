@@ -1,0 +1,86 @@
+"""``python -m burstlens.workflows.awm PARAMETERS.toml``: the model from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from burstlens.errors import BurstlensError, RecipeError
+from burstlens.workflows.awm import parameters
+
+HELP = """\
+awm computes elastic waves of an earthquake or explosion in a 3-D block of rock and writes the
+ground velocity as CF netCDF in the working folder: surface_000000.nc, volume_000000.nc, ... (or
+surface.nc and volume.nc, which grow) and stations.nc.
+
+Axes: x east, y north, z up; depth_m counts down from the free surface. An example:
+
+  title = "Moderate earthquake in layered rock"
+
+  [grid]                      # nodes and spacing, absorbing layers come on top
+  nx = 120
+  ny = 120
+  nz = 60
+  spacing_m = 250.0
+  [time]
+  step_s = 0.018
+  duration_s = 20.0           # or steps = 1111
+  [material]                  # or: file = "basin.nc" with vp, vs, rho on (z, y, x)
+  layers = [
+    { top_m = 0,    vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 },
+    { top_m = 2000, vp_m_s = 6000, vs_m_s = 3460, rho_kg_m3 = 2700 },
+  ]
+  [source]                    # or the six mxx_n_m ... myz_n_m in place of strike, dip, rake, moment
+  x_m = 9000.0
+  y_m = 15000.0
+  depth_m = 6000.0
+  strike_deg = 30.0
+  dip_deg = 60.0
+  rake_deg = 90.0
+  moment_n_m = 1e17
+  function = "bell"           # triangle, bell, liu take duration_s; gaussian, ricker, brune
+  duration_s = 1.5            # take frequency_hz
+  [output]                    # each so many steps, 0 is never
+  surface_every = 20
+  volume_every = 100
+  volume_stride = 2
+  format = "netcdf4"          # classic, cdf5
+  files = "frame"             # growing
+  [[station]]
+  name = "A01"
+  x_m = 20000.0
+  y_m = 15000.0
+
+Exit codes: 0 done, 1 failed, 2 refused (parameters, unstable step, grid too coarse), 128 + signal.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the model and give its exit code; every failure is one line of the log."""
+    parser = argparse.ArgumentParser(
+        prog="awm", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parameters", type=Path, help="the parameter file (TOML)")
+    parser.add_argument("--check", action="store_true", help="check the parameters and stop")
+    given = parser.parse_args(arguments)
+    try:
+        read = parameters.read(given.parameters)
+        if given.check:
+            return 0
+        # Only now: Numba and netCDF take a second to load.
+        from burstlens.workflows.awm import program
+
+        program.set_threads(read.threads)
+        program.compile_kernels(read)
+        return program.Run(read, Path.cwd()).go()
+    except BurstlensError as error:
+        print(f"awm: error: {error}", flush=True)
+        return 2 if isinstance(error, RecipeError) else 1
+    except MemoryError:
+        print("awm: error: the grid does not fit into memory", flush=True)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,231 @@
+"""CF-1.8 netCDF: frames of the surface and the volume, and the stations' seismograms.
+
+A frame is put down whole and its file closed, or synced where the file grows, before anyone is
+told of it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads: readers look on
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.errors import SimulationError
+from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.solver import Solver
+
+FORMATS = {"netcdf4": "NETCDF4", "classic": "NETCDF3_64BIT_OFFSET", "cdf5": "NETCDF3_64BIT_DATA"}
+COMPONENTS = {"vx": "east", "vy": "north", "vz": "up"}
+AXES = {
+    "x": {"long_name": "distance east", "standard_name": "projection_x_coordinate"},
+    "y": {"long_name": "distance north", "standard_name": "projection_y_coordinate"},
+    "z": {"long_name": "height above the free surface", "standard_name": "height"},
+}
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn what the netCDF library says of a failed write into one line that names the file."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        room = os.statvfs(path.parent)
+        full = getattr(error, "errno", 0) == errno.ENOSPC or room.f_bavail * room.f_frsize < 1 << 20
+        reason = os.strerror(errno.ENOSPC) if full else str(error)
+        raise SimulationError(f"cannot write {path.name}: {reason}") from None
+
+
+def _create(path: Path, parameters: Parameters, title: str) -> netCDF4.Dataset:
+    nc = netCDF4.Dataset(path, "w", format=FORMATS[parameters.output.format])
+    nc.set_fill_off()
+    source = parameters.source
+    nc.setncatts(
+        {
+            "Conventions": "CF-1.8",
+            "title": f"{parameters.title}: {title}",
+            "source": "awm, 3-D elastic velocity-stress finite differences, 4th order in space",
+            "references": "Virieux (1986); Olsen (1994); Graves (1996)",
+            "spacing_m": parameters.grid.spacing_m,
+            "step_s": parameters.time.step_s,
+            "source_x_m": source.x_m,
+            "source_y_m": source.y_m,
+            "source_depth_m": source.depth_m,
+            "source_function": source.function,
+        }
+    )
+    nc.createDimension("time", None)
+    time = nc.createVariable("time", "f8", ("time",))
+    time.setncatts({"long_name": "time since the start", "units": "s", "axis": "T"})
+    return nc
+
+
+def _coordinate(nc: netCDF4.Dataset, name: str, values: NDArray[np.float64]) -> None:
+    nc.createDimension(name, values.size)
+    variable = nc.createVariable(name, "f8", (name,))
+    variable.setncatts({**AXES[name], "units": "m", "axis": name.upper()})
+    if name == "z":
+        variable.positive = "up"
+    variable[:] = values
+
+
+class Frames:
+    """One stream of frames, ``surface`` or ``volume``, in a file each or in one growing file.
+
+    ``take`` gives a velocity component on the stream's ``axes``, which are ordered (z,) y, x.
+    """
+
+    def __init__(
+        self,
+        stream: str,
+        folder: Path,
+        parameters: Parameters,
+        axes: dict[str, NDArray[np.float64]],
+        take: Callable[[str], NDArray[np.float32]],
+    ) -> None:
+        self.stream = stream
+        self.folder = folder
+        self.parameters = parameters
+        self.axes = axes
+        self.take = take
+        self.count = 0
+        self._growing: netCDF4.Dataset | None = None
+
+    def write(self, time_s: float) -> tuple[int, str]:
+        """Write the next frame; the record and file name it went to.
+
+        Raises SimulationError when the velocities are not finite or the disk refuses.
+        """
+        data = {name: self.take(name) for name in COMPONENTS}
+        if not all(np.isfinite(values).all() for values in data.values()):
+            raise SimulationError(f"the velocities are not finite at t = {time_s:.3f} s")
+        grows = self.parameters.output.files == "growing"
+        name = f"{self.stream}.nc" if grows else f"{self.stream}_{self.count:06d}.nc"
+        record = self.count if grows else 0
+        with _told(self.folder / name):
+            if grows:
+                if self._growing is None:
+                    self._growing = self._open(self.folder / name)
+                self._put(self._growing, record, time_s, data)
+                self._growing.sync()
+            else:
+                with self._open(self.folder / name) as nc:
+                    self._put(nc, record, time_s, data)
+        self.count += 1
+        return record, name
+
+    def close(self) -> None:
+        """Close a growing file; nothing for the other kind."""
+        if self._growing is not None:
+            with _told(self.folder / f"{self.stream}.nc"):
+                self._growing.close()
+            self._growing = None
+
+    def _open(self, path: Path) -> netCDF4.Dataset:
+        nc = _create(path, self.parameters, f"ground velocity, {self.stream}")
+        for name, values in self.axes.items():
+            _coordinate(nc, name, values)
+        output = self.parameters.output
+        packed = output.format == "netcdf4" and output.compression > 0
+        keys = {"zlib": True, "complevel": output.compression} if packed else {}
+        shape = tuple(values.size for values in self.axes.values())
+        if output.format == "netcdf4":
+            keys["chunksizes"] = (1, *shape)
+        for name, direction in COMPONENTS.items():
+            variable = nc.createVariable(name, "f4", ("time", *self.axes), **keys)
+            variable.setncatts({"long_name": f"ground velocity, {direction}", "units": "m s-1"})
+        return nc
+
+    @staticmethod
+    def _put(
+        nc: netCDF4.Dataset, record: int, time_s: float, data: dict[str, NDArray[np.float32]]
+    ) -> None:
+        nc["time"][record] = time_s
+        for name, values in data.items():
+            nc[name][record] = values
+
+
+class Seismograms:
+    """stations.nc: the velocity of every step at every station, synced at each flush."""
+
+    def __init__(self, folder: Path, parameters: Parameters, solver: Solver) -> None:
+        self.path = folder / "stations.nc"
+        self.parameters = parameters
+        self.solver = solver
+        self._readers = [
+            [solver.footprint(name, s.x_m, s.y_m, s.depth_m) for name in COMPONENTS]
+            for s in parameters.station
+        ]
+        self._times: list[float] = []
+        self._rows: list[list[list[float]]] = []
+        self._written = 0
+        with _told(self.path):
+            self._nc = self._open()
+
+    def sample(self, time_s: float) -> None:
+        """Remember the velocities of now."""
+        fields = [getattr(self.solver.wavefield, name) for name in COMPONENTS]
+        self._times.append(time_s)
+        self._rows.append(
+            [[r.value(f) for r, f in zip(rs, fields, strict=True)] for rs in self._readers]
+        )
+
+    def flush(self) -> None:
+        """Write what is remembered. Raises SimulationError when the disk refuses."""
+        if not self._times:
+            return
+        rows = np.array(self._rows, dtype=np.float32)
+        span = slice(self._written, self._written + len(self._times))
+        with _told(self.path):
+            self._nc["time"][span] = self._times
+            for n, name in enumerate(COMPONENTS):
+                self._nc[name][span] = rows[:, :, n]
+            self._nc.sync()
+        self._written = span.stop
+        self._times, self._rows = [], []
+
+    def close(self) -> None:
+        """Flush and close."""
+        self.flush()
+        with _told(self.path):
+            self._nc.close()
+
+    def _open(self) -> netCDF4.Dataset:
+        nc = _create(self.path, self.parameters, "seismograms")
+        stations = self.parameters.station
+        nc.featureType = "timeSeries"
+        nc.createDimension("station", len(stations))
+        width = max(len(s.name.encode()) for s in stations)
+        nc.createDimension("name_length", width)
+        name = nc.createVariable("station_name", "S1", ("station", "name_length"))
+        name.setncatts({"long_name": "station name", "cf_role": "timeseries_id"})
+        name[:] = netCDF4.stringtochar(np.array([s.name.encode() for s in stations], f"S{width}"))
+        for axis, values in (
+            ("x", [s.x_m for s in stations]),
+            ("y", [s.y_m for s in stations]),
+            ("z", [-s.depth_m for s in stations]),
+        ):
+            where = nc.createVariable(axis, "f8", ("station",))
+            where.setncatts({**AXES[axis], "units": "m"})
+            where[:] = values
+        keys = {}
+        if self.parameters.output.format == "netcdf4":
+            keys["chunksizes"] = (1024, len(stations))
+        for component, direction in COMPONENTS.items():
+            variable = nc.createVariable(component, "f4", ("time", "station"), **keys)
+            variable.setncatts(
+                {
+                    "long_name": f"ground velocity, {direction}",
+                    "units": "m s-1",
+                    "coordinates": "x y z station_name",
+                }
+            )
+        return nc

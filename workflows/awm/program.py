@@ -1,0 +1,146 @@
+"""The run: steps, frames and log lines in their order, and a clean end on a signal.
+
+Every line goes out at once. The line on a frame comes after its file is closed or synced.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from types import FrameType
+
+import numba
+import numpy as np
+
+from burstlens.errors import RecipeError, SimulationError
+from burstlens.workflows.awm.output import Frames, Seismograms
+from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.solver import Solver
+
+EVERY_S = 1.0
+"""Seconds of wall time between two lines on progress."""
+
+
+def say(text: str) -> None:
+    """One line of the log."""
+    print(f"awm: {text}", flush=True)
+
+
+def set_threads(wanted: int | None) -> None:
+    """Use that many threads, or all that NUMBA_NUM_THREADS and the machine allow."""
+    allowed: int = numba.config.NUMBA_NUM_THREADS
+    if wanted is not None and wanted > allowed:
+        raise RecipeError(f"threads: {wanted} wanted, {allowed} there are")
+    numba.set_num_threads(wanted or allowed)
+
+
+def compile_kernels(parameters: Parameters) -> None:
+    """Compile the loops, or load them from Numba's cache, on a grid as small as can be."""
+    say("compiling kernels")
+    began = time.perf_counter()
+    changes = {
+        "grid": parameters.grid.model_copy(update={"nx": 12, "ny": 12, "nz": 12}),
+        "absorbing": parameters.absorbing.model_copy(update={"points": 4}),
+        "material": parameters.material.model_validate(
+            {"layers": [{"vp_m_s": 2.0, "vs_m_s": 1.0, "rho_kg_m3": 1.0}]}
+        ),
+        "source": parameters.source.model_copy(
+            update={"x_m": 0.0, "y_m": 0.0, "depth_m": 4 * parameters.grid.spacing_m}
+        ),
+        "allow_unstable": True,
+    }
+    Solver(parameters.model_copy(update=changes), Path()).advance()
+    say(f"compiled in {time.perf_counter() - began:.1f} s")
+
+
+class Run:
+    """One run in ``folder``, from its parameters to its last frame."""
+
+    def __init__(self, parameters: Parameters, folder: Path) -> None:
+        self.parameters = parameters
+        self.solver = Solver(parameters, folder)
+        self.steps = parameters.time.count
+        self._signal = 0
+        output, solver = parameters.output, self.solver
+        plane = {"y": solver.y, "x": solver.x}
+        n = output.volume_stride
+        block = {
+            "z": solver.z[(solver.z.size - 1) % n :: n],
+            "y": solver.y[::n],
+            "x": solver.x[::n],
+        }
+        self.streams = [
+            (every, Frames(name, folder, parameters, axes, take))
+            for name, every, axes, take in (
+                ("surface", output.surface_every, plane, solver.surface_velocity),
+                ("volume", output.volume_every, block, lambda c: solver.velocity(c, n)),
+            )
+            if every
+        ]
+        self.stations = Seismograms(folder, parameters, solver) if parameters.station else None
+
+    def go(self) -> int:
+        """Take all steps; 0, or 128 plus the number of the signal that ended it.
+
+        Raises SimulationError when the wave blows up or a file cannot be written.
+        """
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._note)
+        began = said = time.perf_counter()
+        before = 0
+        try:
+            for step in range(1, self.steps + 1):
+                self.solver.advance()
+                self._write(step)
+                now = time.perf_counter()
+                if now - said >= EVERY_S or step == self.steps or self._signal:
+                    self._check()
+                    self._progress(step, (step - before) / (now - said))
+                    said, before = now, step
+                if self._signal:
+                    say(f"stopped by {signal.Signals(self._signal).name} at step {step}")
+                    return 128 + self._signal
+        finally:
+            self._close()
+        wall = time.perf_counter() - began
+        rate = self.steps * self.solver.points / wall / 1e6
+        say(f"done, {self.steps} steps in {wall:.1f} s, {rate:.1f} Mpoint/s")
+        return 0
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._signal = number
+
+    def _write(self, step: int) -> None:
+        t = step * self.parameters.time.step_s
+        if self.stations is not None:
+            self.stations.sample(t)
+            if step % self.parameters.output.station_every == 0:
+                self.stations.flush()
+        for every, frames in self.streams:
+            if step % every == 0:
+                record, name = frames.write(t)
+                say(f"wrote {frames.stream} record {record} of {name}, t = {t:.3f} s")
+
+    def _check(self) -> None:
+        w = self.solver.wavefield
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad = [n for n in ("vx", "vy", "vz") if not np.isfinite(getattr(w, n).sum())]
+        if bad:
+            raise SimulationError(
+                f"the velocities are not finite at step {self.solver.steps}: the run is unstable"
+            )
+
+    def _progress(self, step: int, steps_per_s: float) -> None:
+        dt = self.parameters.time.step_s
+        rate = steps_per_s * self.solver.points / 1e6
+        say(
+            f"step {step} of {self.steps}, t = {step * dt:.3f} s of {self.steps * dt:.3f} s, "
+            f"{rate:.1f} Mpoint/s"
+        )
+
+    def _close(self) -> None:
+        for _, frames in self.streams:
+            frames.close()
+        if self.stations is not None:
+            self.stations.close()
