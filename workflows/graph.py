@@ -119,9 +119,9 @@ class Graph:
         ``urgent`` tasks go before all others.
         """
         assert self._block is not None, "open_block comes first"
-        future = self._app(function, self._block.label)(
-            *args, parsl_resource_specification={"priority": 0 if urgent else 1}
-        )
+        priority = {"priority": 0 if urgent else 1}
+        app = self._app(tasks.node, self._block.label)
+        future = app(function, *args, parsl_resource_specification=priority)
         self._report(future, kind, about)
         return future
 

@@ -47,7 +47,7 @@ class LocalLauncher:
         try:
             with (job_folder / "supervisor.log").open("ab") as log:
                 child = subprocess.Popen(
-                    [sys.executable, "-I", str(program), str(job_folder)],
+                    [sys.executable, "-P", str(program), str(job_folder)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,

@@ -99,7 +99,7 @@ class Supervisor:
     def _make_folder(self) -> Path:
         root = self.job["root"]
         base = Path(os.environ[root["env"]]) if "env" in root else Path(root["path"])
-        folder = base / self.job["folder"]
+        folder: Path = base / self.job["folder"]
         folder.mkdir(parents=True, exist_ok=True)
         if self.job.get("inputs"):
             inputs = base / self.job["inputs"]
