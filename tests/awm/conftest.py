@@ -1,0 +1,168 @@
+"""Analytic and semi-analytic waves to hold awm against, and small runs to do so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.solver import Solver
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+VP, VS, RHO = 5000.0, 2886.75, 2700.0
+
+
+@pytest.fixture(scope="session")
+def parameters() -> Callable[..., Parameters]:
+    """Makes parameters from tables; a table given replaces the default's keys."""
+
+    def make(**tables: Any) -> Parameters:
+        base: dict[str, Any] = {
+            "threads": 2,
+            "grid": {"nx": 60, "ny": 60, "nz": 60, "spacing_m": 100.0},
+            "time": {"step_s": 0.008, "steps": 200},
+            "material": {"layers": [{"vp_m_s": VP, "vs_m_s": VS, "rho_kg_m3": RHO}]},
+            "source": {
+                "x_m": 3000.0,
+                "y_m": 3000.0,
+                "depth_m": 3000.0,
+                "function": "gaussian",
+                "frequency_hz": 2.5,
+            },
+        }
+        for name, value in tables.items():
+            base[name] = {**base[name], **value} if name in base and name != "threads" else value
+        return Parameters.model_validate(base)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def traces() -> Callable[..., Array]:
+    """Runs a solver and gives the velocity (station, component x y z, step) in m/s."""
+
+    def run(parameters: Parameters, places: list[tuple[float, float, float]]) -> Array:
+        solver = Solver(parameters, Path())
+        readers = [[solver.footprint(c, *at) for c in ("vx", "vy", "vz")] for at in places]
+        out = np.zeros((len(places), 3, parameters.time.count))
+        for step in range(parameters.time.count):
+            solver.advance()
+            w = solver.wavefield
+            for n, three in enumerate(readers):
+                out[n, :, step] = [
+                    reader.value(field)
+                    for reader, field in zip(three, (w.vx, w.vy, w.vz), strict=True)
+                ]
+        return out
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def misfit() -> Callable[[Array, Array], float]:
+    """Relative L2 misfit of a trace, or of several, against a reference."""
+    return lambda found, wanted: float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+
+
+@pytest.fixture(scope="session")
+def full_space() -> Callable[..., Array]:
+    """Velocity (3, t) of a moment tensor with a gaussian moment rate in a full space.
+
+    Aki & Richards (2002), equation 4.29, differentiated once in time.
+    """
+
+    def velocity(tensor: Array, offset: Array, t: Array, frequency_hz: float) -> Array:
+        a, delay = math.pi * frequency_hz, 1.2 / frequency_hz
+        r = float(np.linalg.norm(offset))
+        g = offset / r
+        erf = np.vectorize(math.erf)
+
+        def rate(s: Array) -> Array:
+            return a / math.sqrt(math.pi) * np.exp(-((a * (s - delay)) ** 2))
+
+        def rate_of_rate(s: Array) -> Array:
+            return -2 * a * a * (s - delay) * rate(s)
+
+        lags = np.linspace(r / VP, r / VS, 801)
+        weights = np.gradient(lags) * lags
+        weights[[0, -1]] *= 0.5
+        near = (weights * rate(t[:, None] - lags)).sum(axis=1)
+        assert erf(0.0) == 0.0
+        one = np.eye(3)
+        ggg = np.einsum("n,p,q->npq", g, g, g)
+        npq = np.einsum("n,pq->npq", g, one)
+        pnq = np.einsum("p,nq->npq", g, one)
+        qnp = np.einsum("q,np->npq", g, one)
+        terms = [
+            ((15 * ggg - 3 * npq - 3 * pnq - 3 * qnp) / r**4, near),
+            ((6 * ggg - npq - pnq - qnp) / (VP * r) ** 2, rate(t - r / VP)),
+            (-(6 * ggg - npq - pnq - 2 * qnp) / (VS * r) ** 2, rate(t - r / VS)),
+            (ggg / (VP**3 * r), rate_of_rate(t - r / VP)),
+            (-(ggg - qnp) / (VS**3 * r), rate_of_rate(t - r / VS)),
+        ]
+        total = sum(np.einsum("npq,pq->n", c, tensor)[:, None] * time for c, time in terms)
+        return np.asarray(total) / (4 * math.pi * RHO)
+
+    return velocity
+
+
+def _bessel(order: int, x: Array) -> Array:
+    """J of an integer order by its integral; the midpoint rule is exact to rounding here."""
+    angle = (np.arange(200) + 0.5) * math.pi / 200
+    return np.asarray(np.cos(order * angle - x[:, None] * np.sin(angle)).mean(axis=1))
+
+
+@pytest.fixture(scope="session")
+def half_space() -> Callable[..., tuple[Array, Array]]:
+    """Radial and upward surface velocity (t) of a buried explosion under a free surface.
+
+    By discrete wavenumbers at complex frequencies (Bouchon 1981, BSSA 71): P reflects as P and SV
+    at the surface, so Rayleigh's function stands below, and its wave is in the traces.
+    """
+
+    def velocity(
+        moment: float, depth: float, r: float, t: Array, frequency_hz: float
+    ) -> tuple[Array, Array]:
+        dt, n = t[1] - t[0], 1024
+        window = n * dt
+        decay = math.pi / window
+        nodes = np.arange(n) * dt
+        a, delay = math.pi * frequency_hz, 1.2 / frequency_hz
+        rate = a / math.sqrt(math.pi) * np.exp(-((a * (nodes - delay)) ** 2))
+        spectrum = np.fft.rfft(rate * np.exp(-decay * nodes)) * dt
+        omegas = 2 * math.pi * np.fft.rfftfreq(n, dt) - 1j * decay
+        length = VP * window + 2 * r
+        k = (np.arange(4000) + 0.5) * 2 * math.pi / length
+        k = k[k < 12 * 2 * math.pi * frequency_hz / VS]
+        dk = k[1] - k[0]
+        bessel0, bessel1 = _bessel(0, k * r), _bessel(1, k * r)
+        radial = np.zeros(omegas.size, dtype=complex)
+        upward = np.zeros(omegas.size, dtype=complex)
+        for m, w in enumerate(omegas):
+            if w.real > 12 * 2 * math.pi * frequency_hz / 2.5:
+                break
+            nu = np.sqrt(k * k - (w / VP) ** 2 + 0j)
+            gamma = np.sqrt(k * k - (w / VS) ** 2 + 0j)
+            nu = np.where(nu.real < 0, -nu, nu)
+            gamma = np.where(gamma.real < 0, -gamma, gamma)
+            b = 2 * k * k - (w / VS) ** 2
+            down = np.exp(-nu * depth)
+            reflected = -(b * b + 4 * k * k * nu * gamma) / (b * b - 4 * k * k * nu * gamma)
+            shear = -2 * down * (1 - reflected) / b
+            source = -moment * spectrum[m] / (4 * math.pi * RHO * VP**2)
+            z = down * (1 - reflected) + k * k * shear
+            h = down / nu * (1 + reflected) - gamma * shear
+            upward[m] = -source * (k * z * bessel0).sum() * dk
+            radial[m] = -source * (k * k * h * bessel1).sum() * dk
+        back = np.exp(decay * nodes) / dt
+        return (
+            (np.fft.irfft(radial, n) * back)[: t.size],
+            (np.fft.irfft(upward, n) * back)[: t.size],
+        )
+
+    return velocity

@@ -1,0 +1,86 @@
+"""``python -m burstlens.workflows.awm.peak 'surface_*.nc' OUT.nc``: peak ground velocity.
+
+PGV is the greatest length of the horizontal velocity over all frames, so it misses what happens
+between two of them. Frames in a file each and growing files are read alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads
+
+import netCDF4
+import numpy as np
+
+from burstlens.errors import BurstlensError, FrameError
+
+
+def write(sources: list[Path], out: Path) -> int:
+    """Write the peak over all frames of finished surface files; the number of frames read.
+
+    Raises FrameError for a file that cannot be read, lacks vx or vy or is of another grid.
+    """
+    count = 0
+    peak = when = None
+    axes: dict[str, object] = {}
+    for path in sources:
+        try:
+            with netCDF4.Dataset(path) as nc:
+                here = {name: np.asarray(nc[name][:]) for name in ("y", "x")}
+                for n, time in enumerate(np.asarray(nc["time"][:])):
+                    speed = np.hypot(np.asarray(nc["vx"][n]), np.asarray(nc["vy"][n]))
+                    if peak is None or when is None:
+                        axes = {name: here[name] for name in here}
+                        peak, when = np.full_like(speed, -1.0), np.zeros(speed.shape)
+                    if speed.shape != peak.shape:
+                        raise FrameError(f"{path}: is on another grid than {sources[0]}")
+                    higher = speed > peak
+                    peak[higher] = speed[higher]
+                    when[higher] = time
+                    count += 1
+        except (OSError, RuntimeError, KeyError, IndexError) as error:
+            raise FrameError(f"{path}: cannot be read as a surface frame: {error}") from None
+    if peak is None or when is None:
+        raise FrameError(f"no frame in {len(sources)} files")
+    with netCDF4.Dataset(out, "w", format="NETCDF4") as nc:
+        nc.setncatts({"Conventions": "CF-1.8", "title": "Peak ground velocity", "frames": count})
+        for name, values in axes.items():
+            nc.createDimension(name, len(values))  # type: ignore[arg-type]
+            axis = nc.createVariable(name, "f8", (name,))
+            axis.setncatts({"units": "m", "axis": name.upper()})
+            axis[:] = values
+        for name, values, units, text in (
+            ("pgv", peak, "m s-1", "peak horizontal ground velocity"),
+            ("peak_time", when, "s", "time of the peak since the start"),
+        ):
+            variable = nc.createVariable(name, "f4", ("y", "x"))
+            variable.setncatts({"long_name": text, "units": units})
+            variable[:] = values
+    return count
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the frames that the glob matches, write the map."""
+    parser = argparse.ArgumentParser(prog="awm.peak", description=__doc__.split("\n\n")[1])
+    parser.add_argument("surface", help="glob of finished surface files, quoted")
+    parser.add_argument("out", type=Path, help="the netCDF file to write")
+    given = parser.parse_args(arguments)
+    sources = [Path(name) for name in sorted(glob.glob(given.surface))]
+    try:
+        if not sources:
+            raise FrameError(f"{given.surface}: matches no file")
+        count = write(sources, given.out)
+    except (BurstlensError, OSError) as error:
+        print(f"awm.peak: error: {error}", file=sys.stderr)
+        return 1
+    print(f"awm.peak: wrote {given.out} from {count} frames")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""The bundled seismic model, behind the seam.
+
+Frames come as ``surface_000012.nc`` and ``volume_000003.nc``, or as ``surface.nc`` and
+``volume.nc``, which grow. ``stations.nc`` holds seismograms, no frames, and stays on the buffer
+unless the recipe brings it home: ``[stage_out]`` ``keep = ["stations.nc"]``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from burstlens import valid_time
+from burstlens.errors import RecipeError
+from burstlens.workflows.awm import parameters as awm
+from burstlens.workflows.models.base import Facts, LogLine, OutputName
+
+_OUTPUT = re.compile(r"(surface|volume)(_\d{6,})?\.nc")
+_STEP = re.compile(
+    r"awm: step \d+ of \d+, t = ([\d.]+) s of ([\d.]+) s, ([\d.]+) Mpoint/s", re.ASCII
+)
+_WROTE = re.compile(r"awm: wrote (surface|volume) record \d+ of (\S+), t = ([\d.]+) s", re.ASCII)
+_COMPONENTS = 3
+_HEADER_BYTES = 16384
+
+
+@dataclass(frozen=True, slots=True)
+class Awm:
+    """awm in its folder, told what to do by the file ``parameters`` among the inputs."""
+
+    name: ClassVar[str] = "awm"
+    mpi: ClassVar[bool] = False
+
+    parameters: str = "awm.toml"
+    time_variable: str = "time"
+    log_patterns: tuple[str, ...] = ("model.log",)
+
+    @property
+    def keep_patterns(self) -> tuple[str, ...]:
+        """The log and the parameter file."""
+        return ("model.log", self.parameters)
+
+    def command(self) -> list[str]:
+        """This Python, awm, the parameter file."""
+        return [sys.executable, "-m", "burstlens.workflows.awm", self.parameters]
+
+    def environment(self) -> dict[str, str]:
+        """Lines at once, and no locks on files that others look at."""
+        return {"PYTHONUNBUFFERED": "1", "HDF5_USE_FILE_LOCKING": "FALSE"}
+
+    def identify(self, name: str) -> OutputName | None:
+        """The stream, ``surface`` or ``volume``; the name does not tell the time."""
+        match = _OUTPUT.fullmatch(name)
+        return OutputName(match[1]) if match else None
+
+    def is_leftover(self, name: str) -> bool:
+        """Frames and seismograms."""
+        return name == "stations.nc" or self.identify(name) is not None
+
+    def ready_flag(self, name: str) -> OutputName | None:
+        """None: awm writes no flags, its log tells."""
+        return None
+
+    def read_line(self, line: str) -> LogLine | None:
+        """Progress, frames, the end and the one error line."""
+        line = line.rstrip()
+        if not line.startswith("awm: "):
+            return None
+        text = line.removeprefix("awm: ")
+        if match := _STEP.fullmatch(line):
+            elapsed, total, rate = (float(part) for part in match.groups())
+            return LogLine(
+                "progress",
+                text,
+                time=valid_time.elapsed_key(elapsed),
+                elapsed_s=elapsed,
+                total_s=total,
+                rate_mpps=rate,
+            )
+        if match := _WROTE.fullmatch(line):
+            key = valid_time.elapsed_key(float(match[3]))
+            return LogLine("written", text, stream=match[1], time=key, file=match[2])
+        if text == "compiling kernels":
+            return LogLine("phase", "compiling")
+        if text.startswith("compiled in "):
+            return LogLine("phase", "running")
+        if text.startswith("error: "):
+            return LogLine("trouble", text.removeprefix("error: "))
+        if text.startswith("stopped by "):
+            return LogLine("trouble", text)
+        if text.startswith("done, "):
+            return LogLine("end", text)
+        return None
+
+    def facts(self, folder: Path) -> Facts:
+        """Length of the run and size of its output, from the parameter file."""
+        try:
+            given = awm.read(folder / self.parameters)
+        except RecipeError:
+            return Facts(serial_classic=True)
+        return Facts(
+            start=valid_time.elapsed_key(0.0),
+            total_s=given.time.count * given.time.step_s,
+            serial_classic=True,
+            output_bytes=_output_bytes(given),
+        )
+
+    def check(self, inputs: Path) -> list[str]:
+        """The faults that awm itself would refuse, found without starting it.
+
+        The material file may be made by a step before the simulation: what is wrong with it, or
+        with grid and step in it, awm says when it starts.
+        """
+        try:
+            given = awm.read(inputs / self.parameters)
+        except RecipeError as error:
+            return [f"error: {error}"]
+        warnings = []
+        if given.allow_unstable:
+            warnings.append("allow_unstable is set: the step and the grid are not checked")
+        if not (given.output.surface_every or given.output.volume_every):
+            warnings.append("output: neither surface_every nor volume_every is set: no frame comes")
+        return warnings
+
+
+def _output_bytes(given: awm.Parameters) -> int:
+    """Size of all output without compression."""
+    grid, output, steps = given.grid, given.output, given.time.count
+    stride = output.volume_stride
+    sizes = (
+        (output.surface_every, grid.nx * grid.ny),
+        (
+            output.volume_every,
+            -(-grid.nx // stride) * -(-grid.ny // stride) * -(-grid.nz // stride),
+        ),
+    )
+    frames = sum(
+        steps // every * (_COMPONENTS * 4 * points + _HEADER_BYTES)
+        for every, points in sizes
+        if every
+    )
+    return frames + steps * (8 + _COMPONENTS * 4 * len(given.station))
