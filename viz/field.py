@@ -80,6 +80,7 @@ def read_field(
     window = resolve(crop, frame, variable)
     directions = grid.axes(frame, variable)
     actual = {unstaggered(d, frame): d for d in found.dimensions}
+    x, y = grid.horizontal_dimensions(frame, variable)
     words = ""
     if "z" in directions:
         dimension = actual[directions["z"]]
@@ -92,7 +93,6 @@ def read_field(
         words = _level_words(frame, variable, dimension, kept.start)
     elif level is not None:
         raise FrameError(f"{variable} has no levels, so level = {level} means nothing")
-    y, x = (actual[name] for name in _horizontal(frame, variable, directions))
     values = frame.read(variable, window)
     axes = [found.dimensions.index(dimension) for dimension in (y, x)]
     others = [n for n in range(values.ndim) if n not in axes]
@@ -118,13 +118,6 @@ def read_field(
         (window[y].start, window[x].start),
         (window[y].step or 1, window[x].step or 1),
     )
-
-
-def _horizontal(frame: FrameReader, variable: str, directions: dict[str, str]) -> tuple[str, str]:
-    if "x" not in directions or "y" not in directions:
-        have = ", ".join(frame.variable(variable).dimensions) or "none"
-        raise FrameError(f"{variable} has no two horizontal dimensions (it has: {have})")
-    return directions["y"], directions["x"]
 
 
 def _level_words(frame: FrameReader, variable: str, dimension: str, level: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.collections import QuadMesh
+from matplotlib.colors import LogNorm
 from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 from PIL import Image, PngImagePlugin
@@ -152,13 +153,13 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field) -> Artist:
     """The field, by the cheapest means that is exact for its grid."""
     axes, values = paper.axes, field.values
     colours: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
+    if isinstance(paper.norm, LogNorm):
+        # Zero has no logarithm, but it has a value: it gets the colour below the lowest.
+        values = np.where(values <= 0, paper.look.limits[0] / 10, values)
     x, y = _corners(plane)
     painted: Artist
     if x.ndim == 2:
         painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **colours)
-        painted.set_transform(axes.transData)
-        painted.set_figure(paper.figure)
-        painted.axes = axes
     else:
         values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
         x, y = np.sort(x), np.sort(y)
@@ -168,8 +169,7 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field) -> Artist:
             painted.set_data(values)
         else:
             painted = PcolorImage(axes, x, y, values, **colours)
-    painted.set_clip_path(axes.patch)
-    return painted
+    return _placed(painted, paper, clip=True)
 
 
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
@@ -182,11 +182,18 @@ def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> 
         at_x = plane.x[row, column] if plane.x.ndim == 2 else plane.x[column]
         at_y = plane.y[row, column] if plane.y.ndim == 2 else plane.y[row]
         mark = Line2D([at_x], [at_y], marker=shape, ms=7, mfc="white", mec=style.INK, mew=1.0)
-        mark.set_figure(paper.figure)
-        mark.axes = paper.axes
-        mark.set_transform(paper.axes.transData)
-        marks.append(mark)
+        marks.append(_placed(mark, paper, clip=False))
     return marks
+
+
+def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
+    """The artist in the axes' coordinates, without being kept by the axes."""
+    artist.set_figure(paper.figure)
+    artist.axes = paper.axes
+    artist.set_transform(paper.axes.transData)
+    if clip:
+        artist.set_clip_path(paper.axes.patch)
+    return artist
 
 
 def _caption(field: Field) -> str:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.nearness import did_you_mean
 from burstlens.valid_time import label, wrf_key
+from burstlens.workflows import cdf
 
 Window = Mapping[str, slice]
 """The part of each dimension that is wanted; dimensions not named are taken whole."""
@@ -158,7 +159,7 @@ class FrameReader:
     def open(self) -> None:
         """Open the files and check that the record is there; FrameError when it is not."""
         for path in self.paths:
-            _check_whole(path)
+            _check_whole(path, self.record)
         self._again(self._check_record, self._name())
 
     def _open(self) -> None:
@@ -212,8 +213,8 @@ class FrameReader:
         stored = tile.data.variables[variable.name]
         has_time = len(stored.dimensions) > len(variable.dimensions)
         index: tuple[Any, ...] = (self.record, *slices) if has_time else slices
-        values: Any = stored[index if index else ...]
-        if np.ma.isMaskedArray(values):
+        values = stored[index if index else ...]
+        if isinstance(values, np.ma.MaskedArray):
             kind = values.dtype if values.dtype.kind == "f" else np.float64
             values = values.astype(kind).filled(np.nan)
         return np.asarray(values)
@@ -230,7 +231,6 @@ class FrameReader:
             records = len(tile.data.dimensions[dimension]) if dimension else 1
             if self.record >= records:
                 raise FrameError(f"{path.name} holds {records} frames, not frame {self.record}")
-            _check_size(path, tile.data, dimension, self.record)
             if self.time and "Times" in tile.data.variables:
                 written = tile.data.variables["Times"][self.record]
                 found = wrf_key(b"".join(np.ma.filled(written, b"_")))
@@ -263,35 +263,30 @@ def open_frame(
         reader.close()
 
 
-def _check_whole(path: Path) -> None:
-    """Tell an empty or foreign file from its first bytes, before the library sees it."""
+def _check_whole(path: Path, record: int) -> None:
+    """Tell an empty, foreign or short file before the library sees it.
+
+    The library reads what a short classic file lacks as zeros; of HDF5 it knows the end itself.
+    """
     try:
         with path.open("rb") as file:
             head = file.read(8)
+            if not head:
+                raise FrameError(f"{path.name} is empty")
+            if head.startswith(b"\x89HDF\r\n\x1a\n"):
+                return
+            if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
+                raise FrameError(f"{path.name} is no netCDF file")
+            try:
+                header = cdf.read_header(file.fileno())
+            except FrameError as error:
+                raise FrameError(f"{path.name} cannot be read: {error}") from error
+            size = os.fstat(file.fileno()).st_size
+            least = max(header.end_of_fixed(), header.end_of_record(record))
+            if size < least:
+                raise FrameError(f"{path.name} is short: {size} bytes of {least}")
     except OSError as error:
         raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error
-    if not head:
-        raise FrameError(f"{path.name} is empty")
-    if not head.startswith((b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")):
-        raise FrameError(f"{path.name} is no netCDF file")
-
-
-def _check_size(path: Path, data: Any, dimension: str | None, record: int) -> None:
-    """Refuse a short classic file, of which the library would read the missing rest as zeros."""
-    if data.disk_format not in ("NETCDF3", "PNETCDF"):
-        return
-    fixed = recorded = 0
-    for variable in data.variables.values():
-        sizes = [len(data.dimensions[d]) for d in variable.dimensions if d != dimension]
-        size = int(np.prod(sizes, dtype=np.int64)) * variable.dtype.itemsize
-        if dimension in variable.dimensions:
-            recorded += size
-        else:
-            fixed += size
-    least = fixed + (record + 1) * recorded
-    size = path.stat().st_size
-    if size < least:
-        raise FrameError(f"{path.name} is short: {size} bytes of at least {least}")
 
 
 def _origin(data: Any) -> dict[str, int]:

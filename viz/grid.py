@@ -75,6 +75,22 @@ def axes(frame: FrameReader, variable: str) -> dict[str, str]:
     return found
 
 
+def horizontal_dimensions(
+    frame: FrameReader, variable: str, *, centred: bool = False
+) -> tuple[str, str]:
+    """The dimensions of a variable along x and y; ``centred``: those of the cell centres.
+
+    FrameError when it has no two of them.
+    """
+    directions = axes(frame, variable)
+    if "x" not in directions or "y" not in directions:
+        have = ", ".join(frame.variable(variable).dimensions) or "none"
+        raise FrameError(f"{variable} has no two horizontal dimensions (it has: {have})")
+    actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
+    x, y = directions["x"], directions["y"]
+    return (x, y) if centred else (actual[x], actual[y])
+
+
 def plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = False) -> Plane:
     """Horizontal coordinates of the variable's points in the window.
 
@@ -82,7 +98,7 @@ def plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = 
     and latitude where the file has them, else distances (WRF idealized cases: metres from the
     corner of the domain, or of its parent's for a nest in d01), else the number of the point.
     """
-    x_dimension, y_dimension = _pair(frame, variable, centred)
+    x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
     geographic = _lonlat(frame, variable, x_dimension, y_dimension, window)
     if geographic is not None:
         return Plane(_unwrapped(geographic[0]), geographic[1], "degrees", geographic=True)
@@ -94,7 +110,7 @@ def plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = 
 
 def model_plane(frame: FrameReader, variable: str, window: Window) -> Plane:
     """Distances of the cell centres on the model's own plane, also where it has a projection."""
-    x_dimension, y_dimension = _pair(frame, variable, centred=True)
+    x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=True)
     x, units = _distances(frame, x_dimension, window)
     y, _ = _distances(frame, y_dimension, window)
     return Plane(x, y, units)
@@ -226,16 +242,6 @@ def _along(
         return flat.min(axis=1), flat.max(axis=1)
     values, _ = _distances(frame, dimension, {})
     return values, values
-
-
-def _pair(frame: FrameReader, variable: str, centred: bool) -> tuple[str, str]:
-    directions = axes(frame, variable)
-    if "x" not in directions or "y" not in directions:
-        have = ", ".join(frame.variable(variable).dimensions) or "none"
-        raise FrameError(f"{variable} has no two horizontal dimensions (it has: {have})")
-    actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
-    x, y = directions["x"], directions["y"]
-    return (x, y) if centred else (actual[x], actual[y])
 
 
 def _lonlat(

@@ -28,8 +28,8 @@ class Context:
     """What a product needs to know beside its frame; plain values, so that it pickles.
 
     ``time`` is the frame's valid-time key and ``start`` that of the model's start (None: as the
-    file tells). ``limits`` are the frozen colour limits, ``size`` the pixels of the series' pictures
-    so far, for a placeholder to have the same. ``files`` is the folder that holds the
+    file tells). ``limits`` are the frozen colour limits, ``size`` the pixels of the series'
+    pictures so far, for a placeholder to have the same. ``files`` is the folder that holds the
     functions and scripts shipped with the run. A command is ended when the file ``cancel``
     appears.
     """

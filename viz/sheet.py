@@ -73,7 +73,8 @@ class Sheet:
         self.norm: Normalize = LogNorm(*look.limits) if look.log else Normalize(*look.limits)
         size = look.width / look.dpi, look.height / look.dpi
         self.figure = Figure(figsize=size, dpi=look.dpi)
-        self._canvas: Any = FigureCanvasAgg(self.figure)
+        canvas: Any = FigureCanvasAgg(self.figure)
+        self._canvas = canvas
         self.axes = _map_axes(self.figure, look)
         _label(self.axes, look)
         bar = _bar_axes(self.figure, self.axes, look, self.colours, self.norm)
@@ -102,7 +103,7 @@ class Sheet:
         for artist in self._changing:
             artist.set_animated(True)
         self._canvas.draw()
-        self._blank = self._canvas.copy_from_bbox(self.figure.bbox)
+        self._blank: Any = self._canvas.copy_from_bbox(self.figure.bbox)
 
     def print(
         self, painted: list[Artist], words: tuple[str, str, str], outside: tuple[int, int]

@@ -7,6 +7,7 @@ Scientific colour maps (Crameri et al. 2020, Nature Communications 11, 5444).
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 from burstlens.errors import RecipeError
@@ -88,8 +89,12 @@ def colormap(name: str) -> Any:
     named. Raises RecipeError with near names.
     """
     import matplotlib
-    from cmcrameri import cm as crameri
-    from cmocean import cm as ocean
+
+    with warnings.catch_warnings():
+        # cmocean 4.0 uses what matplotlib 3.11 calls deprecated: nothing a user can mend.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from cmcrameri import cm as crameri
+        from cmocean import cm as ocean
 
     library, _, bare = name.rpartition(".")
     sources: dict[str, Any] = {

@@ -1,0 +1,160 @@
+"""Opening and reading finished frames, and telling the damaged ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from burstlens.errors import FrameError
+from burstlens.viz.frame import netCDF4, open_frame
+
+
+def test_reading_leaves_out_time_and_keeps_float32(katrina: Path):
+    with open_frame([katrina], 3, time="20050828T210000") as frame:
+        values = frame.read("U")
+        assert frame.variable("U").dimensions == ("bottom_top", "south_north", "west_east_stag")
+    with netCDF4.Dataset(os.fspath(katrina)) as data:
+        assert values.dtype == np.float32
+        assert np.array_equal(values, data["U"][3])
+
+
+def test_a_window_reads_only_that_part(supercell: Path):
+    window = {"bottom_top_stag": slice(3, 20, 4), "west_east": slice(7, 9)}
+    with open_frame([supercell]) as frame:
+        assert np.array_equal(frame.read("W", window), frame.read("W")[3:20:4, :, 7:9])
+
+
+def test_missing_values_are_nan_also_of_integers(tmp_path: Path):
+    path = tmp_path / "a.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("x", 3)
+        for name, kind in (("depth", "f4"), ("count", "i4"), ("whole", "i4")):
+            variable = data.createVariable(name, kind, ("x",), fill_value=-1)
+            variable[:] = [1, 2, 3] if name == "whole" else [1, -1, 3]
+    with open_frame([path]) as frame:
+        assert np.array_equal(frame.read("depth"), np.array([1, np.nan, 3], "f4"), equal_nan=True)
+        assert np.array_equal(frame.read("count"), [1, np.nan, 3], equal_nan=True)
+        assert frame.read("whole").dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        {},
+        {"south_north": slice(5, 15)},
+        {"south_north": slice(22, 41, 3), "south_north_stag": slice(22, 42, 3)},
+        {"south_north": slice(1, 41, 7), "south_north_stag": slice(20, 23)},
+        {"south_north": slice(20, 21), "south_north_stag": slice(21, 22)},
+    ],
+)
+@pytest.mark.parametrize("name", ["V", "W", "T2"])
+def test_any_window_of_tiles_is_that_of_the_joined_field(
+    tiles: list[Path], name: str, window: dict[str, slice]
+):
+    parts = []
+    for path in tiles:
+        with open_frame([path]) as tile:
+            parts.append(tile.read(name))
+            axis = [d.startswith("south_north") for d in tile.variable(name).dimensions].index(True)
+    whole = np.concatenate(parts, axis=axis)
+    with open_frame(tiles, time="00010101T000400") as frame:
+        wanted = tuple(window.get(d, slice(None)) for d in frame.variable(name).dimensions)
+        assert frame.dimensions["south_north"] == 41
+        assert np.array_equal(frame.read(name, window), whole[wanted])
+
+
+def test_a_missing_tile_is_told(tiles: list[Path]):
+    with (
+        open_frame([tiles[1], tiles[1]]) as frame,
+        pytest.raises(FrameError, match="tiles do not cover T2"),
+    ):
+        frame.read("T2")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "wrfout_d01 is empty"),
+        (b"not a netCDF file at all", "wrfout_d01 is no netCDF file"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(40), "wrfout_d01 cannot be read"),
+        (b"CDF\x02", "wrfout_d01 cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_frame_is_told(tmp_path: Path, content: bytes, message: str):
+    path = tmp_path / "wrfout_d01"
+    path.write_bytes(content)
+    with pytest.raises(FrameError, match=message), open_frame([path]):
+        pass
+
+
+def test_a_file_that_is_gone_is_told(tmp_path: Path):
+    with pytest.raises(FrameError, match="No such file"), open_frame([tmp_path / "wrfout"]):
+        pass
+
+
+def test_a_short_classic_file_is_told_instead_of_read_as_zeros(
+    supercell: Path, tmp_path: Path, copy_with: Callable[..., None]
+):
+    path = tmp_path / "wrfout_short"
+    copy_with(supercell, path, ["Times", "T2", "W"], form="NETCDF3_64BIT_OFFSET")
+    with open_frame([path]) as frame:
+        frame.read("W")
+    os.truncate(path, path.stat().st_size - 400)
+    with pytest.raises(FrameError, match=r"wrfout_short is short: \d+ bytes of "):
+        open_frame([path]).__enter__()
+
+
+def test_a_record_that_is_not_there_is_told(katrina: Path):
+    with pytest.raises(FrameError, match="holds 4 frames, not frame 4"), open_frame([katrina], 4):
+        pass
+
+
+def test_another_time_than_the_expected_one_is_told(katrina: Path):
+    with (
+        pytest.raises(FrameError, match=r"holds 2005-08-28 15:00:00 UTC where 2005-08-28 12"),
+        open_frame([katrina], 1, time="20050828T120000"),
+    ):
+        pass
+
+
+def test_reading_goes_on_when_the_library_fails_once(
+    supercell: Path, monkeypatch: pytest.MonkeyPatch
+):
+    real, failures = netCDF4.Dataset, [RuntimeError("NetCDF: HDF error"), OSError(5, "I/O error")]
+
+    def flaky(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return real(*arguments)
+
+    monkeypatch.setattr(netCDF4, "Dataset", flaky)
+    with open_frame([supercell]) as frame:
+        assert frame.read("W").shape == (41, 41, 41)
+    assert not failures
+
+
+def test_no_lock_is_asked_for_and_the_file_is_never_opened_for_writing(supercell: Path):
+    assert os.environ["HDF5_USE_FILE_LOCKING"] == "FALSE"
+    with open_frame([supercell]) as frame:
+        frame.read("T2")
+        flags = [
+            int(Path(f"/proc/self/fdinfo/{fd}").read_text().split("flags:")[1].split()[0], 8)
+            for fd in os.listdir("/proc/self/fd")
+            if os.path.realpath(f"/proc/self/fd/{fd}") == str(supercell)
+        ]
+        locks = Path("/proc/locks").read_text()
+    assert flags
+    assert all(flag & os.O_ACCMODE == os.O_RDONLY for flag in flags)
+    assert f":{supercell.stat().st_ino} " not in locks
+
+
+def test_the_start_of_the_model_is_known_from_a_wrf_file(katrina: Path, cf_volume: Any):
+    with open_frame([katrina]) as frame:
+        assert frame.start == "20050828T000000"
+    with open_frame([cf_volume()]) as frame:
+        assert frame.start is None
