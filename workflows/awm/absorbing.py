@@ -14,31 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.workflows.awm import kernels
+from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.material import Medium
 
-Field = NDArray[np.float32]
 PAD = 2
 """Elements that the stencil needs beyond the last one advanced."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wavefield:
-    """Velocities in m/s and stresses in Pa, each (z, y, x) on the padded grid, float32."""
-
-    vx: Field
-    vy: Field
-    vz: Field
-    sxx: Field
-    syy: Field
-    szz: Field
-    sxy: Field
-    sxz: Field
-    syz: Field
-
-    @classmethod
-    def at_rest(cls, shape: tuple[int, int, int]) -> Wavefield:
-        """Nine fields of zeros."""
-        return cls(*(np.zeros(shape, dtype=np.float32) for _ in range(9)))
 
 
 @dataclass(frozen=True, slots=True)

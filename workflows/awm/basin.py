@@ -18,7 +18,7 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating]
 
 ROCK = (
     (0.0, 4300.0, 2400.0, 2500.0),

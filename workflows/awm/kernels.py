@@ -12,12 +12,16 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
 import numpy as np
 from llvmlite import ir
 from numba import njit, prange, types
 from numba.extending import intrinsic
 
 from burstlens.workflows.awm.limits import STENCIL
+
+# The stencils touch some forty rows; below this many checks for overlap LLVM gives up vectors.
+llvm.set_option("", "--runtime-memory-check-threshold=4000")
 
 C1 = np.float32(STENCIL[0])
 C2 = np.float32(STENCIL[1])

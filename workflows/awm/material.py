@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import RecipeError
+from burstlens.workflows.awm.fields import Field, apart
 from burstlens.workflows.awm.parameters import Layer
 
-Field = NDArray[np.float32]
-Axis = NDArray[np.float64]
+Axis = NDArray[np.floating]
 
 LENGTH = {"m": 1.0, "metre": 1.0, "meter": 1.0, "metres": 1.0, "meters": 1.0, "km": 1e3}
 SPEED = {"m s-1": 1.0, "m/s": 1.0, "km s-1": 1e3, "km/s": 1e3}
@@ -186,9 +186,12 @@ def medium(rock: Rock, pads: tuple[tuple[int, int], ...], factor: float, surface
         lam[surface] -= lam[surface] * ratio
     f = np.float32(factor)
     b = [2 * f / (rho + _beside(rho, axis, ahead)) for axis, ahead in ((2, 1), (1, 1), (0, -1))]
-    soft = 1 / mu
+    soft: Field = np.float32(1) / mu
     x1, y1 = _beside(soft, 2, 1), _beside(soft, 1, 1)
     mxy = 4 * f / (soft + x1 + y1 + _beside(x1, 1, 1))
     mxz = 4 * f / (soft + x1 + _beside(soft, 0, -1) + _beside(x1, 0, -1))
     myz = 4 * f / (soft + y1 + _beside(soft, 0, -1) + _beside(y1, 0, -1))
-    return Medium(p * f, lam * f, mxy, mxz, myz, b[0], b[1], b[2], ratio)
+    fields = apart(rho.shape, 8, start=9)
+    for field, values in zip(fields, (p * f, lam * f, mxy, mxz, myz, *b), strict=True):
+        field[:] = values
+    return Medium(*fields, ratio=ratio)

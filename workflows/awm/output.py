@@ -14,6 +14,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads: re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Literal
 
 import netCDF4
 import numpy as np
@@ -23,7 +24,12 @@ from burstlens.errors import SimulationError
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.solver import Solver
 
-FORMATS = {"netcdf4": "NETCDF4", "classic": "NETCDF3_64BIT_OFFSET", "cdf5": "NETCDF3_64BIT_DATA"}
+Format = Literal["NETCDF4", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
+FORMATS: dict[str, Format] = {
+    "netcdf4": "NETCDF4",
+    "classic": "NETCDF3_64BIT_OFFSET",
+    "cdf5": "NETCDF3_64BIT_DATA",
+}
 COMPONENTS = {"vx": "east", "vy": "north", "vz": "up"}
 AXES = {
     "x": {"long_name": "distance east", "standard_name": "projection_x_coordinate"},
@@ -68,7 +74,7 @@ def _create(path: Path, parameters: Parameters, title: str) -> netCDF4.Dataset:
     return nc
 
 
-def _coordinate(nc: netCDF4.Dataset, name: str, values: NDArray[np.float64]) -> None:
+def _coordinate(nc: netCDF4.Dataset, name: str, values: NDArray[np.floating]) -> None:
     nc.createDimension(name, values.size)
     variable = nc.createVariable(name, "f8", (name,))
     variable.setncatts({**AXES[name], "units": "m", "axis": name.upper()})
@@ -88,7 +94,7 @@ class Frames:
         stream: str,
         folder: Path,
         parameters: Parameters,
-        axes: dict[str, NDArray[np.float64]],
+        axes: dict[str, NDArray[np.floating]],
         take: Callable[[str], NDArray[np.float32]],
     ) -> None:
         self.stream = stream
@@ -135,7 +141,7 @@ class Frames:
             _coordinate(nc, name, values)
         output = self.parameters.output
         packed = output.format == "netcdf4" and output.compression > 0
-        keys = {"zlib": True, "complevel": output.compression} if packed else {}
+        keys: dict[str, Any] = {"zlib": packed, "complevel": output.compression or None}
         shape = tuple(values.size for values in self.axes.values())
         if output.format == "netcdf4":
             keys["chunksizes"] = (1, *shape)
@@ -216,7 +222,7 @@ class Seismograms:
             where = nc.createVariable(axis, "f8", ("station",))
             where.setncatts({**AXES[axis], "units": "m"})
             where[:] = values
-        keys = {}
+        keys: dict[str, Any] = {}
         if self.parameters.output.format == "netcdf4":
             keys["chunksizes"] = (1024, len(stations))
         for component, direction in COMPONENTS.items():

@@ -222,8 +222,8 @@ class Parameters(Table):
                 if not low <= value <= high:
                     faults.append(f"{path}.{key}: {value:g} is outside {low:g} to {high:g} m")
         names = [s.name for s in self.station]
-        for name in sorted({n for n in names if names.count(n) > 1}):
-            faults.append(f"station: the name {name!r} is given twice")
+        twice = sorted({name for name in names if names.count(name) > 1})
+        faults += [f"station: the name {name!r} is given twice" for name in twice]
         faults += self.refusals(*self._layer_speeds())
         if faults:
             raise ValueError("; ".join(faults))

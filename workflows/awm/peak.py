@@ -11,6 +11,7 @@ import glob
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads
 
@@ -27,7 +28,7 @@ def write(sources: list[Path], out: Path) -> int:
     """
     count = 0
     peak = when = None
-    axes: dict[str, object] = {}
+    axes: dict[str, Any] = {}
     for path in sources:
         try:
             with netCDF4.Dataset(path) as nc:
@@ -35,7 +36,7 @@ def write(sources: list[Path], out: Path) -> int:
                 for n, time in enumerate(np.asarray(nc["time"][:])):
                     speed = np.hypot(np.asarray(nc["vx"][n]), np.asarray(nc["vy"][n]))
                     if peak is None or when is None:
-                        axes = {name: here[name] for name in here}
+                        axes = here
                         peak, when = np.full_like(speed, -1.0), np.zeros(speed.shape)
                     if speed.shape != peak.shape:
                         raise FrameError(f"{path}: is on another grid than {sources[0]}")
@@ -50,17 +51,17 @@ def write(sources: list[Path], out: Path) -> int:
     with netCDF4.Dataset(out, "w", format="NETCDF4") as nc:
         nc.setncatts({"Conventions": "CF-1.8", "title": "Peak ground velocity", "frames": count})
         for name, values in axes.items():
-            nc.createDimension(name, len(values))  # type: ignore[arg-type]
+            nc.createDimension(name, len(values))
             axis = nc.createVariable(name, "f8", (name,))
             axis.setncatts({"units": "m", "axis": name.upper()})
             axis[:] = values
-        for name, values, units, text in (
+        for name, field, units, text in (
             ("pgv", peak, "m s-1", "peak horizontal ground velocity"),
             ("peak_time", when, "s", "time of the peak since the start"),
         ):
             variable = nc.createVariable(name, "f4", ("y", "x"))
             variable.setncatts({"long_name": text, "units": units})
-            variable[:] = values
+            variable[:] = field
     return count
 
 

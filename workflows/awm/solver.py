@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.errors import RecipeError
 from burstlens.workflows.awm import kernels, material
-from burstlens.workflows.awm.absorbing import PAD, Damping, Layer, Wavefield
+from burstlens.workflows.awm.absorbing import PAD, Damping, Layer
+from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.interpolation import OFFSETS, Footprint, Triple, cubic
 from burstlens.workflows.awm.parameters import Parameters
 
-Field = NDArray[np.float32]
 TENSOR = (
     ("sxx", 0, 0),
     ("syy", 1, 1),
@@ -140,7 +139,7 @@ class Solver:
     def _at_nodes(
         self, component: str, levels: slice, stride: int, highest: int | None = None
     ) -> Field:
-        field: Field = getattr(self.wavefield, component)
+        field = getattr(self.wavefield, component)
         offsets = OFFSETS[component]
         axis = next(n for n, offset in enumerate(offsets) if offset)
         room = 2 if highest is None or axis else highest - levels.start
@@ -148,7 +147,7 @@ class Solver:
         _, j, i = self.origin
         starts = (levels.start, j, i)
         ends = (levels.stop, j + self.y.size, i + self.x.size)
-        out = np.float32(0)
+        out: Field = np.zeros(1, dtype=np.float32)
         for n, weight in enumerate(weights.astype(np.float32)):
             shifts = [first + n if a == axis else 0 for a in range(3)]
             block = tuple(
@@ -156,4 +155,4 @@ class Solver:
                 for start, end, shift in zip(starts, ends, shifts, strict=True)
             )
             out = out + weight * field[block]
-        return np.asarray(out)
+        return out

@@ -37,7 +37,7 @@ def double_couple(strike_deg: float, dip_deg: float, rake_deg: float, moment_n_m
 
 def _gaussian(t: Array, frequency_hz: float) -> Array:
     a = np.pi * frequency_hz
-    return a / np.sqrt(np.pi) * np.exp(-((a * t) ** 2))
+    return np.asarray(a / np.sqrt(np.pi) * np.exp(-((a * t) ** 2)))
 
 
 def _ricker(t: Array, frequency_hz: float) -> Array:
