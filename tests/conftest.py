@@ -1,0 +1,156 @@
+"""What the tests of the core share: an environment of their own, recipes, runs, the program."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstlens.model import Frame, Receipt
+from burstlens.run_dir import RunDir
+from burstlens.stagers.base import checksum
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.recipe_check import load
+
+pytest.register_assert_rewrite("burstlens.stagers.contract")
+
+RECIPE = """\
+title = "Any program"
+[simulation]
+model = "command"
+argv = ["./model.sh"]
+frames = "out_*.nc"
+inputs = "inputs"
+[buffer]
+capacity = "1 MiB"
+[[product]]
+name = "t2"
+kind = "map"
+variable = "T2"
+"""
+
+# Root passes every permission check: without this capability it is an ordinary user there.
+ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any) -> None:
+    """No test sees the user's configuration, recipes, sites or runs."""
+    home = tmp_path_factory.getbasetemp() / "no-home"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("BURSTLENS_RUNS", str(home / "runs"))
+    for name in ("BURSTLENS_RECIPES", "BURSTLENS_SITES", "BURSTLENS_BUFFER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def recipe_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a recipe that can run (or ``text``), with its inputs; returns its path."""
+
+    def write(text: str = RECIPE, name: str = "any.toml") -> Path:
+        inputs = tmp_path / "inputs"
+        inputs.mkdir(exist_ok=True)
+        program = inputs / "model.sh"
+        program.write_text("#!/bin/sh\necho model\n")
+        program.chmod(0o755)
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def recipe(recipe_file: Callable[..., Path]) -> Callable[..., Recipe]:
+    """A checked recipe, with these fields of its ``[buffer]`` and settings as for ``--set``."""
+
+    def make(*settings: str, text: str = RECIPE, **buffer: Any) -> Recipe:
+        loaded, _ = load(str(recipe_file(text)), settings)
+        return replace(loaded, buffer=replace(loaded.buffer, **buffer))
+
+    return make
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> RunDir:
+    """A run directory as ``create`` leaves it."""
+    run = RunDir(tmp_path / "runs" / "storm-1")
+    run.create()
+    return run
+
+
+@pytest.fixture
+def frame() -> Callable[..., Frame]:
+    """A frame that lies alone in its file."""
+
+    def make(time: str = "t00000001.000", stream: str = "output", **fields: Any) -> Frame:
+        values: dict[str, Any] = {
+            "run": "storm-1",
+            "attempt": 1,
+            "paths": (f"storm-1/1/out_{time}.nc",),
+            "record": 0,
+            "bytes": 1000,
+            "written": 1.0,
+            "detected": 1.1,
+            "signal": "header",
+        }
+        return Frame(stream=stream, time=time, **(values | fields))
+
+    return make
+
+
+@pytest.fixture
+def staged(run_dir: RunDir) -> Callable[..., Receipt]:
+    """Puts a product into ``.incoming`` as a worker does; returns its receipt."""
+    count = 0
+
+    def make(
+        time: str = "t00000001.000",
+        content: bytes = b"picture",
+        product: str = "t2",
+        attempt: int = 1,
+        extension: str = "png",
+    ) -> Receipt:
+        nonlocal count
+        count += 1
+        uuid = f"{count:032x}"
+        incoming = f".incoming/{product}.output.{time}.{uuid}"
+        path = run_dir.products / incoming
+        path.write_bytes(content)
+        arrival = checksum(path)
+        name = f"{product}/{product}_output_{time}.{extension}"
+        return Receipt(
+            product, "output", time, attempt, uuid, incoming, name, arrival.bytes, arrival.crc32
+        )
+
+    return make
+
+
+@pytest.fixture
+def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the program in ``tmp_path``; ``ordinary`` takes root's way around permissions."""
+
+    def call(
+        *words: str, ordinary: bool = False, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        prefix = ORDINARY if ordinary and os.getuid() == 0 else []
+        runs = {"BURSTLENS_RUNS": str(tmp_path / "runs")}
+        done = subprocess.run(
+            [*prefix, sys.executable, "-m", "burstlens", *words],
+            cwd=tmp_path,
+            env={**os.environ, **runs, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert "Traceback" not in done.stdout + done.stderr
+        return done
+
+    return call

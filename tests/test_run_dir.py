@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from burstlens.durable import write_json
+from burstlens.errors import RunError
+from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Three runs, the newest last."""
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "many"))
+    made = []
+    for age, name in enumerate(["storm-1", "storm-2", "quake"]):
+        run = RunDir(tmp_path / "many" / name)
+        run.create()
+        write_json(run.facts, {"run": name})
+        os.utime(run.facts, (1000 + age, 1000 + age))
+        made.append(run)
+    return made
+
+
+def test_a_run_is_found_by_id_start_path_and_as_the_last(runs):
+    assert open_run_dir("storm-1").path == runs[0].path
+    assert open_run_dir("qu").path == runs[2].path
+    assert open_run_dir(str(runs[1].path)).path == runs[1].path
+    assert open_run_dir("last").path == runs[2].path
+
+
+def test_an_unknown_run_is_told_with_near_names(runs):
+    with pytest.raises(RunError, match=r'no run "strom-1".*did you mean storm-1'):
+        open_run_dir("strom-1")
+
+
+def test_a_start_that_several_runs_share_is_told_with_their_names(runs):
+    with pytest.raises(RunError, match="start of 2 runs: storm-2, storm-1"):
+        open_run_dir("storm")
+
+
+def test_runs_come_newest_first_and_other_folders_are_none(runs):
+    (runs[0].path.parent / "notes").mkdir()
+    assert [run.id for run in all_runs()] == ["quake", "storm-2", "storm-1"]
+
+
+def test_no_folder_of_runs_holds_no_runs(tmp_path):
+    assert list(all_runs(tmp_path / "absent")) == []
+
+
+def test_a_run_is_never_made_twice(run_dir):
+    with pytest.raises(RunError, match="exists already"):
+        run_dir.create()
+
+
+def test_a_place_that_takes_no_folder_is_told_with_the_way_out(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"Not a directory; BURSTLENS_RUNS names another"):
+        RunDir(tmp_path / "file" / "run").create()
+
+
+def test_folders_obey_the_umask_and_parsls_keys_are_the_users_alone(tmp_path):
+    before = os.umask(0o027)
+    try:
+        run = RunDir(tmp_path / "run")
+        run.create()
+    finally:
+        os.umask(before)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (run.path, run.products)}
+    assert set(modes.values()) == {0o750}
+    assert stat.S_IMODE(run.parsl.stat().st_mode) == 0o700
+
+
+def test_control_files_are_dropped_asked_for_and_taken_away(run_dir):
+    assert run_dir.asked() is None
+    run_dir.drop("stop")
+    assert run_dir.asked() == "stop"
+    run_dir.drop("stop-now")
+    assert run_dir.asked() == "stop-now"  # the stronger one
+    run_dir.clear_control()
+    run_dir.clear_control()
+    assert run_dir.asked() is None
+
+
+def test_a_folder_without_facts_is_no_run(run_dir):
+    with pytest.raises(RunError, match="no whole run directory"):
+        facts_of(run_dir)
+
+
+def test_jobs_have_folders_by_kind(run_dir):
+    assert run_dir.job("attempt-2") == run_dir.path / "attempts" / "2"
+    assert run_dir.job("step-real-1") == run_dir.path / "steps" / "step-real-1"

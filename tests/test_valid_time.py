@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from burstlens import valid_time
+
+
+def test_keys_of_one_kind_sort_in_the_order_of_time():
+    calendar = [valid_time.calendar_key(year, 1, 2, 3, 4, 5) for year in (1, 999, 1000, 2026)]
+    elapsed = [valid_time.elapsed_key(seconds) for seconds in (0, 0.001, 9.5, 10, 1e7)]
+    assert calendar == sorted(calendar)
+    assert elapsed == sorted(elapsed)
+    assert len({len(key) for key in calendar}) == len({len(key) for key in elapsed}) == 1
+
+
+@pytest.mark.parametrize("text", ["2005-08-28_12:00:00", b"2005-08-28_12_00_00"])
+def test_both_of_wrfs_spellings_give_one_key(text):
+    assert valid_time.wrf_key(text) == "20050828T120000"
+
+
+@pytest.mark.parametrize("text", ["", "2005-08-28", "2005-08-28_12:00:00.5", b"\0" * 19, "ü" * 19])
+def test_what_is_no_wrf_time_has_no_key(text):
+    assert valid_time.wrf_key(text) is None
+
+
+def test_keys_are_shown_as_people_write_times():
+    assert valid_time.label("00010101T000800") == "0001-01-01 00:08:00 UTC"
+    assert valid_time.label("t00000012.500") == "t = 12.5 s"
+
+
+def test_seconds_of_no_key_are_an_error():
+    with pytest.raises(ValueError, match="no valid-time key"):
+        valid_time.seconds("yesterday")
