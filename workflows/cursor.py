@@ -85,7 +85,8 @@ class Open:
     """One unit that is not finished with.
 
     ``files`` in the order of tiles, ``stats`` their size and mtime (ns) when last seen,
-    ``declared`` how many records were handed on, ``asked`` under which circumstances it was last
+    ``written_to`` the files that were seen to have a writer, ``declared`` how many records were
+    handed on, ``asked`` under which circumstances it was last
     looked into, ``reason`` what was then missing, ``whole`` whether all that it holds is declared.
     """
 
@@ -93,6 +94,7 @@ class Open:
     files: tuple[str, ...]
     stats: tuple[tuple[int, int], ...] = ()
     quiet_s: float = 0.0
+    written_to: frozenset[str] = frozenset()
     declared: int = 0
     asked: tuple[object, ...] = ()
     reason: str = "it was never read"
@@ -112,12 +114,14 @@ class Written:
 class Speech:
     """What the model's log has said so far.
 
-    ``offsets`` are the bytes read of each log, ``written`` waits for its frames, ``speaks``: a
-    frame was ever called written. ``samples`` are pairs of watcher's clock and simulated seconds.
+    ``offsets`` are the bytes read of each log, ``written`` waits for its frames, ``told`` is the
+    newest time declared of each stream, ``speaks``: a frame was ever called written. ``samples``
+    are pairs of watcher's clock and simulated seconds.
     """
 
     offsets: Mapping[str, int] = field(default_factory=dict)
     written: tuple[Written, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
     speaks: bool = False
     asynchronous: bool = False
     ended_well: bool = False

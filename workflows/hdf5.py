@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from burstlens.errors import FrameError
 
@@ -33,37 +33,45 @@ _REST_S = 20.0
 _MAX_USER_BLOCK = 1 << 16
 
 
-def end_of_file(descriptor: int) -> int | None:
-    """The end-of-file address in the superblock, which equals the size of a file at rest.
+class Superblock(NamedTuple):
+    """``end``, the end-of-file address, equals the size of a file at rest. ``has_writer``: the
+    consistency flags say that a program has the file open for writing. The library clears that
+    when it closes the file, not when it is killed; HDF5 1.8 never sets it."""
 
-    None when there is no superblock yet, or one of a version that is not known. A user block in
-    front of it (a power of two from 512 bytes on) is skipped.
+    end: int
+    has_writer: bool
+
+
+def superblock(descriptor: int) -> Superblock | None:
+    """The superblock, or None when there is none yet, or one of a version that is not known.
+
+    A user block in front of it (a power of two from 512 bytes on) is skipped.
     """
     offset = 0
     while offset <= _MAX_USER_BLOCK:
         block = os.pread(descriptor, 64, offset)
         if block.startswith(SIGNATURE):
-            return _end_of_file(block, offset)
+            return _superblock(block, offset)
         offset = max(512, offset * 2)
     return None
 
 
-def _end_of_file(block: bytes, offset: int) -> int | None:
+def _superblock(block: bytes, offset: int) -> Superblock | None:
     if len(block) < 64:
         return None
     version = block[8]
     if version in (0, 1):
-        width, start = block[13], 24 if version == 0 else 28
+        width, start, flags = block[13], 24 if version == 0 else 28, block[20]
     elif version in (2, 3):
-        width, start = block[9], 12
+        width, start, flags = block[9], 12, block[11]
     else:
         return None
     if width not in (2, 4, 8):
         return None
-    address = int.from_bytes(block[start + 2 * width : start + 3 * width], "little")
     base = int.from_bytes(block[start : start + width], "little")
+    end = int.from_bytes(block[start + 2 * width : start + 3 * width], "little")
     # The address counts from the base address, which a user block moves to the superblock.
-    return address + (offset if base == offset else 0)
+    return Superblock(end + (offset if base == offset else 0), bool(flags & 1))
 
 
 @dataclass(frozen=True, slots=True)

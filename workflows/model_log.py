@@ -93,9 +93,9 @@ class Follower:
             return
         elif said.kind == "written":
             written = Written(said.stream, said.time, said.file)
-            heard.speech = replace(
-                speech, speaks=True, written=_bounded((*speech.written, written))
-            )
+            known = said.time is not None and said.time <= speech.told.get(said.stream or "", "")
+            waiting = speech.written if known else _bounded((*speech.written, written))
+            heard.speech = replace(speech, speaks=True, written=waiting)
         elif said.kind == "asynchronous":
             heard.speech = replace(speech, asynchronous=True)
         else:
@@ -193,3 +193,11 @@ def matching(
                 yield entry
         elif entry.file in files:
             yield entry
+
+
+def heeded(speech: Speech, stream: str, time: str, files: tuple[str, ...]) -> Speech:
+    """Without the lines that speak of that frame, which is declared now."""
+    spoken = set(matching(speech.written, stream, time, files))
+    told = {**speech.told, stream: max(time, speech.told.get(stream, ""))}
+    written = tuple(entry for entry in speech.written if entry not in spoken)
+    return replace(speech, written=written, told=told)

@@ -8,11 +8,13 @@ witness outside of these bytes does. Which witness may speak depends on who writ
                 (WRF's quilting), where the line comes before the data.
 ``later``       a later frame of the stream exists, made in this attempt. Not with more than one
                 I/O group, where frames overtake each other.
-``flag``        the model's ready flag. It comes before the last write, so it counts only where
-                the structure is conclusive.
+``closed``      the file itself: its HDF5 superblock said that a program had it open for
+                writing, and says so no longer. A kill does not clear that mark.
 ``ended``       the model has ended. For files that several processes write only if its log says
                 that it ended well: cut in the middle they can have their full size.
 ``quiet``       size and mtime unchanged for ``QUIET_S``: only where the structure is conclusive.
+``flag``        the same, and the model's ready flag is there. The flag alone comes some
+                milliseconds before the last write.
 ``weak``        unchanged for ``WEAK_QUIET_S`` in a file that several processes write, from a model
                 whose log has never spoken of a frame: all that there is to go by.
 ==============  ==================================================================================
@@ -44,6 +46,7 @@ class Evidence:
     asynchronous: bool = False
     later: bool = False
     io_groups: int = 1
+    closed: bool = False
     flagged: bool = False
     ended: bool = False
     ended_well: bool = False
@@ -54,14 +57,14 @@ def witness(evidence: Evidence) -> str | None:
     """The name of the first witness that decides, or None while none does."""
     if evidence.logged and not evidence.asynchronous:
         return "log"
+    if evidence.closed:
+        return "closed"
     if evidence.later and evidence.io_groups <= 1:
         return "later"
-    if evidence.flagged and evidence.conclusive:
-        return "flag"
     if evidence.ended and (evidence.conclusive or evidence.ended_well):
         return "ended"
     if evidence.conclusive and evidence.quiet_s >= QUIET_S:
-        return "quiet"
+        return "flag" if evidence.flagged else "quiet"
     if not evidence.log_speaks and evidence.quiet_s >= WEAK_QUIET_S:
         return "weak"
     return None

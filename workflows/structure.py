@@ -34,7 +34,8 @@ class Structure:
 
     ``times`` are the keys of the whole records from the one asked for on, ``begun`` how many
     records the file says it has, ``frame_bytes`` the share of one. ``conclusive``: in a file that
-    one process writes, this cannot be true too early. ``classic``: it is a CDF file. ``cells`` is
+    one process writes, this cannot be true too early. ``classic``: it is a CDF file.
+    ``cells`` is
     how many of the domain's cells the file holds, and of how many. ``reason`` says what is missing
     from the next record, "" when nothing is.
     """
@@ -82,6 +83,19 @@ def probe(
         os.close(descriptor)
 
 
+def has_writer(path: str) -> bool:
+    """Whether an HDF5 file says that a program has it open for writing: False proves nothing.
+
+    Raises OSError when the file system does not let it be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        block = hdf5.superblock(descriptor)
+    finally:
+        os.close(descriptor)
+    return block is not None and block.has_writer
+
+
 def no_variable(name: str, names: Iterable[str]) -> str:
     """What to say where a file lacks its time variable, with near names."""
     known = list(names)
@@ -90,17 +104,13 @@ def no_variable(name: str, names: Iterable[str]) -> str:
 
 
 def _hdf5(descriptor: int, first: int, ask: Callable[[], Reply]) -> Structure:
-    def at_rest() -> int:
-        size, end = os.fstat(descriptor).st_size, hdf5.end_of_file(descriptor)
-        if end is None:
-            raise FrameError("it has no HDF5 superblock and no netCDF header")
-        if end != size:
-            raise FrameError(f"its superblock ends it at {end} bytes, it has {size}")
-        return size
-
-    size = at_rest()
+    size, block = os.fstat(descriptor).st_size, hdf5.superblock(descriptor)
+    if block is None:
+        raise FrameError("it has no HDF5 superblock and no netCDF header")
+    if block.end != size:
+        raise FrameError(f"its superblock ends it at {block.end} bytes, it has {size}")
     reply = ask()
-    if at_rest() != size:
+    if (os.fstat(descriptor).st_size, hdf5.superblock(descriptor)) != (size, block):
         raise FrameError("it grew while it was read")
     share = size // max(1, reply.records)
     return _structure(reply.times, first, reply.records, share, reply.numbers)

@@ -18,10 +18,10 @@ from burstlens.workflows import ready
 from burstlens.workflows.cursor import Cursor, Open, Unit
 from burstlens.workflows.hdf5 import Prober
 from burstlens.workflows.listing import Listing
-from burstlens.workflows.model_log import Follower, Heard, matching
+from burstlens.workflows.model_log import Follower, Heard, heeded, matching
 from burstlens.workflows.models.base import Configurable, Model
 from burstlens.workflows.ready import Evidence
-from burstlens.workflows.structure import Structure, probe
+from burstlens.workflows.structure import Structure, has_writer, probe
 
 PROGRESS_S = 1.0
 """Progress alone makes a call return at most this often."""
@@ -225,54 +225,66 @@ class Watcher:
         entry = replace(entry, asked=asked)
         if any(size == 0 for size, _ in entry.stats):
             return replace(entry, reason="it has 0 bytes", whole=False)
-        whole = self._probe(entry, thorough=ended or not changed)
+        paths = [str(self._folder / file) for file in entry.files]
+        writers = {file for file, path in zip(entry.files, paths, strict=True) if has_writer(path)}
+        entry = replace(entry, written_to=entry.written_to | writers)
+        closed = not writers and entry.written_to >= set(entry.files)
+        outside = Evidence(
+            conclusive=True,
+            logged=bool(spoken),
+            log_speaks=self.cursor.speech.speaks,
+            asynchronous=self.cursor.speech.asynchronous,
+            closed=closed,
+            later=later,
+            io_groups=self._facts.io_groups,
+            ended=ended,
+            ended_well=self.cursor.speech.ended_well or not self._facts.tells_end,
+            quiet_s=entry.quiet_s,
+        )
+        if ready.witness(outside) is None and unit.time is not None and not entry.declared:
+            # Nothing could declare it yet: reading it would be for nothing.
+            return replace(entry, whole=False)
+        whole = self._probe(entry, paths, thorough=ended or not changed)
         if entry.declared > whole.begun and not whole.reason:
             complaints.append(f"{unit.name} was rewritten after its frames were handed on")
         for index, key in enumerate(whole.times, entry.declared):
-            evidence = self._evidence(entry, whole, index, key, later, ended)
-            signal = ready.witness(evidence)
+            signal = ready.witness(self._inside(outside, entry, whole, index, key))
             if signal is None:
                 return replace(entry, whole=False, reason=f"record {index}: no sign of its end")
             frames.append(self._frame(entry, whole, index, key, now, signal))
             entry = replace(entry, declared=index + 1)
-            self._heed(unit, key, entry.files)
+            speech = heeded(self.cursor.speech, unit.stream, key, entry.files)
+            self.cursor = replace(self.cursor, speech=speech)
         done = not whole.reason and entry.declared >= whole.begun
         return replace(entry, whole=done, reason=whole.reason)
 
-    def _probe(self, entry: Open, *, thorough: bool) -> Structure:
+    def _probe(self, entry: Open, paths: Sequence[str], *, thorough: bool) -> Structure:
         """One structure of the unit's files; the first that has nothing new speaks for all."""
         found: list[Structure] = []
-        for file in entry.files:
-            found.append(
-                probe(
-                    str(self._folder / file),
-                    entry.declared,
-                    self._model.time_variable,
-                    self._prober,
-                    is_tile=entry.unit.tiled,
-                    thorough=thorough,
-                )
+        variable, tiled = self._model.time_variable, entry.unit.tiled
+        for path in paths:
+            tile = probe(
+                path, entry.declared, variable, self._prober, is_tile=tiled, thorough=thorough
             )
-            if not found[-1].times:
-                return found[-1]
+            if not tile.times:
+                return tile
+            found.append(tile)
         return _together(entry.unit, entry.declared, found)
 
-    def _evidence(
-        self, entry: Open, whole: Structure, index: int, key: str, later: bool, ended: bool
+    def _inside(
+        self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str
     ) -> Evidence:
+        """The evidence, with what the file's structure adds for one record."""
         speech, unit = self.cursor.speech, entry.unit
         serial = unit.tiled or self._facts.serial_classic or not whole.classic
-        return Evidence(
+        followed = whole.begun > index + 1
+        return replace(
+            outside,
             conclusive=whole.conclusive and serial,
-            logged=any(matching(speech.written, unit.stream, key, _names(entry))),
-            log_speaks=speech.speaks,
-            asynchronous=speech.asynchronous,
-            later=later or whole.begun > index + 1,
-            io_groups=1 if whole.begun > index + 1 else self._facts.io_groups,
+            logged=any(matching(speech.written, unit.stream, key, (unit.name, *entry.files))),
+            later=outside.later or followed,
+            io_groups=1 if followed else outside.io_groups,
             flagged=(unit.stream, key) in self._listing.flags,
-            ended=ended,
-            ended_well=speech.ended_well or not self._facts.tells_end,
-            quiet_s=entry.quiet_s,
         )
 
     def _frame(
@@ -336,20 +348,8 @@ class Watcher:
         self._listing.drop(unit)
         self.cursor = self.cursor.finishing(unit)
 
-    def _heed(self, unit: Unit, key: str, files: tuple[str, ...]) -> None:
-        """Forget the log lines that spoke of that frame."""
-        speech = self.cursor.speech
-        heeded = set(matching(speech.written, unit.stream, key, files))
-        if heeded:
-            written = tuple(entry for entry in speech.written if entry not in heeded)
-            self.cursor = replace(self.cursor, speech=replace(speech, written=written))
-
     def _paths(self, entry: Open) -> tuple[str, ...]:
         return tuple(f"{self._prefix}{file}" for file in entry.files)
-
-
-def _names(entry: Open) -> tuple[str, ...]:
-    return (entry.unit.name, *entry.files)
 
 
 def _together(unit: Unit, first: int, tiles: Sequence[Structure]) -> Structure:
