@@ -56,6 +56,10 @@ class Awm:
         match = _OUTPUT.fullmatch(name)
         return OutputName(match[1]) if match else None
 
+    def main_stream(self, inputs: Path) -> str | None:
+        """The surface."""
+        return "surface"
+
     def is_leftover(self, name: str) -> bool:
         """Frames and seismograms."""
         return name == "stations.nc" or self.identify(name) is not None
