@@ -216,7 +216,7 @@ class FrameReader:
         values = stored[index if index else ...]
         if isinstance(values, np.ma.MaskedArray):
             kind = values.dtype if values.dtype.kind == "f" else np.float64
-            values = values.astype(kind).filled(np.nan)
+            values = np.ma.filled(values.astype(kind), np.nan)
         return np.asarray(values)
 
     def _time_dimension(self) -> str | None:

@@ -31,17 +31,20 @@ def call_function(
     # Before matplotlib.pyplot is imported by the user's file: there is no display.
     os.environ["MPLBACKEND"] = "Agg"
     function = _function(options, context.files)
-    with whole_file(out):
+    # What writes pictures reads their format from the name.
+    written = out.with_name(f"{out.name}.{options.extension}")
+    with whole_file(written):
         try:
-            returned = function(frame, out)
+            returned = function(frame, written)
         except (BurstlensError, MemoryError):
             raise
         except Exception as error:
             raise FrameError(f"{options.function} failed: {_where(error, options.file)}") from error
         finally:
             _close_figures()
-        if not out.is_file() or out.stat().st_size == 0:
+        if not written.is_file() or written.stat().st_size == 0:
             raise FrameError(f"{options.function} wrote nothing to out_path")
+        written.replace(out)
     return dict(returned) if isinstance(returned, dict) else {}
 
 

@@ -40,12 +40,17 @@ def run_program(
     ):
         scratch = Path(made)
         linked = _link_files(scratch, options, frame, context)
-        arguments = _arguments(options, frame, out, context)
+        # In a folder of its own, and named as programs that write pictures expect.
+        written = scratch / ".product" / f"{context.product or 'product'}.{options.extension}"
+        written.parent.mkdir()
+        linked.add(written.parent)
+        arguments = _arguments(options, frame, written.resolve(), context)
         _run(arguments, scratch, options, context)
         if options.output is not None:
-            _left(scratch, options.output, linked).replace(out)
-        if not out.is_file() or out.stat().st_size == 0:
+            written = _left(scratch, options.output, linked)
+        if not written.is_file() or written.stat().st_size == 0:
             raise FrameError(f"{options.command[0]} wrote nothing to {{out}}")
+        written.replace(out)
     return {"seconds": round(clock.monotonic() - began, 3)}
 
 
@@ -66,11 +71,11 @@ def _link_files(
 
 
 def _arguments(
-    options: CommandOptions, frame: FrameReader, out: Path, context: Context
+    options: CommandOptions, frame: FrameReader, written: Path, context: Context
 ) -> list[str]:
     values = {
         "{record}": str(frame.record),
-        "{out}": str(out.resolve()),
+        "{out}": str(written),
         "{time}": context.time,
         "{stream}": context.stream,
         "{frame}": str(frame.paths[0].resolve()),
@@ -140,8 +145,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
-        if number == signal.SIGTERM and process.returncode is None:
-            continue
 
 
 def _dying_with_us() -> list[str]:

@@ -111,7 +111,7 @@ def write_vtk(
         kind = _TYPES[f"{values.dtype.kind}{values.dtype.itemsize}"]
         return (
             f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{parts}"'
-            f'{count} format="appended"{_range(values, parts)} offset="{offset}"/>'
+            f'{count} format="appended" offset="{offset}"/>'
         )
 
     nz, ny, nx = mesh.shape
@@ -180,16 +180,6 @@ def _store(values: Array, offset: int, compress: bool) -> _Stored:
     partial = len(data) % _BLOCK_BYTES
     header = np.array([len(blocks), _BLOCK_BYTES, partial, *map(len, blocks)], dtype=np.uint64)
     return _Stored(values, blocks, header.tobytes(), offset)
-
-
-def _range(values: Array, parts: int) -> str:
-    """RangeMin and RangeMax, which let ParaView show a range before it reads the array."""
-    if parts != 1 or not values.size:
-        return ""
-    low, high = values.min(), values.max()
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return ""
-    return f' RangeMin="{float(low):.17g}" RangeMax="{float(high):.17g}"'
 
 
 def _bytes(values: Array) -> memoryview:

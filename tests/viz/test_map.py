@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from burstlens.errors import FrameError, RecipeError
-from burstlens.viz import style
+from burstlens.viz import grid, style
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.map import FirstFrames, MapKind, MapOptions
@@ -169,6 +169,26 @@ def test_a_curvilinear_grid_is_drawn_where_its_points_are(tmp_path: Path, contex
     grey = np.all(pixels == np.array([0xC9, 0xCC, 0xD0]), axis=2)
     # A grid turned by 30 degrees leaves the corners of its box without values.
     assert 0.25 < grey.sum() / (facts["size"][0] * facts["size"][1]) < 0.6
+
+
+def test_a_nest_lies_where_it_is_in_its_parent(nest: Path, context: Context):
+    with open_frame([nest]) as frame:
+        here = grid.plane(frame, "T", {})
+        faces = grid.plane(frame, "W", {"west_east": slice(0, 3)})
+    # It starts at cell 15 of a parent of 2 km, and has cells of a third of that.
+    assert here.x[0] == pytest.approx(14 * 2000 + 1000 / 3)
+    assert np.diff(here.y) == pytest.approx(2000 / 3, abs=1e-3)
+    assert faces.x.size == 3
+    make(MapOptions("T", level=0), nest, context)
+
+
+def test_zero_has_a_colour_on_a_logarithmic_scale(katrina: Path, context: Context):
+    pixels, facts = make(MapOptions("RAINNC", log=True, limits=(0.1, 100)), katrina, context)
+    with open_frame([katrina]) as frame:
+        assert (frame.read("RAINNC") == 0).any()
+    grey = np.all(pixels == np.array([0xC9, 0xCC, 0xD0]), axis=2)
+    assert grey.sum() < 50  # edges of letters; a cell has 200 pixels
+    assert facts["nan"] == 0
 
 
 def test_the_picture_has_the_size_that_was_asked_for(supercell: Path, context: Context):

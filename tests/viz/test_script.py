@@ -116,9 +116,10 @@ class TestPython:
             "import matplotlib.pyplot as plt\n"
             "def f(frame, out):\n"
             "    plt.imshow(frame.read('W')[5])\n"
-            "    plt.savefig(out, format='png')\n"
+            "    plt.savefig(out)\n"
         )
-        out, _ = python(context, code, supercell)
+        (context.files / "plots.py").write_text(code)
+        out, _ = run(PythonKind(), PythonOptions("plots.py:f"), supercell, context)
         with Image.open(out) as image:
             assert image.format == "PNG"
         assert sys.modules["matplotlib.pyplot"].get_fignums() == []
@@ -151,7 +152,7 @@ class TestCommand:
         assert out.read_text() == repr(
             (
                 [str(supercell), "r0", "00010101T000800", "d01", "{"],
-                ["s.py", supercell.name],
+                [".product", "s.py", supercell.name],
                 "FALSE",
                 "Agg",
             )
