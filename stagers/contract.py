@@ -1,0 +1,155 @@
+"""What every stager must do, as tests that each stager's test class subclasses.
+
+Also for stagers of other packages: subclass :class:`StagerContract` in a pytest module and give
+it the two fixtures it names. Needs pytest; nothing else imports this module.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from burstlens.errors import StagingError
+from burstlens.stagers.base import Stager, State, bring, checksum
+
+
+class StagerContract:
+    """The contract. A subclass provides the fixtures ``stager`` and ``buffer``.
+
+    ``stager`` makes a new stager at each call, as another process would; ``buffer`` is an empty
+    folder on the buffer, ``tmp_path`` the parallel file system.
+    """
+
+    @pytest.fixture
+    def stager(self) -> Callable[[], Stager]:
+        """Makes the stager under test."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def buffer(self) -> Path:
+        """An empty folder on the buffer."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def source(self, buffer: Path) -> Path:
+        """A whole file on the buffer, larger than one block of any copy loop."""
+        path = buffer / "frame.nc"
+        path.write_bytes(os.urandom(9 << 20))
+        return path
+
+    def test_a_file_arrives_whole(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """Out, under another name, and the source stays."""
+        arrival = bring(stager(), source, tmp_path / "frame.out")
+        assert arrival == checksum(source) == checksum(tmp_path / "frame.out")
+        assert os.listdir(tmp_path) == ["frame.out"]
+
+    def test_an_empty_file_arrives(
+        self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
+    ) -> None:
+        """A ready flag has no bytes."""
+        (buffer / "flag").touch()
+        assert bring(stager(), buffer / "flag", tmp_path / "flag").bytes == 0
+        assert (tmp_path / "flag").exists()
+
+    def test_a_file_comes_in_through_a_link_and_replaces_what_was_there(
+        self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
+    ) -> None:
+        """Inputs are often links to a shared data set."""
+        (tmp_path / "data").write_bytes(b"new")
+        (tmp_path / "input").symlink_to("data")
+        (buffer / "input").write_bytes(b"older and longer")
+        bring(stager(), tmp_path / "input", buffer / "input", inward=True)
+        assert (buffer / "input").read_bytes() == b"new"
+        assert not (buffer / "input").is_symlink()
+
+    def test_a_stage_is_complete_when_its_wait_is_over(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """Start, wait, query: the calls that ``bring`` makes."""
+        one = stager()
+        assert one.query(source) is State.ABSENT
+        one.start_out(source, tmp_path / "out")
+        one.wait(source)
+        assert one.query(source) is State.COMPLETE
+        assert checksum(tmp_path / "out") == checksum(source)
+
+    def test_a_missing_source_is_told_and_leaves_no_target(
+        self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
+    ) -> None:
+        """The frame was released, or never was."""
+        with pytest.raises(StagingError) as raised:
+            bring(stager(), buffer / "gone.nc", tmp_path / "out")
+        assert raised.value.errno == errno.ENOENT
+        assert not raised.value.transient
+        assert "gone.nc" in str(raised.value)
+        assert os.listdir(tmp_path) == []
+
+    def test_a_source_that_is_a_folder_is_refused(
+        self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
+    ) -> None:
+        """One file at a time."""
+        with pytest.raises(StagingError) as raised:
+            bring(stager(), buffer, tmp_path / "out")
+        assert raised.value.errno == errno.EISDIR
+
+    def test_a_missing_target_folder_is_told_and_not_made(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """It may be an unmounted file system: nothing must be made below its mount point."""
+        with pytest.raises(StagingError) as raised:
+            bring(stager(), source, tmp_path / "absent" / "out")
+        assert raised.value.errno == errno.ENOENT
+        assert not (tmp_path / "absent").exists()
+
+    def test_a_target_that_may_not_be_written_is_told(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """A folder stands under the target's name: root may not write it either."""
+        (tmp_path / "out").mkdir()
+        with pytest.raises(StagingError) as raised:
+            bring(stager(), source, tmp_path / "out")
+        assert raised.value.errno in {errno.EISDIR, errno.EACCES, errno.EEXIST}
+        assert not raised.value.transient
+        assert str(tmp_path / "out") in str(raised.value)
+
+    def test_a_full_target_is_told_and_no_partial_file_stays(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """The limit on a file's size stops the copy half way, as a full disk does."""
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5 << 20, before[1]))
+        try:
+            with pytest.raises(StagingError) as raised:
+                bring(stager(), source, tmp_path / "out")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, handler)
+        assert raised.value.errno in {errno.EFBIG, errno.ENOSPC, errno.EDQUOT}
+        assert os.listdir(tmp_path) == []
+        assert checksum(source).bytes == 9 << 20
+
+    def test_a_stage_that_was_never_started_cannot_be_given_up(
+        self, stager: Callable[[], Stager], source: Path
+    ) -> None:
+        """And one that was, can."""
+        with pytest.raises(StagingError) as raised:
+            stager().terminate(source)
+        assert raised.value.errno == errno.EINVAL
+
+    def test_a_stage_given_up_is_not_complete(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """Whatever is at the target by then."""
+        one = stager()
+        one.start_out(source, tmp_path / "out")
+        one.terminate(source)
+        assert one.query(source) is not State.COMPLETE
