@@ -180,7 +180,7 @@ def medium(rock: Rock, pads: tuple[tuple[int, int], ...], factor: float, surface
     mu = rho * np.pad(rock.vs, pads, mode="edge") ** 2
     p = rho * np.pad(rock.vp, pads, mode="edge") ** 2
     lam = p - 2 * mu
-    ratio = lam[surface] / p[surface]
+    ratio: Field = lam[surface] / p[surface]
     if surface >= 0:
         p[surface] -= lam[surface] * ratio
         lam[surface] -= lam[surface] * ratio
@@ -194,4 +194,4 @@ def medium(rock: Rock, pads: tuple[tuple[int, int], ...], factor: float, surface
     fields = apart(rho.shape, 8, start=9)
     for field, values in zip(fields, (p * f, lam * f, mxy, mxz, myz, *b), strict=True):
         field[:] = values
-    return Medium(*fields, ratio=ratio)
+    return Medium(*(*fields, ratio))

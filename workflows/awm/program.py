@@ -85,8 +85,7 @@ class Run:
 
         Raises SimulationError when the wave blows up or a file cannot be written.
         """
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._note)
+        before_us = {n: signal.signal(n, self._note) for n in (signal.SIGTERM, signal.SIGINT)}
         began = said = time.perf_counter()
         before = 0
         try:
@@ -103,6 +102,8 @@ class Run:
                     return 128 + self._signal
         finally:
             self._close()
+            for number, handler in before_us.items():
+                signal.signal(number, handler)
         wall = time.perf_counter() - began
         rate = self.steps * self.solver.points / wall / 1e6
         say(f"done, {self.steps} steps in {wall:.1f} s, {rate:.1f} Mpoint/s")
@@ -112,7 +113,7 @@ class Run:
         self._signal = number
 
     def _write(self, step: int) -> None:
-        t = step * self.parameters.time.step_s
+        t = round(step * self.parameters.time.step_s, 9)
         if self.stations is not None:
             self.stations.sample(t)
             if step % self.parameters.output.station_every == 0:

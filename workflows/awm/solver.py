@@ -134,7 +134,8 @@ class Solver:
     def surface_velocity(self, component: str) -> Field:
         """A velocity component at the nodes of the topmost level, (y, x), m/s."""
         k = self.origin[0] + self.z.size - 1
-        return self._at_nodes(component, slice(k, k + 1), 1, highest=k + 1)[0]
+        level: Field = self._at_nodes(component, slice(k, k + 1), 1, highest=k + 1)[0]
+        return level
 
     def _at_nodes(
         self, component: str, levels: slice, stride: int, highest: int | None = None

@@ -1,0 +1,41 @@
+"""awm under its free surface against discrete wavenumbers: body waves and the Rayleigh wave."""
+
+import numpy as np
+import pytest
+
+DISTANCES = (400.0, 1500.0, 3300.0)
+STEPS = 260
+
+
+@pytest.fixture(scope="module")
+def waves(parameters, traces, half_space):
+    """Computed and reference radial and upward velocity at each distance."""
+    given = parameters(
+        grid={"nx": 54, "ny": 28, "nz": 28},
+        time={"steps": STEPS},
+        source={
+            "x_m": 1000.0,
+            "y_m": 1400.0,
+            "depth_m": 400.0,
+            "frequency_hz": 2.0,
+            "mxx_n_m": 1e15,
+            "myy_n_m": 1e15,
+            "mzz_n_m": 1e15,
+        },
+    )
+    found = traces(given, [(1000.0 + r, 1400.0, 0.0) for r in DISTANCES])
+    t = np.arange(STEPS + 1) * given.time.step_s
+    wanted = [half_space(1e15, 400.0, r, t, 2.0) for r in DISTANCES]
+    return found, np.array(wanted)[:, :, 1:]
+
+
+@pytest.mark.parametrize("n", range(len(DISTANCES)))
+def test_surface_velocity_follows_the_half_space_solution_within_three_percent(waves, misfit, n):
+    found, wanted = waves
+    assert misfit(found[n, 0], wanted[n, 0]) < 0.03
+    assert misfit(found[n, 2], wanted[n, 1]) < 0.03
+
+
+def test_a_source_in_the_free_surface_is_refused(parameters):
+    with pytest.raises(ValueError, match=r"source.depth_m: 100 is outside 200 to"):
+        parameters(source={"depth_m": 100.0, "mxx_n_m": 1e15})

@@ -1,0 +1,123 @@
+"""The adapter of the bundled model."""
+
+import pytest
+
+from burstlens.workflows.models.awm import Awm
+from burstlens.workflows.models.base import LogLine, Model, OutputName
+
+PARAMETERS = """
+[grid]
+nx = 20
+ny = 16
+nz = 14
+spacing_m = 250.0
+[time]
+step_s = {step}
+duration_s = 0.72
+[material]
+layers = [{{ vp_m_s = 6000, vs_m_s = 3460, rho_kg_m3 = 2700 }}]
+[source]
+x_m = 2000.0
+y_m = 2000.0
+depth_m = 1500.0
+mxy_n_m = 1e16
+function = "bell"
+duration_s = 1.2
+[output]
+surface_every = {every}
+"""
+
+
+def test_it_stands_behind_the_seam():
+    model = Awm(parameters="quake.toml")
+    assert isinstance(model, Model)
+    assert model.command()[1:] == ["-m", "burstlens.workflows.awm", "quake.toml"]
+    assert model.keep_patterns == ("model.log", "quake.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "stream"),
+    [
+        ("surface_000012.nc", "surface"),
+        ("volume_1000000.nc", "volume"),
+        ("surface.nc", "surface"),
+        ("stations.nc", None),
+        ("basin.nc", None),
+        ("surface_000012.nc.tmp", None),
+        ("surface_12.nc", None),
+    ],
+)
+def test_frames_are_told_by_their_names(name, stream):
+    assert Awm().identify(name) == (OutputName(stream) if stream else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [("stations.nc", True), ("volume.nc", True), ("basin.nc", False), ("awm.toml", False)],
+)
+def test_output_of_an_earlier_run_is_told_from_inputs(name, left):
+    assert Awm().is_leftover(name) is left
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [
+        (
+            "awm: step 120 of 2400, t = 1.200 s of 24.000 s, 85.3 Mpoint/s\n",
+            LogLine(
+                "progress",
+                "step 120 of 2400, t = 1.200 s of 24.000 s, 85.3 Mpoint/s",
+                time="t00000001.200",
+                elapsed_s=1.2,
+                total_s=24.0,
+                rate_mpps=85.3,
+            ),
+        ),
+        (
+            "awm: wrote volume record 3 of volume.nc, t = 4.800 s",
+            LogLine(
+                "written",
+                "wrote volume record 3 of volume.nc, t = 4.800 s",
+                stream="volume",
+                time="t00000004.800",
+                file="volume.nc",
+            ),
+        ),
+        ("awm: compiling kernels", LogLine("phase", "compiling")),
+        ("awm: compiled in 12.3 s", LogLine("phase", "running")),
+        ("awm: error: no room", LogLine("trouble", "no room")),
+        (
+            "awm: done, 2400 steps in 61.2 s, 84.9 Mpoint/s",
+            LogLine("end", "done, 2400 steps in 61.2 s, 84.9 Mpoint/s"),
+        ),
+        ("awm: step 120 of 24", None),
+        ("something else", None),
+    ],
+)
+def test_log_lines_are_understood(line, meaning):
+    assert Awm().read_line(line) == meaning
+
+
+def test_the_facts_come_from_the_parameter_file(tmp_path):
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.018, every=10))
+    facts = Awm().facts(tmp_path)
+    assert facts.total_s == pytest.approx(0.72)
+    assert facts.serial_classic
+    assert 4 * 3 * 4 * 20 * 16 <= facts.output_bytes <= 2 * 4 * (3 * 4 * 20 * 16 + 16384)
+
+
+def test_odd_settings_give_no_facts_and_no_error(tmp_path):
+    assert Awm().facts(tmp_path).total_s is None
+
+
+def test_the_check_refuses_what_the_model_would(tmp_path):
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.05, every=10))
+    (found,) = Awm().check(tmp_path)
+    assert found.startswith("error: ")
+    assert "longest stable step" in found
+
+
+def test_the_check_warns_of_a_run_without_frames(tmp_path):
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.018, every=0))
+    (found,) = Awm().check(tmp_path)
+    assert found.startswith("output: ")
