@@ -1,0 +1,97 @@
+"""Cost: CPU seconds and memory per map, beside the way that the talk showed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from bench import talk_way
+from bench.latency import WARM_S
+from bench.pipeline import Ran, Scratch, run, writer_argv
+from bench.report import Figure, median, percentile, spread
+
+TIMES_LESS = 7.0
+OURS = ("driver", "interchange", "manager", "worker", "supervisor", "other")
+SKIPPED = 3
+"""First frames, in which workers still import."""
+
+
+def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
+    """The same frames at the same pace: the pipeline, then the talk's loop at 1 s and 30 s."""
+    frames, variables, period = (8, 1, 1.5) if quick else (45, 10, 2.0)
+    writer = {"frames": frames, "variables": variables, "period": period}
+    ran = run(scratch, "cost", {**writer, "start": WARM_S})
+    ours = _per_frame(ran, OURS)
+    pace = f"{15 * variables} MB classic frames, one each {period:g} s"
+    figures = [
+        Figure("CPU per map, warm, all processes of the pipeline", ours, "s", note=pace),
+        Figure(
+            "CPU per map, without what polling and waiting take",
+            max(0.0, ours - period * _waiting(ran)),
+            "s",
+            note="the same less a poll each 0.1 s and the driver's loop, measured before the "
+            "first frame",
+        ),
+        Figure(
+            "CPU of the whole run per map, start and imports included",
+            ran.census.cpu_s(*OURS) / len(ran.published),
+            "s",
+            note=f"{len(ran.published)} maps",
+        ),
+        Figure("latency, p50", median(_log(ran)), "s"),
+        Figure("latency, p95", percentile(_log(ran), 0.95), "s"),
+    ]
+    for role in ("driver", "interchange", "manager", "worker"):
+        peak = ran.census.peak_bytes(role) / 1e6
+        figures.append(Figure(f"peak memory of a {role}", peak, "MB"))
+    for look_s in (1.0,) if quick else (1.0, 30.0):
+        figures += _talk(scratch, writer, look_s, ours)
+    return figures
+
+
+def _log(ran: Ran) -> list[float]:
+    return [value for values in ran.latencies(SKIPPED).values() for value in values]
+
+
+def _per_frame(ran: Ran, roles: tuple[str, ...]) -> float:
+    """CPU seconds per frame between the publication of the fourth and of the last frame."""
+    times = [float(event["t"]) for event in ran.published]
+    spent = ran.census.cpu_s(*roles, begin=times[SKIPPED - 1], end=times[-1])
+    return spent / (len(times) - SKIPPED)
+
+
+def _waiting(ran: Ran) -> float:
+    """CPU seconds per second of a warm pipeline to which nothing comes."""
+    first = min(ran.closed.values())
+    return ran.census.cpu_s(*OURS, begin=first - 2.0, end=first - 0.5) / 1.5
+
+
+def _talk(scratch: Scratch, writer: dict[str, Any], look_s: float, ours: float) -> list[Figure]:
+    folder = scratch.buffer / f"talk-{look_s:g}"
+    folder.mkdir()
+    model = subprocess.Popen(writer_argv(**writer), cwd=folder, stdout=subprocess.DEVNULL)
+    begin = time.process_time()
+    pictures = talk_way.watch(folder, look_s, more=lambda: model.poll() is None)
+    loop_s = time.process_time() - begin
+    closed = _closed(folder)
+    cpu = [picture.cpu_s for picture in pictures]
+    theirs = (sum(cpu) + loop_s) / len(cpu)
+    latency = [picture.done - closed[picture.number] for picture in pictures]
+    name = f"talk's way, a look each {look_s:g} s"
+    return [
+        Figure(f"{name}: CPU per map", theirs, "s", note=spread(cpu, " s")),
+        Figure(f"{name}: CPU, times ours", theirs / ours, "", TIMES_LESS, at_least=True),
+        Figure(f"{name}: latency, p50", median(latency), "s"),
+        Figure(f"{name}: latency, p95", percentile(latency, 0.95), "s"),
+        Figure(
+            f"{name}: peak memory of a process", max(p.peak_bytes for p in pictures) / 1e6, "MB"
+        ),
+    ]
+
+
+def _closed(folder: Path) -> dict[int, float]:
+    lines = (folder / "closed.jsonl").read_text().splitlines()
+    return {number: float(json.loads(line)["closed"]) for number, line in enumerate(lines)}

@@ -1,0 +1,54 @@
+"""Latency: from the close of a frame to its map published, by the signal that decided."""
+
+from __future__ import annotations
+
+from bench.pipeline import POLL_S, Ran, Scratch, run
+from bench.report import Figure, median, percentile
+
+WARM_S = 6.0
+"""Before the first frame, so that workers have imported what they need: a model's start."""
+TARGET_S = 0.3
+
+
+def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
+    """150 MB frames, one a file; the first two frames are left out."""
+    figures = []
+    for format_ in ("classic",) if quick else ("classic", "netcdf4"):
+        for log in (True,) if quick else (True, False):
+            figures += _case(scratch, format_, log, quick)
+    return figures
+
+
+def _case(scratch: Scratch, format_: str, log: bool, quick: bool) -> list[Figure]:
+    frames, variables, period = (6, 1, 0.6) if quick else (40, 10, 1.5)
+    ran = run(
+        scratch,
+        f"latency-{format_}-{'log' if log else 'silent'}",
+        {"frames": frames, "variables": variables, "format": format_, "period": period}
+        | {"start": WARM_S},
+        log=log,
+    )
+    megabytes = variables * 15
+    figures = []
+    for signal, values in sorted(ran.latencies(skip=2).items()):
+        name = f"{megabytes} MB {format_} frame closed to map published, decided by `{signal}`"
+        note = f"{len(values)} frames, poll {POLL_S} s, a frame each {period} s"
+        # A quiet file is waited for by the rule, so only witnesses that speak have this target.
+        limit = None if signal in {"quiet", "later"} else TARGET_S
+        figures.append(Figure(f"{name}, p50", median(values), "s", limit, note=note))
+        figures.append(Figure(f"{name}, p95", percentile(values, 0.95), "s", note=_steps(ran)))
+    return figures
+
+
+def _steps(ran: Ran) -> str:
+    """Where the time goes: medians between the clocks of each product."""
+    clocks = [
+        {"closed": ran.closed[event["time"]], **event["clock"], "published": event["t"]}
+        for event in ran.published[2:]
+    ]
+    names = ("closed", "detected", "submitted", "started", "read", "made", "staged", "received")
+    steps = zip(names, (*names[1:], "published"), strict=True)
+    return ", ".join(
+        f"{after} {1000 * median([c[after] - c[before] for c in clocks]):.0f} ms"
+        for before, after in steps
+    )
