@@ -134,7 +134,8 @@ class Graph:
         after: Sequence[Future[Any]],
     ) -> Future[Ended]:
         """Start (or find again) a supervised job when ``after`` have ended well, and await it."""
-        future = self._app(run_job, JOBS)(launcher, job_folder, self._submitted(about), list(after))
+        submitted = self._submitted(about)
+        future = self._app(run_job, JOBS)(launcher, job_folder, submitted, inputs=list(after))
         self._report(future, kind, about)
         return future
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,11 +58,12 @@ def run_job(
     launcher: Launcher,
     job_folder: Path,
     submitted: Callable[[str], None],
-    after: Sequence[Future[Any]],
+    inputs: Sequence[Any] = (),
 ) -> Ended:
     """Submit the job unless it has begun already, and wait for its end.
 
-    ``after`` are nodes that Parsl awaits first; when one of them fails this one never starts.
+    ``inputs`` are nodes that Parsl awaits first, known to it by this name; when one of them fails
+    this one never starts.
     ``submitted`` is told the job's id. A job that a former driver submitted is found by its
     folder, so that it is never started twice. Raises JobFailedError unless it ends well.
     """
