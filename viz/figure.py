@@ -115,10 +115,11 @@ def _limits(field: Field, options: MapOptions, context: Context) -> tuple[float,
 
 
 def _is_centred(field: Field, options: MapOptions, limits: tuple[float, float]) -> bool:
-    if options.log or options.colormap is not None or isinstance(options.limits, tuple):
+    if options.log or options.colormap is not None or options.centred is not None:
         return bool(options.centred)
-    if options.centred is not None:
-        return options.centred
+    # Limits that a person has set stay as they are: only symmetric ones have zero in the middle.
+    if isinstance(options.limits, tuple) and limits[0] != -limits[1]:
+        return False
     return style.is_signed(field.units, field.long_name, *limits)
 
 

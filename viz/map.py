@@ -93,6 +93,12 @@ class MapKind:
     name: ClassVar[str] = "map"
     options: ClassVar[type[MapOptions]] = MapOptions
 
+    def preload(self) -> None:
+        """Import matplotlib and the colour maps, which takes a worker about a second."""
+        from burstlens.viz import figure, style  # noqa: F401
+
+        style.colormap("batlow")
+
     def extensions(self, options: MapOptions) -> tuple[str, ...]:
         """Always PNG."""
         return ("png",)

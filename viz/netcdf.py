@@ -46,6 +46,10 @@ class NetcdfKind:
     name: ClassVar[str] = "netcdf"
     options: ClassVar[type[NetcdfOptions]] = NetcdfOptions
 
+    def preload(self) -> None:
+        """Import what reads and writes."""
+        import burstlens.viz.netcdf_file  # noqa: F401
+
     def extensions(self, options: NetcdfOptions) -> tuple[str, ...]:
         """Always ``nc``."""
         return ("nc",)

@@ -65,6 +65,7 @@ class ProductKind(Protocol):
 
     ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
     this kind takes beside the common ones; it raises ValueError where they do not go together.
+    A kind may also have ``preload()``, which imports what it needs before its first frame comes.
     """
 
     name: ClassVar[str]

@@ -50,6 +50,10 @@ class VtkKind:
     name: ClassVar[str] = "vtk"
     options: ClassVar[type[VtkOptions]] = VtkOptions
 
+    def preload(self) -> None:
+        """Import what reads and writes."""
+        import burstlens.viz.volume  # noqa: F401
+
     def extensions(self, options: VtkOptions) -> tuple[str, ...]:
         """Only the frame's coordinates tell which one it becomes."""
         return ("vts",) if options.grid == "curvilinear" else ("vti", "vtr", "vts")

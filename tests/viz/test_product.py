@@ -197,6 +197,17 @@ def test_the_registry_loads_on_a_login_node_without_the_heavy_packages():
     assert done.stdout.strip() == "[]"
 
 
+def test_preloading_a_kind_imports_all_that_its_products_need():
+    code = (
+        "import sys; from burstlens.viz.product import product_kinds;"
+        "[kind.preload() for kind in product_kinds().values() if hasattr(kind, 'preload')];"
+        "print([m for m in ('netCDF4', 'matplotlib.figure', 'cmocean', 'burstlens.viz.volume',"
+        " 'burstlens.viz.netcdf_file') if m not in sys.modules], 'vtkmodules' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] False"
+
+
 def test_an_unknown_kind_is_named_with_near_names():
     with pytest.raises(RecipeError, match=r"no product kind 'maps'; did you mean map\?"):
         product_kind("maps")
