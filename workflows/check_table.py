@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
 
 T = TypeVar("T")
@@ -31,6 +33,7 @@ class Faults:
         return f"{source} has {count}:\n" + "\n".join(lines)
 
 
+@cache  # to build one takes milliseconds, and a recipe has many tables of one class
 def adapter(cls: Callable[..., T]) -> TypeAdapter[T]:
     """A pydantic adapter of a dataclass that forbids unknown keys."""
     if is_dataclass(cls) and not hasattr(cls, "__pydantic_config__"):
@@ -52,24 +55,23 @@ def read_table(
     ``also`` are keys of the same table that were read elsewhere: good hints for a misspelt one.
     """
     try:
-        return adapter(cls).validate_python(dict(table))
+        made: T = adapter(cls).validate_python(dict(table))
+        return made
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            faults.add(*_fault(cls, path, detail, also))
+            faults.add(*_fault(cls, table, path, detail, also))
+    except RecipeError as error:  # an adapter's own check of what goes together
+        faults.add(path, str(error).removeprefix(f"{path}."))
     return None
 
 
-def _fault(cls: Any, path: str, detail: Any, also: Iterable[str]) -> tuple[str, str]:
-    # pydantic puts the names of union members and validators into the location: noise to a reader.
-    steps = [
-        str(step)
-        for step in detail["loc"]
-        if not (isinstance(step, str) and (step[:1].isupper() or "[" in step or "-" in step))
-        and step not in {"str", "int", "float", "bool", "constrained-str"}
-    ]
-    where = ".".join([part for part in [path, *steps] if part])
+def _fault(
+    cls: Any, table: Mapping[str, Any], path: str, detail: Any, also: Iterable[str]
+) -> tuple[str, str]:
     kind = detail["type"]
     value = detail.get("input")
+    steps = _steps(table, detail["loc"], missing=kind in {"missing", "missing_argument"})
+    where = ".".join([part for part in [path, *steps] if part])
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
         names = [item.name for item in fields(cls)] if is_dataclass(cls) and len(steps) == 1 else []
         return where, f"unknown key{did_you_mean(steps[-1], [*names, *also])}"
@@ -80,3 +82,20 @@ def _fault(cls: Any, path: str, detail: Any, also: Iterable[str]) -> tuple[str, 
     if kind != "value_error" and not isinstance(value, Mapping | list):
         message += f", got {value!r}"
     return where, message
+
+
+def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> list[str]:
+    """The steps that lead into the table.
+
+    pydantic puts the names of union members and validators between them: noise to a reader.
+    """
+    steps = []
+    place: Any = table
+    for number, step in enumerate(location):
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            if not (missing and number == len(location) - 1):
+                continue
+        steps.append(str(step))
+    return steps
