@@ -77,7 +77,7 @@ def known() -> dict[str, Path]:
     """Site files by name: ``$BURSTLENS_SITES``, the user's, then those that ship."""
     found: dict[str, Path] = {}
     folders = [Path(part) for part in os.environ.get("BURSTLENS_SITES", "").split(":") if part]
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+    home = Path(os.path.expanduser(os.environ.get("XDG_CONFIG_HOME") or "~/.config"))
     for folder in [*folders, home / "burstlens" / "sites", SITES]:
         for path in sorted(folder.glob("*.toml")):
             found.setdefault(path.stem, path)
@@ -107,7 +107,7 @@ def choose(name: str | None = None) -> Site:
     found = known()
     if name is not None:
         if name.endswith(".toml"):
-            return read(Path(name).expanduser())
+            return read(Path(os.path.expanduser(name)))
         if name not in found:
             raise SiteError(f'there is no site "{name}"{did_you_mean(name, found)}')
         return read(found[name])

@@ -20,7 +20,7 @@ _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 def config_path() -> Path:
     """The user's configuration file: ``$XDG_CONFIG_HOME/burstlens/config.toml``."""
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(home).expanduser() / "burstlens" / "config.toml"
+    return Path(os.path.expanduser(home)) / "burstlens" / "config.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,13 @@ def settle(table: dict[str, Any], settings: Sequence[str], faults: Faults) -> di
     from its default; one without is a fault.
     """
     table = dict(table)
+    entries = table.pop("parameters", {})
+    if not isinstance(entries, Mapping):
+        faults.add("parameters", f"expected a table [parameters], got {entries!r}")
+        entries = {}
     declared = {
         name: read_table(Parameter, entry, f"parameters.{name}", faults)
-        for name, entry in table.pop("parameters", {}).items()
+        for name, entry in entries.items()
         if _is_table(entry, name, faults)
     }
     values = dict(_user_parameters(faults))
@@ -107,7 +111,7 @@ def _typed(raw: Any, kind: str, *, given: bool) -> Any:
         except (TypeError, ValueError):
             raise ValueError(f"expected a number ({kind}), got {raw!r}") from None
     if kind == "path" and given:
-        return str(Path(str(raw)).expanduser().resolve())
+        return os.path.realpath(os.path.expanduser(str(raw)))
     return str(raw)
 
 
@@ -123,11 +127,10 @@ def _set_path(table: dict[str, Any], dotted: str, value: Any, faults: Faults) ->
     place: Any = table
     for step in steps:
         if isinstance(place, list):
-            names = [entry.get("name") for entry in place]
+            names = [str(entry.get("name")) if isinstance(entry, dict) else "" for entry in place]
             if step not in names:
-                faults.add(
-                    dotted, f'there is no "{step}"{did_you_mean(step, [str(n) for n in names])}'
-                )
+                near = did_you_mean(step, filter(None, names))
+                faults.add(dotted, f'there is no "{step}"{near}')
                 return
             index = names.index(step)
             place[index] = dict(place[index])

@@ -6,6 +6,7 @@ description in ``burstlens schema``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,12 +19,13 @@ from burstlens.quantity import parse_bytes, parse_duration
 from burstlens.viz.product import ProductKind
 from burstlens.workflows.models.base import Model
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# No dot: it separates the parts of a dotted path, and of the names of files.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def _named(value: str) -> str:
-    if not _NAME.fullmatch(value) or ".." in value:
-        raise ValueError("a name is 1 to 64 letters, digits, '.', '_' or '-', as it names files")
+    if not _NAME.fullmatch(value):
+        raise ValueError("a name is 1 to 64 letters, digits, '_' or '-', as it names files")
     return value
 
 
@@ -162,4 +164,4 @@ class Recipe:
     @property
     def inputs(self) -> Path:
         """The inputs' folder, absolute."""
-        return (self.folder / Path(self.simulation.inputs).expanduser()).resolve()
+        return (self.folder / os.path.expanduser(self.simulation.inputs)).resolve()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -27,6 +28,7 @@ _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
     "product",
 }  # fmt: skip
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
@@ -50,6 +52,7 @@ def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[st
 
 
 def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe | None:
+    _printable(table, "", faults)
     for key in table:
         if key not in _TABLES:
             faults.add(key, f"unknown key{did_you_mean(key, sorted(_TABLES))}")
@@ -77,6 +80,19 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         steps=tuple(step for step in steps if step is not None),
         products=tuple(product for product in made if product is not None),
     )
+
+
+def _printable(value: Any, path: str, faults: Faults) -> None:
+    # A recipe is somebody else's: what it says reaches terminals, file names and arguments.
+    if isinstance(value, str) and _CONTROL.search(value):
+        faults.add(path, f"holds a control character: {value!r}")
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            _printable(str(key), path, faults)
+            _printable(entry, f"{path}.{key}".lstrip("."), faults)
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            _printable(entry, f"{path}.{index}", faults)
 
 
 def _table(table: Mapping[str, Any], key: str, faults: Faults) -> Mapping[str, Any]:

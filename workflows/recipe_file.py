@@ -38,7 +38,7 @@ def known() -> dict[str, Path]:
 def _folders() -> Iterator[Path]:
     for part in os.environ.get("BURSTLENS_RECIPES", "").split(os.pathsep):
         if part:
-            yield Path(part).expanduser()
+            yield Path(os.path.expanduser(part))
     for entry in entry_points(group="burstlens.recipes"):
         module = entry.module.replace(".", "/")
         if entry.dist is not None:
@@ -48,7 +48,7 @@ def _folders() -> Iterator[Path]:
 
 def find(name: str) -> Path:
     """The file of a recipe given by path or by name. Raises RecipeError with near names."""
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))
     if path.is_dir() and (path / "recipe.toml").is_file():
         return path / "recipe.toml"
     if path.suffix == ".toml" or os.sep in name:
@@ -63,14 +63,14 @@ def find(name: str) -> Path:
 
 def read(name: str) -> Source:
     """The merged table of a recipe and of those that it extends. Raises RecipeError."""
-    path = find(name)
+    path = find(name).resolve()
     chain = [path]
     table = parse(path)
     own = path.parent.name if path.name == "recipe.toml" else path.stem
     while "extends" in table:
         base_name = str(table.pop("extends"))
         beside = path.parent / base_name
-        base = beside if beside.is_file() else find(base_name)
+        base = (beside if beside.is_file() else find(base_name)).resolve()
         if base in chain:
             raise RecipeError(f"{path}: extends goes in a circle through {base}")
         chain.append(base)
@@ -78,7 +78,7 @@ def read(name: str) -> Source:
         _anchor(below, base.parent)
         table = merge(below, table)
         path = base
-    return Source(own, chain[0].resolve(), table)
+    return Source(own, chain[0], table)
 
 
 def _anchor(table: dict[str, Any], folder: Path) -> None:

@@ -131,7 +131,7 @@ class RunDir:
 
 def runs_folder() -> Path:
     """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
-    return Path(os.environ.get("BURSTLENS_RUNS") or "runs").expanduser().absolute()
+    return Path(os.path.expanduser(os.environ.get("BURSTLENS_RUNS") or "runs")).absolute()
 
 
 def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
@@ -149,7 +149,7 @@ def open_run_dir(name: str) -> RunDir:
 
     Raises RunError with near names.
     """
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))
     if (path / "run.json").is_file():
         return RunDir(path.absolute())
     runs = {run.id: run for run in all_runs()}
