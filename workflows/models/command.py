@@ -52,6 +52,11 @@ class Command:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
             raise RecipeError("simulation.argv must be a list of at least one word")
         for stream, pattern in self._patterns():
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", stream):
+                raise RecipeError(
+                    f"simulation.frames: {stream!r} must be letters, digits, '_' or '-', as it "
+                    "names files"
+                )
             path = PurePosixPath(pattern)
             if path.is_absolute() or ".." in path.parts or re.search(r"[*?[]", str(path.parent)):
                 raise RecipeError(
