@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import pytest
+
+from burstlens.errors import RecipeError
+from burstlens.workflows.recipe_check import load
+
+GOOD = """\
+[simulation]
+model = "command"
+argv = ["./model.sh"]
+frames = "out_*.nc"
+inputs = "inputs"
+"""
+PRODUCT = '[[product]]\nname = "t2"\nkind = "map"\nvariable = "T2"\n'
+STEP = '[[step]]\nname = "real"\ncommand = ["./real"]\n'
+
+
+@pytest.fixture
+def faults(recipe_file):
+    """The message on a recipe of this text."""
+
+    def check(text: str) -> str:
+        with pytest.raises(RecipeError) as raised:
+            load(str(recipe_file(text)))
+        return str(raised.value)
+
+    return check
+
+
+def test_every_fault_is_told_at_once_by_its_dotted_path(faults, tmp_path):
+    text = faults(
+        """\
+titel = "Storm"
+[simulation]
+model = "wfr"
+inputs = "inputs"
+nodes = 0
+walltime = "soon"
+[buffer]
+capacity = "600 Gb/s"
+raw = "forget"
+reserve = 1.5
+[stage_out]
+keep = ["/etc/*"]
+[[step]]
+name = "real"
+command = []
+before = "simulation"
+[[product]]
+name = "t2"
+kind = "mapp"
+[[product]]
+name = "w"
+kind = "map"
+varaible = "W"
+"""
+    )
+    head, *lines = text.splitlines()
+    assert head == f"recipe {tmp_path / 'any.toml'} has 12 faults:"
+    told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
+    assert told["titel"] == "unknown key; did you mean title?"
+    assert told["simulation.model"] == 'there is no model "wfr"; did you mean wrf?'
+    assert told["simulation.nodes"].endswith("greater than or equal to 1, got 0")
+    assert "'soon'" in told["simulation.walltime"]
+    assert "'600 Gb/s'" in told["buffer.capacity"]
+    assert "'keep' or 'release', got 'forget'" in told["buffer.raw"]
+    assert "less than 1, got 1.5" in told["buffer.reserve"]
+    assert "must stay inside" in told["stage_out.keep.0"]
+    assert "at least 1 item" in told["step.real.command"]
+    assert told["product.t2.kind"] == 'there is no kind "mapp"; did you mean map?'
+    assert told["product.w.variable"] == "is required"
+    assert told["product.w.varaible"] == "unknown key; did you mean variable?"
+
+
+@pytest.mark.parametrize("key", ["Capacity", "raw-mode", "raw[0]", "str", "", "größe"])
+def test_an_unknown_key_of_any_spelling_is_shown_as_it_is(faults, key):
+    text = faults(f'{GOOD}[buffer]\n"{key}" = 1\n')
+    assert f"buffer.{key}".rstrip(".") in text
+    assert "unknown key" in text
+
+
+def test_a_key_of_a_users_own_table_is_shown(faults):
+    text = faults(GOOD + '[simulation.environment]\nOMP_NUM_THREADS = ["8"]\n')
+    assert "simulation.environment.OMP_NUM_THREADS" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("title = 3\n" + GOOD, "expected a text, got 3"),
+        ("buffer = 3\n" + GOOD, "expected a table [buffer], got 3"),
+        ("step = 3\n" + GOOD, "expected [[step]] tables, got 3"),
+        ('product = ["t2"]\n' + GOOD, "expected a [[product]] table, got 't2'"),
+        ("parameters = 3\n" + GOOD, "expected a table"),
+        ("parameters = { n = 3 }\n" + GOOD, "expected a table such as"),
+        ("", "a [simulation] table with model and inputs"),
+        ('simulation = "wrf"', "a [simulation] table with model and inputs"),
+        ('[simulation]\ninputs = "x"\n', "is required; there are awm, command, wrf"),
+        (GOOD + PRODUCT + PRODUCT, "the name is taken by another one"),
+        (GOOD + STEP, "say one of before, beside, after"),
+        (GOOD + STEP + 'before = "simulation"\nafter = "simulation"\n', "say one of before"),
+        (GOOD + '[[product]]\nname = "t2"\n', "is required"),
+        (GOOD.replace('["./model.sh"]', "[]"), "at least one word"),
+        (GOOD.replace("out_*.nc", "/etc/*"), "must be relative"),
+        (GOOD + 'progress = "("\n', "no regular expression"),
+    ],
+)
+def test_each_wrong_shape_is_told_by_one_message(faults, text, told):
+    message = faults(text)
+    assert told in message
+    assert "1 fault:" in message
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "a/b", "..", ".hidden", "-rf", "", "x" * 65, "a b", "a.b", "a\\u001b[31m"]
+)
+@pytest.mark.parametrize("table", [PRODUCT, STEP + 'before = "simulation"\n'])
+def test_a_name_that_is_no_good_for_files_is_refused(faults, table, name):
+    text = faults(GOOD + table.replace('name = "t2"', f'name = "{name}"').replace("real", name, 1))
+    assert "a name is" in text or "control character" in text
+
+
+@pytest.mark.parametrize("pattern", ["/etc/*", "../*", "a/../../b", ""])
+def test_a_pattern_that_leads_out_of_the_models_folder_is_refused(faults, pattern):
+    assert "must stay inside" in faults(f'{GOOD}[stage_out]\nkeep = ["{pattern}"]\n')
+    assert "must stay inside" in faults(f'{GOOD}leave = ["{pattern}"]\n')
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        'kind = "python"\nfunction = "../plots.py:rain"',
+        'kind = "python"\nfunction = "/tmp/plots.py:rain"',
+        'kind = "command"\ncommand = ["sh", "{out}"]\nfiles = ["../secret"]',
+        'kind = "command"\ncommand = ["sh"]\noutput = "/tmp/x.png"',
+        'kind = "python"\nfunction = "p.py:f"\nextension = "png/../../x"',
+    ],
+)
+def test_a_product_cannot_name_files_outside_of_the_recipes_folder(faults, product):
+    message = faults(f'{GOOD}[[product]]\nname = "mine"\n{product}\n')
+    assert "product.mine" in message
+    assert "1 fault:" in message
+
+
+@pytest.mark.parametrize("stream", ["../../x", "a/b", "", ".", "a b"])
+def test_a_stream_that_is_no_good_for_file_names_is_refused(faults, stream):
+    text = GOOD.replace('"out_*.nc"', f'{{ "{stream}" = "out_*.nc" }}')
+    assert "frames" in faults(text)
+
+
+@pytest.mark.parametrize("sign", ["\\u0000", "\\u001b]0;owned\\u0007", "\\u009b31m"])
+def test_control_characters_are_refused_wherever_they_stand(faults, sign):
+    assert "control character" in faults(f'title = "Storm{sign}"\n' + GOOD)
+    assert "control character" in faults(GOOD.replace('"inputs"', f'"in{sign}"'))
+    assert "control character" in faults(f'{GOOD}[simulation.environment]\nA = "{sign}"\n')
+
+
+def test_a_recipe_that_is_whole_gives_plain_values(recipe):
+    made = recipe("simulation.nodes=4", "simulation.ranks_per_node=8", "buffer.capacity=2 GiB")
+    assert made.simulation.ranks == 32
+    assert made.buffer.capacity == 2 * 1024**3
+    assert made.inputs == made.folder / "inputs"
+    assert [product.name for product in made.products] == ["t2"]
+
+
+def test_inputs_of_a_user_who_does_not_exist_are_a_folder_that_is_not_there(recipe):
+    assert str(recipe("simulation.inputs=~nobody-here/x").inputs).endswith("~nobody-here/x")

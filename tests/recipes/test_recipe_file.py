@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from burstlens.errors import RecipeError
+from burstlens.workflows.preflight import preflight
+from burstlens.workflows.recipe_check import load
+from burstlens.workflows.recipe_file import BUILT_IN, find, known, merge, read
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A folder of recipes that can be named; writes one."""
+    monkeypatch.setenv("BURSTLENS_RECIPES", str(tmp_path / "shelf"))
+
+    def write(name: str, text: str):
+        path = tmp_path / "shelf" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_recipes_are_found_by_name_in_files_and_folders(shelf, tmp_path):
+    one = shelf("storm.toml", "")
+    two = shelf("quake/recipe.toml", "")
+    assert find("storm") == one
+    assert find("quake") == two
+    assert find(str(one)) == one
+    assert find(str(two.parent)) == two
+    assert {"storm", "quake"} <= set(known())
+    assert (tmp_path / "shelf") != BUILT_IN
+
+
+@pytest.mark.parametrize("name", ["strom", "storm.toml", "./storm", "~no-such-user/x.toml", ""])
+def test_an_unknown_recipe_is_told(shelf, tmp_path, monkeypatch, name):
+    shelf("storm.toml", "")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RecipeError, match="there is no recipe"):
+        find(name)
+
+
+def test_near_names_are_told(shelf):
+    shelf("storm.toml", "")
+    with pytest.raises(RecipeError, match="did you mean storm"):
+        find("strom")
+
+
+def test_a_recipe_is_laid_over_the_one_that_it_extends(shelf):
+    shelf(
+        "base.toml",
+        'title = "Base"\n[simulation]\nmodel = "wrf"\ninputs = "in"\nnodes = 1\n'
+        '[[product]]\nname = "t2"\nkind = "map"\nvariable = "T2"\n',
+    )
+    shelf(
+        "mine.toml",
+        'extends = "base"\ntitle = "Mine"\n[simulation]\nnodes = 4\n'
+        '[[product]]\nname = "w"\nkind = "map"\n[[product]]\nname = "t2"\nvariable = "PSFC"\n',
+    )
+    source = read("mine")
+    assert source.name == "mine"
+    assert source.table["title"] == "Mine"
+    assert source.table["simulation"]["nodes"] == 4
+    assert source.table["product"] == [
+        {"name": "t2", "kind": "map", "variable": "PSFC"},
+        {"name": "w", "kind": "map"},
+    ]
+
+
+def test_inputs_of_an_extended_recipe_lie_beside_that_recipe(shelf, tmp_path):
+    shelf("deep/base.toml", '[simulation]\ninputs = "in"\n')
+    shelf("deep/absolute.toml", '[simulation]\ninputs = "/data/in"\n')
+    (tmp_path / "one.toml").write_text('extends = "shelf/deep/base.toml"\n')
+    (tmp_path / "two.toml").write_text('extends = "shelf/deep/absolute.toml"\n')
+    one = read(str(tmp_path / "one.toml")).table["simulation"]["inputs"]
+    assert one == str(tmp_path / "shelf" / "deep" / "in")
+    assert read(str(tmp_path / "two.toml")).table["simulation"]["inputs"] == "/data/in"
+
+
+@pytest.mark.parametrize("way", ["{}", "{}.toml", "../shelf/{}.toml"])
+def test_a_circle_is_told_and_does_not_hang(shelf, way):
+    shelf("a.toml", f'extends = "{way.format("b")}"\n')
+    shelf("b.toml", f'extends = "{way.format("a")}"\n')
+    with pytest.raises(RecipeError, match="circle"):
+        read("a")
+
+
+@pytest.mark.parametrize("value", ['"nowhere"', "3", '["a"]', '"a\\u0000b"'])
+def test_a_base_that_is_not_there_is_told(shelf, value):
+    shelf("a.toml", f"extends = {value}\n")
+    with pytest.raises(RecipeError, match="there is no recipe"):
+        read("a")
+
+
+@pytest.mark.parametrize("content", [b"title = ", b"\xff\xfe", b"a = 1\na = 2\n"])
+def test_what_is_no_toml_is_told_with_its_file(tmp_path, content):
+    (tmp_path / "bad.toml").write_bytes(content)
+    with pytest.raises(RecipeError, match=r"bad\.toml is not TOML"):
+        read(str(tmp_path / "bad.toml"))
+
+
+def test_tables_merge_and_lists_without_names_replace():
+    below = {"a": {"x": 1}, "keep": ["*.nc"], "product": [{"name": "t2", "z": 1}]}
+    above = {"a": {"y": 2}, "keep": [], "product": []}
+    assert merge(below, above) == {"a": {"x": 1, "y": 2}, "keep": [], "product": []}
+
+
+def shipped() -> list[str]:
+    return [name for name, path in known().items() if path.is_relative_to(BUILT_IN)]
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_each_recipe_that_ships_is_whole(name):
+    recipe, _ = load(name)
+    assert recipe.title
+    assert recipe.products
+    assert [found for found in preflight(recipe) if found.level == "error"] == []
