@@ -11,7 +11,6 @@ from burstlens.workflows.plan import Plan, make_plan
 from burstlens.workflows.preflight import Finding, preflight, require
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import known, parse, read
-from burstlens.workflows.run import create
 
 
 def checked(recipe: str, site: str | None, settings: Sequence[str]) -> list[Finding]:
@@ -36,6 +35,9 @@ def new_run(
 
     Raises RecipeError, SiteError, RunError.
     """
+    # Parsl comes with it, which the other commands do without.
+    from burstlens.workflows.run import create
+
     source = read(recipe)
     loaded, table = check(source, settings)
     chosen = choose(site)
