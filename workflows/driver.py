@@ -127,6 +127,10 @@ class Driver:
         self.production.publisher.settle()
         self.production.publisher.clean_incoming()
         self.snapshot.open(self.production)
+        if self.history.brought_home:
+            # A former driver died between the last file home and the end: only freeing is left.
+            self._free(Outcome("done", 0))
+            return
         if self.history.staged_in:
             self._start_jobs()
             return
@@ -285,7 +289,11 @@ class Driver:
             )
             self._end = Outcome("failed", 1, message)
             return
-        self.journal.append("stageout.done", files=[list(item) for item in done.value])
+        files = [list(item) for item in done.value]
+        self.journal.append("stageout.done", outcome=outcome.state, files=files)
+        self._free(outcome)
+
+    def _free(self, outcome: Outcome) -> None:
         self.journal.sync()
         if self.recipe.buffer.destroy == "on-success" and outcome.state == "done":
             self.graph.view("freed", outcome, buffers.destroy, self.buffer)

@@ -147,7 +147,7 @@ def _failed(history: History, event: Event) -> None:
 
 
 def _brought_home(history: History, event: Event) -> None:
-    history.brought_home = True
+    history.brought_home = event.get("outcome") == "done"
 
 
 _FOLDS = {
