@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from burstlens.model import Progress
 from burstlens.workflows.models.base import OutputName
@@ -22,13 +24,12 @@ MAX_WRITTEN = 64
 _DIGITS = str.maketrans("123456789", "0" * 9)
 
 
-def skeleton(name: str) -> str:
-    """A name with each number as ``#``: files of one skeleton come one after the other."""
-    return re.sub(r"\d+", "#", name)
+@lru_cache(maxsize=256)
+def _line(series: str) -> str:
+    return re.sub("0+", "#", series)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """One output file, or the tiles of one: ``name`` is the file's, or the tiles' common part."""
 
     stream: str
@@ -48,9 +49,9 @@ class Unit:
         return f"{self.stream}\0{self.name.translate(_DIGITS)}"
 
     @property
-    def line(self) -> tuple[str, str]:
-        """Units of one line follow each other in :attr:`order`."""
-        return self.stream, skeleton(self.name)
+    def line(self) -> str:
+        """Units of one line, names that differ in their numbers alone, follow each other."""
+        return _line(self.series)
 
     @property
     def order(self) -> tuple[str, int, str]:
@@ -137,6 +138,7 @@ class Cursor:
     done: Mapping[str, Done] = field(default_factory=dict)
     speech: Speech = Speech()
     complaints: tuple[str, ...] = ()
+    scans: int = 0
 
     def is_done(self, unit: Unit) -> bool:
         """Whether the unit is finished with."""

@@ -51,12 +51,12 @@ def superblock(descriptor: int) -> Superblock | None:
     while offset <= _MAX_USER_BLOCK:
         block = os.pread(descriptor, 64, offset)
         if block.startswith(SIGNATURE):
-            return _superblock(block, offset)
+            return _superblock(block)
         offset = max(512, offset * 2)
     return None
 
 
-def _superblock(block: bytes, offset: int) -> Superblock | None:
+def _superblock(block: bytes) -> Superblock | None:
     if len(block) < 64:
         return None
     version = block[8]
@@ -68,10 +68,10 @@ def _superblock(block: bytes, offset: int) -> Superblock | None:
         return None
     if width not in (2, 4, 8):
         return None
-    base = int.from_bytes(block[start : start + width], "little")
+    # Absolute, although relative to the base address by the letter of the format: a user block
+    # counts (so h5py with HDF5 2.0 writes it).
     end = int.from_bytes(block[start + 2 * width : start + 3 * width], "little")
-    # The address counts from the base address, which a user block moves to the superblock.
-    return Superblock(end + (offset if base == offset else 0), bool(flags & 1))
+    return Superblock(end, bool(flags & 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Listing:
         self._stale: dict[str, OutputName] = {}
         self._stale_flags: dict[str, OutputName] = {}
         self.units: dict[Unit, dict[int, str]] = {}
-        self.newest: dict[tuple[str, str], tuple[tuple[str, int, str], frozenset[int]]] = {}
+        self.newest: dict[str, tuple[tuple[str, int, str], frozenset[int]]] = {}
         self.flags: set[tuple[str, str | None]] = set()
         self.logs: dict[str, bool] = {}
 
@@ -53,14 +53,12 @@ class Listing:
                     raise
                 continue
             names.update(f"{sub}/{name}" for name in found) if sub else names.update(found)
-        for name in names - self._names:
-            self._sort(name, cursor)
-        gone = self._names - names
-        if gone:
-            self._forget(gone)
         if names != self._names:
+            for name in names - self._names:
+                self._sort(name, cursor)
+            self._forget(self._names - names)
             self.logs = self._follower.logs(names)
-        self._names = names
+            self._names = names
         self._wake(cursor)
 
     def drop(self, unit: Unit) -> None:
@@ -91,6 +89,8 @@ class Listing:
             self.units.setdefault(unit, {})[tile] = name
 
     def _forget(self, gone: set[str]) -> None:
+        if not gone:
+            return
         for name in gone:
             self._stale.pop(name, None)
             self._stale_flags.pop(name, None)

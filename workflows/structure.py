@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -190,3 +190,24 @@ def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
     west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
     mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
     return mine, west_east * south_north
+
+
+def together(tiles: Sequence[Structure], first: int, time: str | None) -> Structure:
+    """One structure of the files of a frame: what all have, if they cover the domain.
+
+    ``time`` is the one that their name tells, which the first record must have.
+    """
+    reason = next((tile.reason for tile in tiles if tile.reason), "")
+    times = min([tile.times for tile in tiles], key=len)
+    if time is not None and first == 0 and times and times[0] != time:
+        times, reason = times[:0], f"its first time is {times[0]}, its name says {time}"
+    if times and sum(tile.cells[0] for tile in tiles) < tiles[0].cells[1]:
+        times, reason = times[:0], f"{len(tiles)} tiles do not cover the domain"
+    return Structure(
+        times=times,
+        begun=min(tile.begun for tile in tiles),
+        frame_bytes=sum(tile.frame_bytes for tile in tiles),
+        conclusive=all(tile.conclusive for tile in tiles),
+        classic=any(tile.classic for tile in tiles),
+        reason=reason,
+    )

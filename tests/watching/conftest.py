@@ -20,7 +20,7 @@ from burstlens.model import Damage, Frame
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.hdf5 import Prober
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.watch import Report, Watcher
+from burstlens.workflows.watcher import Report, Watcher
 
 DATA = Path(__file__).parents[1] / "data"
 TRACES = (
@@ -267,3 +267,15 @@ def course(load, replay, prober, tmp_path):
 @pytest.fixture
 def dice() -> random.Random:
     return random.Random(20261121)
+
+
+@pytest.fixture
+def logs() -> Callable[[str], list[str]]:
+    return lambda name: (DATA / "logs" / name).read_text().splitlines()
+
+
+@pytest.fixture
+def traces_namelist(tmp_path) -> Path:
+    """A folder with the namelist of the traces."""
+    shutil.copyfile(DATA / "traces" / "namelist.input", tmp_path / "namelist.input")
+    return tmp_path

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import pickle
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -281,3 +285,46 @@ def test_watch_returns_when_there_is_something_and_at_its_timeout_when_not(cours
     over = watch(*arguments, found.cursor, timeout_s=60.0, **keywords | {"ended": lambda: True})
     assert over.ended
     assert not over.frames
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "frames", "damage"),
+    [
+        ("netcdf4_one", ["--interval", "0.3"], 3, 0),
+        ("quilting", ["--pause-at", "2500:1.2", "--late-log", "4096"], 3, 0),
+        ("pnetcdf_one", ["--cut-at", "700"], 2, 1),
+    ],
+)
+def test_a_run_in_real_time_is_seen_from_outside(course, name, options, frames, damage):
+    """The replayer as a program, the watcher call after call, each from a pickled cursor."""
+    run = course(name)
+    script = Path(__file__).parents[1] / "replay.py"
+    trace = script.parent / "data" / "traces" / name
+    model = subprocess.Popen([sys.executable, script, trace, *options], cwd=run.path)
+    cursor, seen, damaged = Cursor(), [], []
+    while True:
+        report = watch(
+            run.root,
+            run.folder,
+            run.model,
+            "run",
+            1,
+            pickle.loads(pickle.dumps(cursor)),
+            baseline=None,
+            ended=lambda: model.poll() is not None,
+            timeout_s=5.0,
+            interval_s=0.05,
+        )
+        cursor = report.cursor
+        seen += report.frames
+        damaged += report.damaged
+        if report.ended:
+            break
+    assert (len(seen), len(damaged)) == (frames, damage)
+    for frame in seen:
+        run.hold(frame)
+    if not damage:
+        assert model.returncode == 0
+        for file, (size, digest) in run.trace.final.items():
+            data = (run.path / file).read_bytes()
+            assert (len(data), hashlib.sha256(data).hexdigest()) == (size, digest)

@@ -1,0 +1,205 @@
+"""The adapter of WRF: names, log lines, settings, traps."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from burstlens.errors import RecipeError
+from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.models import load, namelist, names
+from burstlens.workflows.models.base import Configurable, Facts, Model, OutputName
+from burstlens.workflows.models.wrf import Wrf
+from burstlens.workflows.watcher import Watcher
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("wrfout_d01_2005-08-28_12:00:00", OutputName("d01", "20050828T120000")),
+        ("wrfout_d02_2005-08-28_12_00_00", OutputName("d02", "20050828T120000")),
+        ("wrfout_d01_0001-01-01_00:03:00_0012", OutputName("d01", "00010101T000300", 12)),
+        ("auxhist2_d02_2005-08-28_12:00:00", OutputName("auxhist2_d02", "20050828T120000")),
+        ("auxhist23_d01_2005-08-28_12:00:00", OutputName("auxhist23_d01", "20050828T120000")),
+        ("wrfrst_d01_2005-08-28_12:00:00", None),
+        ("wrfinput_d01", None),
+        ("wrfout_d01_2005-08-28_12:00:00.nc.tmp", None),
+        ("wrfoutReady_d01_2005-08-28_12:00:00", None),
+    ],
+)
+def test_names_of_output_tell_stream_time_and_tile(name, output):
+    assert Wrf().identify(name) == output
+
+
+def test_the_namelist_renames_and_redirects_streams(tmp_path):
+    (tmp_path / "namelist.input").write_text(
+        "&time_control\n history_outname = './out/arctic_d<domain>_<date>' ! renamed\n"
+        ' auxhist2_outname = "rain_d<domain>_<date>", restart = .true.\n/\n'
+    )
+    model = Wrf().configured(tmp_path)
+    assert isinstance(model, Configurable)
+    assert model.identify("out/arctic_d01_2005-08-28_12:00:00") == OutputName(
+        "d01", "20050828T120000"
+    )
+    assert model.identify("rain_d01_2005-08-28_12:00:00").stream == "auxhist2_d01"
+    assert model.identify("wrfout_d01_2005-08-28_12:00:00") is None
+    assert model.facts(tmp_path).folders == ("", "out")
+    assert not model.is_leftover("wrfrst_d01_2005-08-28_12:00:00")
+    assert pickle.loads(pickle.dumps(model)) == model
+
+
+def test_restart_files_are_old_output_only_where_the_run_is_no_restart(tmp_path):
+    rst = "wrfrst_d01_2005-08-28_12:00:00"
+    assert not Wrf().is_leftover(rst)
+    (tmp_path / "namelist.input").write_text("&time_control restart = .false. /")
+    model = Wrf().configured(tmp_path)
+    for name in (rst, "rsl.out.0003", "wrfoutReady_d01_2005-08-28_12:00:00"):
+        assert model.is_leftover(name)
+    assert not model.is_leftover("wrfbdy_d01")
+
+
+def test_a_good_log_tells_frames_progress_and_the_end(logs):
+    said = [Wrf().read_line(line) for line in logs("supercell.rsl.error.0000")]
+    kinds = [entry.kind for entry in said if entry is not None]
+    assert kinds.count("end") == 1
+    assert "trouble" not in kinds
+    written = [entry for entry in said if entry is not None and entry.kind == "written"]
+    assert (written[0].stream, written[0].time) == ("d01", "00010101T000000")
+    assert len(written) == 20
+    progress = [entry for entry in said if entry is not None and entry.kind == "progress"]
+    assert progress[0].time == "00010101T000012"
+
+
+def test_names_that_the_log_cuts_off_still_tell_the_minute():
+    line = "Timing for Writing auxhist2_d01_2005-08-28_12:30: for domain        1:    0.1 elapsed"
+    said = Wrf().read_line(line)
+    assert (said.kind, said.stream, said.time) == ("written", "auxhist2_d01", "20050828T1230")
+    longer = "Timing for Writing auxhist10_d01_2005-08-28_12 for domain        1:    0.1 elapsed"
+    assert Wrf().read_line(longer) is None
+
+
+def test_durations_of_stars_and_quilting_are_understood():
+    stars = "Timing for main: time 2005-08-28_12:00:00 on domain   1:********** elapsed seconds"
+    assert Wrf().read_line(stars).time == "20050828T120000"
+    assert Wrf().read_line("Quilting with   1 groups of   4 I/O tasks.").kind == "asynchronous"
+    assert Wrf().read_line("Quilting with   1 groups of   0 I/O tasks.") is None
+
+
+def test_blow_ups_and_lost_frames_are_trouble(logs):
+    for name, text in (
+        ("blowup.rsl.error.0000", "points exceeded v_cfl"),
+        ("blowup.rsl.error.0001", "SIGSEGV"),
+        ("lost_frame.rsl.error.0000", "error opening wrfout_d01_0001-01-01_00:01:00"),
+    ):
+        said = [Wrf().read_line(line) for line in logs(name)]
+        trouble = [entry.text for entry in said if entry is not None and entry.kind == "trouble"]
+        assert any(text in line for line in trouble), name
+
+
+def test_trouble_is_heard_from_every_rank_and_progress_from_the_first(logs, tmp_path, prober):
+    for rank in ("0000", "0001"):
+        text = "\n".join(logs(f"blowup.rsl.error.{rank}")) + "\n"
+        (tmp_path / f"rsl.error.{rank}").write_text(text)
+    watcher = Watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
+    report = watcher.scan(elapsed_s=0.0, now=0.0, ended=False)
+    assert any("SIGSEGV" in line for line in report.trouble)
+    assert any("SIGABRT" in line for line in report.trouble)
+    assert report.progress.time == "00010101T000200"
+    assert watcher.scan(elapsed_s=0.1, now=0.1, ended=False).trouble == ()
+
+
+def test_speed_and_time_left_follow_the_log(tmp_path, prober):
+    (tmp_path / "namelist.input").write_text(
+        "&time_control start_year = 2005, start_month = 8, start_day = 28, run_hours = 1 /"
+    )
+    log = tmp_path / "rsl.error.0000"
+    watcher = Watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
+    for second in range(0, 61, 10):
+        with open(log, "a") as file:
+            file.write(
+                f"Timing for main: time 2005-08-28_00:{second // 6:02d}:{second % 6 * 10:02d} "
+                "on domain   1:    0.1 elapsed seconds\n"
+            )
+        report = watcher.scan(elapsed_s=10.0, now=1000.0 + second, ended=False)
+    assert report.progress.elapsed_s == 600.0
+    assert report.progress.speed == pytest.approx(10.0)
+    assert report.progress.eta_s == pytest.approx(300.0)
+    assert report.progress.fraction == pytest.approx(1 / 6)
+
+
+def test_facts_follow_the_namelist_of_the_traces(traces_namelist):
+    facts = Wrf().facts(traces_namelist)
+    assert facts == Facts(
+        start="00010101T000000",
+        total_s=120.0,
+        serial_classic=True,
+        io_groups=1,
+        output_bytes=facts.output_bytes,
+    )
+    # The classic run of these traces wrote 3 x 713 252 bytes; the rule of thumb is above that.
+    assert 3 * 713_252 <= facts.output_bytes < 3 * 3 * 713_252
+
+
+def test_facts_of_a_missing_or_odd_namelist_are_the_careful_ones(tmp_path):
+    assert Wrf().facts(tmp_path) == Facts()
+    (tmp_path / "namelist.input").write_bytes(bytes(range(256)) * 20 + b"&a io_form_history = 'x,")
+    assert not Wrf().facts(tmp_path).serial_classic
+
+
+def test_namelists_with_repeats_comments_and_quotes_are_read():
+    text = "&A i = 1, 2*3 ! = 9\n s='a ! b' , \"c/d\"\n x=1.5d0, l = .TRUE., F, e(2)=7 /"
+    assert namelist.parse(text) == {
+        "i": [1, 3, 3],
+        "s": ["a ! b", "c/d"],
+        "x": [1.5],
+        "l": [True, False],
+        "e": [7],
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("nio_tasks_per_group = 2, output_ready_flag = .true.", "has no effect with quilting"),
+        ("nio_tasks_per_group = 2, nio_groups = 2", "out of order"),
+        ("nio_tasks_per_group = 2, frames_per_outfile = 9", "before the file is closed"),
+        ("frames_per_outfile = 9", "frames_per_outfile > 1 with netCDF-4"),
+        ("io_form_history = 102", "a file a rank"),
+        ("nocolons = .true., output_ready_flag = .true.", "keep their colons"),
+        ("history_outname = '/scratch/w_d<domain>_<date>'", "error: history_outname leads out"),
+        ("history_outname = 'w_d<domain>_<date>', output_ready_flag = T", "do not follow it"),
+        ("history_outname = 'w_d<domain>'", "no <date>"),
+    ],
+)
+def test_each_trap_of_the_namelist_is_named(tmp_path, settings, message):
+    (tmp_path / "namelist.input").write_text(f"&time_control {settings} /\n")
+    (tmp_path / "wrf.exe").write_text("")
+    (tmp_path / "wrf.exe").chmod(0o755)
+    assert any(message in text for text in Wrf().check(tmp_path))
+
+
+def test_sound_inputs_raise_no_message(traces_namelist):
+    (traces_namelist / "wrf.exe").write_text("")
+    (traces_namelist / "wrf.exe").chmod(0o755)
+    assert Wrf().check(traces_namelist) == []
+
+
+def test_a_missing_executable_is_named_with_near_names(tmp_path):
+    (tmp_path / "wrf.exe.new").write_text("")
+    (tmp_path / "wrfout_d01_2005-08-28_12:00:00").write_text("")
+    messages = Wrf().check(tmp_path)
+    assert messages[0].startswith("error: there is no executable wrf.exe")
+    assert "wrf.exe.new" in messages[0]
+    assert any("namelist.input is missing" in text for text in messages)
+    assert any("earlier run" in text for text in messages)
+    (tmp_path / "wrf.exe").write_text("")
+    assert "chmod +x" in Wrf().check(tmp_path)[0]
+
+
+def test_adapters_are_found_by_name_and_unknown_ones_answer_with_near_names():
+    assert load("wrf") is Wrf
+    assert isinstance(Wrf(), Model)
+    assert {"awm", "command", "wrf"} <= set(names())
+    with pytest.raises(RecipeError, match="no model 'wfr'; known: wrf"):
+        load("wfr")
