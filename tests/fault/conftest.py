@@ -92,8 +92,9 @@ class Case:
             "BURSTLENS_BUFFER": str(self.buffer),
         }
         if counted or kill:
+            paths = [str(Path(__file__).parent / "killer"), environment.get("PYTHONPATH")]
             environment |= {
-                "PYTHONPATH": f"{Path(__file__).parent / 'killer'}:{os.environ.get('PYTHONPATH', '')}",
+                "PYTHONPATH": ":".join(filter(None, paths)),
                 "FAULT_FOLDER": str(self.calls),
                 "FAULT_ROOTS": f"{self.run}:{self.buffer}",
                 "FAULT_KILL": json.dumps(kill),
