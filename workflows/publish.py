@@ -15,7 +15,7 @@ from pathlib import Path
 from burstlens.durable import sync_folder, write_whole
 from burstlens.journal import Event, Journal
 from burstlens.journal import read as read_journal
-from burstlens.lines import Lines, read_lines
+from burstlens.lines import HeldLines, read_lines
 from burstlens.model import Receipt
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import checksum, remove
@@ -33,7 +33,7 @@ class Publisher:
         self._run = run
         self._journal = journal
         self._history = history
-        self._index = Lines(run.index)
+        self._index = HeldLines(run.index)
         self._series: dict[str, dict[str, str]] = {}
         self._stale: set[str] = set()
         self._next_series = 0.0
@@ -128,7 +128,9 @@ class Publisher:
             self._stale.add(product)
 
     def flush(self, *, force: bool = False) -> None:
-        """Rewrite the ParaView series that have grown, at most once a second. Raises OSError."""
+        """Write what the index still lacks and, at most once a second, the ParaView series that
+        have grown. Raises OSError."""
+        self._index.write_held()
         begin = time.monotonic()
         if not self._stale or (begin < self._next_series and not force):
             return

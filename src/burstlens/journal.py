@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from burstlens.lines import Lines, read_lines
+from burstlens.lines import HeldLines, read_lines
 
 Event = dict[str, object]
 
@@ -26,11 +26,11 @@ class Journal:
 
     def __init__(self, path: Path, epoch: int, seen: Callable[[Event], None] | None = None) -> None:
         self.epoch = epoch
-        self._lines = Lines(path)
+        self._lines = HeldLines(path)
         self._seen = seen
 
     def append(self, event: str, **fields: object) -> Event:
-        """Write one event and return it as written. Raises OSError, and then wrote nothing."""
+        """Write one event and return it. A full disk holds it back until it can be written."""
         record: Event = {"t": round(time.time(), 6), "driver": self.epoch, "event": event, **fields}
         self._lines.append(record)
         if self._seen is not None:
@@ -38,7 +38,10 @@ class Journal:
         return record
 
     def sync(self) -> None:
-        """Bring all events to disk: before a rename, a release, a cancel or a destroy."""
+        """Bring all events to disk: before a rename, a release, a cancel or a destroy.
+
+        Raises OSError when the target is full or away.
+        """
         self._lines.sync()
 
     def close(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -81,3 +83,32 @@ class Lines:
             finally:
                 os.close(self._descriptor)
                 self._descriptor = -1
+
+
+class HeldLines(Lines):
+    """Lines that hold what a full or absent disk does not take, and write it first when it does.
+
+    An append never fails, so that whoever appends is never left half done; ``sync`` and
+    ``write_held`` raise OSError for as long as anything is held.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._held: deque[Mapping[str, object]] = deque()
+
+    def append(self, value: Mapping[str, object]) -> None:
+        """Add one object, now or as soon as it can be written."""
+        self._held.append(value)
+        with contextlib.suppress(OSError):
+            self.write_held()
+
+    def write_held(self) -> None:
+        """Write what is held. Raises OSError when it still cannot be written."""
+        while self._held:
+            super().append(self._held[0])
+            self._held.popleft()
+
+    def sync(self) -> None:
+        """Bring all that was appended to disk. Raises OSError."""
+        self.write_held()
+        super().sync()
