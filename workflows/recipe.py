@@ -36,8 +36,10 @@ def _inside(pattern: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_named)]
-Bytes = Annotated[int, BeforeValidator(parse_bytes)]
-Seconds = Annotated[float, BeforeValidator(parse_duration), Field(gt=0)]
+Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
+Seconds = Annotated[
+    float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
+]
 Pattern = Annotated[str, AfterValidator(_inside)]
 
 
