@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from burstlens.model import Damage, Frame
+from burstlens.model import Damage, Frame, Receipt
 from burstlens.viz.product import Context
 from burstlens.workflows.history import History
 from burstlens.workflows.limits import Freezing
@@ -48,6 +48,7 @@ class Backlog:
     freezing: dict[str, Freezing] = field(default_factory=dict)
     later: list[tuple[float, int, Work]] = field(default_factory=list)
     under_way: int = 0
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     _times: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     _count: int = 0
 
@@ -101,6 +102,7 @@ class Backlog:
             stream=frame.stream,
             time=frame.time,
             attempt=frame.attempt,
+            size=self.sizes.get(product.name),
         )
         return Order(product.kind.name, product.options, context, frame, self.folder)
 
@@ -134,6 +136,12 @@ class Backlog:
         pause = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** (work.tries - 1))
         self._count += 1
         heapq.heappush(self.later, (now + pause, self._count, work))
+
+    def note_size(self, receipt: Receipt) -> None:
+        """Remember how large a series' pictures are: a placeholder is made alike."""
+        size = receipt.facts.get("size")
+        if isinstance(size, list) and len(size) == 2:
+            self.sizes[receipt.product] = (int(size[0]), int(size[1]))
 
     def drop_held(self, work: Work) -> None:
         """Forget the held order of a frame whose range could not be measured."""

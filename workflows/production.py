@@ -50,11 +50,20 @@ class Production:
         self.history = history
         self.snapshot = snapshot
         self.buffer = buffer
-        self.publisher = Publisher(run, journal, history)
+        start = recipe.model.facts(recipe.inputs).start
+        self.publisher = Publisher(run, journal, history, start)
         self.space = Space(recipe, history, buffer)
         cancel = run.control / "stop-now"
         context = Context(
-            run.id, recipe.title, "", "", "", run.files, version=__version__, cancel=cancel
+            run.id,
+            recipe.title,
+            product="",
+            stream="",
+            time="",
+            files=run.files,
+            start=start,
+            version=__version__,
+            cancel=cancel,
         )
         first = recipe.model.main_stream(recipe.inputs)
         self.backlog = Backlog(recipe.products, history, context, first, str(run.products))
@@ -99,6 +108,7 @@ class Production:
             self._fail(work, done.value)
         elif isinstance(done.value, Receipt):
             self._receipts.append(_with_clock(done.value, work))
+            self.backlog.note_size(done.value)
         else:
             limits = self.backlog.measured(work.order.context.product, done.value)
             if limits is not None:

@@ -27,10 +27,16 @@ VTK_SUFFIXES = {".vti", ".vtr", ".vts"}
 
 
 class Publisher:
-    """Renames what was staged, writes the index and the ParaView series. Driver's thread only."""
+    """Renames what was staged, writes the index and the ParaView series. Driver's thread only.
 
-    def __init__(self, run: RunDir, journal: Journal, history: History) -> None:
+    ``start`` is the key of the model's start: ParaView's times are seconds after it.
+    """
+
+    def __init__(
+        self, run: RunDir, journal: Journal, history: History, start: str | None = None
+    ) -> None:
         self._run = run
+        self._start = start
         self._journal = journal
         self._history = history
         self._index = HeldLines(run.index)
@@ -124,7 +130,9 @@ class Publisher:
         name = str(line["name"])
         if Path(name).suffix in VTK_SUFFIXES:
             product, time_key = str(line["product"]), str(line["time"])
-            self._series.setdefault(product, {})[time_key] = pvd_entry(time_key, name)
+            self._series.setdefault(product, {})[time_key] = pvd_entry(
+                time_key, name, start=self._start
+            )
             self._stale.add(product)
 
     def flush(self, *, force: bool = False) -> None:
