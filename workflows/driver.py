@@ -6,10 +6,11 @@ It runs on the login node and is light: no netCDF, no rendering, no path on the 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from burstlens.cluster_configs.site import Site
-from burstlens.errors import RunError
+from burstlens.errors import BurstlensError, RunError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
@@ -28,6 +29,10 @@ WATCH_S = 10.0
 PATIENCE_S = 120.0
 """How long to go on without a writable target, or with products that cannot be staged, when
 nothing else is left to do."""
+LOSSES = 8
+"""How often in a row a node is submitted again whose worker, block or interchange died; the pause
+doubles each time, so that this is most of a minute."""
+LOSS_PAUSE_S = 0.1
 
 
 class Driver:
@@ -57,6 +62,8 @@ class Driver:
         self._watched_all = False
         self._homing = False
         self._end: Outcome | None = None
+        self._losses: Counter[str] = Counter()
+        self._later: list[tuple[float, Callable[[], None]]] = []
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
         self._last_good = time.monotonic()
@@ -76,16 +83,7 @@ class Driver:
     def drive(self) -> Outcome:
         """Run to the end. Raises RunError when another driver took over or the target is lost."""
         self.journal.append("viewing.queued", label=self.graph.open_block())
-        known = BufferRef(**self.history.buffer) if self.history.buffer else None
-        self.graph.view(
-            "buffer",
-            None,
-            buffers.prepare,
-            self.site.buffer.folders,
-            self.run.id,
-            self.recipe.buffer.capacity,
-            None if self.history.buffer_released else known,
-        )
+        self._prepare()
         self.graph.warm(sorted({product.kind.name for product in self.recipe.products}))
         try:
             while self._end is None:
@@ -98,9 +96,36 @@ class Driver:
             if self.production is not None:
                 self.production.publisher.close()
 
+    def _prepare(self) -> None:
+        known = BufferRef(**self.history.buffer) if self.history.buffer else None
+        self.graph.view(
+            "buffer",
+            None,
+            buffers.prepare,
+            self.site.buffer.folders,
+            self.run.id,
+            self.recipe.buffer.capacity,
+            None if self.history.buffer_released else known,
+        )
+
     # What comes back from the graph.
 
+    def _lost(self, done: Done, again: Callable[[], None]) -> bool:
+        """Whether a node failed with its worker, block or interchange: then it is tried again."""
+        if done.error is None:
+            self._losses[done.kind] = 0
+            return False
+        self._losses[done.kind] += 1
+        losses = self._losses[done.kind]
+        if isinstance(done.error, BurstlensError) or losses > LOSSES:
+            return False
+        self.snapshot.alarm(f"{done.kind} is tried again: {done.error}")
+        self._later.append((time.monotonic() + LOSS_PAUSE_S * 2 ** (losses - 1), again))
+        return True
+
     def _on_buffer(self, done: Done) -> None:
+        if self._lost(done, self._prepare):
+            return
         if done.error is not None:
             self._end = Outcome("failed", 1, str(done.error))
             return
@@ -135,6 +160,9 @@ class Driver:
             self._start_jobs()
             return
         self.snapshot.state = "staging in"
+        self._stage_in()
+
+    def _stage_in(self) -> None:
         leave = self.recipe.simulation.leave
         inputs = str(self.recipe.inputs)
         self.graph.view(
@@ -142,6 +170,8 @@ class Driver:
         )
 
     def _on_staged_in(self, done: Done) -> None:
+        if self._lost(done, self._stage_in):
+            return
         if done.error is not None:
             self._end = Outcome("failed", 1, f"stage in failed: {done.error}")
             return
@@ -180,9 +210,12 @@ class Driver:
 
     def _on_watch(self, done: Done) -> None:
         assert self.production is not None
-        if done.error is not None:  # the worker or its block died: nothing is lost, look again
-            self._watch()
+        if self._lost(done, self._watch):
             return
+        if done.error is not None:
+            raise RunError(
+                f"the output cannot be watched: {done.error}; burstlens resume {self.run.id}"
+            ) from done.error
         report = done.value.report
         self._cursor = report.cursor
         self.production.take(report)
@@ -206,6 +239,10 @@ class Driver:
     # What is to be done next.
 
     def _advance(self, now: float) -> None:
+        due = [again for moment, again in self._later if moment <= now]
+        self._later = [(moment, again) for moment, again in self._later if moment > now]
+        for again in due:
+            again()
         if self.production is not None:
             try:
                 self.production.publish()
@@ -282,6 +319,8 @@ class Driver:
         )
 
     def _on_home(self, done: Done) -> None:
+        if self._lost(done, self._go_home):
+            return
         outcome = self.snapshot.judge(self.jobs.outcome())
         if done.error is not None:
             message = (
@@ -301,6 +340,8 @@ class Driver:
             self._end = outcome
 
     def _on_freed(self, done: Done) -> None:
+        if self._lost(done, lambda: self._free(done.about)):
+            return
         if done.error is None:
             self.journal.append("buffer.released")
         else:

@@ -107,6 +107,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
         with Graph(site, run, jobs=len(recipe.steps) + 2) as graph:
             driver = Driver(run, recipe, site, graph, journal, history, tick)
             outcome = driver.drive()
+        run.sweep()
         journal.append(
             "run.ended",
             outcome=outcome.state,

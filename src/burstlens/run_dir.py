@@ -128,6 +128,21 @@ class RunDir:
             with contextlib.suppress(FileNotFoundError):
                 (self.control / name).unlink()
 
+    def sweep(self) -> None:
+        """Delete what killed processes have left: staged products that nobody will publish and
+        temporary files. Only when no worker of this run lives.
+        """
+        left = [
+            *self.incoming.glob("*"),
+            *self.path.glob(".*.part"),
+            *self.products.glob(".*.part"),
+        ]
+        for folder in ("attempts", "steps", "output", "logs"):
+            left += (self.path / folder).rglob(".*.part")
+        for path in left:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
 
 def runs_folder() -> Path:
     """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
