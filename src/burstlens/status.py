@@ -7,6 +7,7 @@ import socket
 import time
 from typing import Any
 
+from burstlens import valid_time
 from burstlens.durable import read_json
 from burstlens.quantity import show_bytes, show_duration
 from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
@@ -86,8 +87,10 @@ def text(status: Status) -> str:
         lines.append(f"  {status['hint']}")
     progress = status.get("progress")
     if progress and progress.get("fraction") is not None:
-        eta = f", ETA {show_duration(progress['eta_s'])}" if progress.get("eta_s") else ""
-        lines.append(f"  model    {100 * progress['fraction']:.0f} % ({progress['time']}){eta}")
+        left = progress.get("eta_s") if status["state"] not in OVER else None
+        eta = f", ETA {show_duration(left)}" if left else ""
+        reached = valid_time.label(progress["time"])
+        lines.append(f"  model    {100 * progress['fraction']:.0f} % ({reached}){eta}")
     frames = status["frames"]
     lines.append(f"  frames   {frames['ready']} ready, {frames['damaged']} damaged, "
                  f"{status['backlog']} products to be made")  # fmt: skip
@@ -102,7 +105,8 @@ def text(status: Status) -> str:
     ledger = status["ledger"]
     lines.append(f"  ledger   {show_bytes(ledger['raw_bytes'])} raw, "
                  f"{show_bytes(ledger['product_bytes'])} brought out")  # fmt: skip
-    lines.append(f"  block    {status['block']}")
+    if status["state"] not in OVER:
+        lines.append(f"  block    {status['block']}")
     lines.append(f"  pictures {status['pictures']}")
     for alarm in status["alarms"][-3:]:
         lines.append(f"  ! {alarm['text']}")
