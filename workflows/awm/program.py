@@ -5,6 +5,7 @@ Every line goes out at once. The line on a frame comes after its file is closed 
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -32,6 +33,8 @@ def set_threads(wanted: int | None) -> None:
     allowed: int = numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > allowed:
         raise RecipeError(f"threads: {wanted} wanted, {allowed} there are")
+    # OpenMP's threads otherwise spin at every barrier on a core that a viewer could use.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     numba.set_num_threads(wanted or allowed)
 
 
