@@ -72,7 +72,7 @@ class Supervisor:
         try:
             folder = self._make_folder()
             self._write("baseline.json", baseline(folder))
-            process = self._start(folder)
+            process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
             self._write("ended.json", self._end(None, "not started", str(error)))
             return 0
@@ -84,11 +84,13 @@ class Supervisor:
                 "supervisor": os.getpid(),
                 "supervisor_ticks": start_ticks(os.getpid()),
                 "group": process.pid,
-                "group_ticks": start_ticks(process.pid),
+                "group_ticks": ticks,
                 "started": self.started,
             },
         )
         reason = self._watch(process)
+        # Its children may have outlived it: nothing writes to the folder when the end is told.
+        _signal_group(process.pid, signal.SIGKILL)
         self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(folder)
         return 0
@@ -107,12 +109,17 @@ class Supervisor:
             # Stage-in through DataWarp loses the executable bits.
             for name in self.job.get("executables", ()):
                 path = inputs / name
-                path.chmod(path.stat().st_mode | 0o111 & ~_umask())
+                if path.exists():  # it may have been left behind
+                    path.chmod(path.stat().st_mode | 0o111 & ~_umask())
         return folder
 
-    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+    def _start(self, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+        """The program's process, leader of a group of its own, and its start time."""
         environment = {**os.environ, **self.job.get("environment", {})}
-        with (folder / self.job["log"]).open("ab") as log:
+        path = folder / self.job["log"]
+        if path.is_symlink():  # to a log among the inputs, of an earlier run
+            path.unlink()
+        with path.open("ab") as log:
             self.process = subprocess.Popen(
                 self.job["argv"],
                 cwd=folder,
@@ -123,8 +130,9 @@ class Supervisor:
                 start_new_session=True,
                 preexec_fn=partial(_die_with_parent, os.getpid()),
             )
+        ticks = start_ticks(self.process.pid)  # before it is reaped, however short it runs
         threading.Thread(target=self._reap, args=(self.process,), daemon=True).start()
-        return self.process
+        return self.process, ticks
 
     def _reap(self, process: subprocess.Popen[bytes]) -> None:
         process.wait()
