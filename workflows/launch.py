@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -80,16 +81,22 @@ class LocalLauncher:
         return _lives(pid, ticks)
 
     def clear(self, job_folder: Path) -> bool:
-        """End the program's process group when its supervisor was killed."""
+        """End the program's process group when its supervisor was killed.
+
+        The program itself goes with its supervisor, children that it had started may stay.
+        """
         started = read_json(job_folder / "started.json") or {}
         group, ticks = started.get("group"), started.get("group_ticks")
-        if not isinstance(group, int) or not isinstance(ticks, int) or not _lives(group, ticks):
+        here = started.get("host") == socket.gethostname()
+        if not here or not isinstance(group, int) or not isinstance(ticks, int):
+            return False
+        if not _members(group, ticks):
             return False
         for number, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, number)
             end = time.monotonic() + patience
-            while time.monotonic() < end and _lives(group, ticks):
+            while time.monotonic() < end and _members(group, ticks):
                 time.sleep(0.05)
         return True
 
@@ -106,10 +113,33 @@ def _parts(job_id: str) -> tuple[int, int]:
     return int(pid), int(ticks)
 
 
-def _lives(pid: int, ticks: int) -> bool:
+def _stat(pid: int) -> tuple[int, int] | None:
+    """Process group and start time of a process; None when it is gone or a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return False
+        return None
     state, *rest = stat.rpartition(")")[2].split()
-    return state != "Z" and int(rest[18]) == ticks
+    return None if state == "Z" else (int(rest[1]), int(rest[18]))
+
+
+def _lives(pid: int, ticks: int) -> bool:
+    found = _stat(pid)
+    return found is not None and found[1] == ticks
+
+
+def _members(group: int, ticks: int) -> list[int]:
+    """Who lives of the group that a process with this start time led.
+
+    Its number is given to nobody else while one of them lives; a leader with another start time
+    leads another group.
+    """
+    leader = _stat(group)
+    if leader is not None and leader[1] != ticks:
+        return []
+    members = []
+    for entry in Path("/proc").iterdir():
+        found = _stat(int(entry.name)) if entry.name.isdigit() else None
+        if found is not None and found[0] == group and found[1] >= ticks:
+            members.append(int(entry.name))
+    return members

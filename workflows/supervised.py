@@ -87,7 +87,7 @@ def run_job(
             write_json(ended, lost)  # the watcher waits for this file too
     end = Ended(told.get("exit_code"), told.get("signal"), told["reason"], told.get("message", ""))
     if not end.well:
-        raise JobFailedError(job_folder.name, end)
+        raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end
 
 
