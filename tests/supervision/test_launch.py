@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from burstlens.durable import read_json, write_json
+from burstlens.workflows.launch import LocalLauncher
+from burstlens.workflows.supervised import Ended, JobFailedError, run_job
+
+
+@pytest.fixture
+def launcher():
+    return LocalLauncher()
+
+
+@pytest.fixture
+def submit(launcher, job, wait_for):
+    """Submits a job; its folder, id and what ``started.json`` says."""
+    begun = []
+
+    def call(program, **fields):
+        folder = job(program, **fields)
+        job_id = launcher.submit(folder)
+        told = wait_for(lambda: read_json(folder / "started.json"))
+        begun.append(told["group"])
+        return folder, job_id, told
+
+    yield call
+    for group in begun:
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def test_a_job_is_found_again_by_another_process_without_its_id(submit):
+    folder, job_id, told = submit("sleep 300")
+    other = LocalLauncher()
+    assert other.find(folder) == job_id == f"local:{told['supervisor']}:{told['supervisor_ticks']}"
+    assert other.alive(job_id)
+    assert other.find(folder.parent) is None
+
+
+def test_a_number_that_was_given_to_another_process_is_not_the_job(launcher):
+    assert not launcher.alive(f"local:{os.getpid()}:1")
+    assert not launcher.alive("local:999999999:1")
+
+
+def test_what_a_killed_supervisor_left_is_ended_with_its_children(
+    submit, launcher, wait_for, alive, tmp_path
+):
+    program = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"
+    folder, job_id, told = submit(program)
+    place = tmp_path / "buffer" / "storm-1" / "1" / "child"
+    child = int(wait_for(lambda: place.exists() and place.read_text()))
+    os.kill(told["supervisor"], signal.SIGKILL)
+    wait_for(lambda: not launcher.alive(job_id))
+    assert alive(told["group"])
+    assert launcher.clear(folder)
+    wait_for(lambda: not alive(told["group"]) and not alive(child))
+    assert not launcher.clear(folder)
+
+
+def test_children_are_ended_when_their_leader_has_died_with_the_supervisor(
+    submit, launcher, wait_for, alive, tmp_path
+):
+    program = "sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait"
+    folder, _, told = submit(program)
+    place = tmp_path / "buffer" / "storm-1" / "1" / "child"
+    child = int(wait_for(lambda: place.exists() and place.read_text()))
+    os.kill(told["supervisor"], signal.SIGKILL)
+    wait_for(lambda: not alive(told["group"]))
+    assert alive(child)
+    assert launcher.clear(folder)
+    wait_for(lambda: not alive(child))
+
+
+def test_another_process_of_the_same_number_is_left_alone(launcher, job, alive):
+    folder = job("true")
+    own = os.getpgid(0)
+    write_json(folder / "started.json", {"group": own, "group_ticks": 1, "host": "x"})
+    assert not launcher.clear(folder)
+    assert alive(os.getpid())
+
+
+def test_a_job_is_awaited_and_its_end_handed_on(launcher, job):
+    told = []
+    end = run_job(launcher, job("true"), told.append, [])
+    assert end == Ended(0, None, "exited")
+    assert end.well
+    [job_id] = told
+    assert not launcher.alive(job_id)
+
+
+def test_a_job_that_fails_raises_with_its_end(launcher, job):
+    with pytest.raises(JobFailedError, match="attempts/1 ended with exit code 3") as raised:
+        run_job(launcher, job("exit 3"), lambda _: None, [])
+    assert raised.value.ended.exit_code == 3
+
+
+def test_a_job_that_has_ended_is_not_started_again(launcher, job, tmp_path):
+    folder = job("echo again >> count")
+    run_job(launcher, folder, lambda _: None, [])
+    assert run_job(LocalLauncher(), folder, pytest.fail, []).well
+    assert (tmp_path / "buffer" / "storm-1" / "1" / "count").read_text() == "again\n"
+
+
+def test_a_job_that_runs_is_adopted(submit):
+    folder, job_id, _ = submit("sleep 1; exit 0")
+    told = []
+    assert run_job(LocalLauncher(), folder, told.append, []).well
+    assert told == [job_id]
+
+
+def test_a_job_whose_supervisor_was_killed_is_lost_and_says_so(submit, alive):
+    folder, _, told = submit("exec sleep 300")
+    os.kill(told["supervisor"], signal.SIGKILL)
+    with pytest.raises(JobFailedError, match="was lost: its supervisor was killed"):
+        run_job(LocalLauncher(), folder, lambda _: None, [])
+    assert read_json(folder / "ended.json")["reason"] == "lost"
+    assert not alive(told["group"])
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        (Ended(1, None, "exited"), "ended with exit code 1"),
+        (Ended(None, "SIGKILL", "exited"), "was ended by SIGKILL"),
+        (Ended(None, "SIGTERM", "walltime"), "was ended by SIGTERM (walltime)"),
+        (Ended(0, None, "stop"), "ended with exit code 0 (stop)"),
+        (Ended(None, None, "not started", "no wrf.exe"), "could not be started: no wrf.exe"),
+    ],
+)
+def test_ends_are_told_in_words(end, text):
+    assert end.text() == text
+    assert not end.well
+    assert end.stopped == (end.reason == "stop")

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import time
+
+import pytest
+
+from burstlens.durable import read_json
+from burstlens.workflows.supervisor import baseline, link_inputs, start_ticks
+
+# A program that ends on TERM neither itself nor through its child, which writes its own pid.
+STUBBORN = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "buffer" / "storm-1" / "1"
+
+
+@pytest.fixture
+def ended(job, supervise):
+    """Runs a program to its end under a supervisor; what ``ended.json`` says."""
+
+    def run(program, **fields):
+        folder = job(program, **fields)
+        supervise(folder).wait(30)
+        return read_json(folder / "ended.json")
+
+    return run
+
+
+def test_the_program_runs_in_its_own_folder_and_its_log_comes_home(ended, place, run_dir):
+    end = ended("pwd; echo $GREETING >&2", environment={"GREETING": "hello"})
+    assert (end["exit_code"], end["signal"], end["reason"]) == (0, None, "exited")
+    assert end["started"] <= end["ended"]
+    home = run_dir.logs / "attempt-1" / "model.log"
+    assert home.read_text() == f"{place}\nhello\n" == (place / "model.log").read_text()
+
+
+def test_logs_come_home_after_a_failure_too(ended, run_dir):
+    end = ended("mkdir deep; echo cfl > deep/rsl.error.0000; exit 3", keep_logs=["deep/rsl.*"])
+    assert (end["exit_code"], end["reason"]) == (3, "exited")
+    assert (run_dir.logs / "attempt-1" / "deep" / "rsl.error.0000").read_text() == "cfl\n"
+
+
+def test_the_signal_that_ended_the_program_is_told(ended):
+    end = ended("kill -SEGV $$")
+    assert (end["exit_code"], end["signal"], end["reason"]) == (None, "SIGSEGV", "exited")
+
+
+def test_a_program_that_is_not_there_is_told_as_not_started(ended, job):
+    end = ended("", argv=["./wrf.exe"])
+    assert (end["reason"], end["exit_code"]) == ("not started", None)
+    assert "wrf.exe" in end["message"]
+
+
+def test_a_buffer_that_is_not_there_is_told_as_not_started(ended, tmp_path):
+    (tmp_path / "file").write_text("")
+    end = ended("true", root={"path": str(tmp_path / "file")})
+    assert end["reason"] == "not started"
+    assert "file" in end["message"]
+
+
+def test_the_root_is_resolved_from_the_jobs_own_environment(job, supervise, tmp_path):
+    mount = tmp_path / "mount"
+    mount.mkdir()
+    folder = job("pwd", root={"env": "BB_MOUNT"})
+    supervise(folder, BB_MOUNT=str(mount)).wait(30)
+    assert (mount / "storm-1" / "1" / "model.log").read_text() == f"{mount}/storm-1/1\n"
+
+
+def test_started_names_the_processes_for_good(job, supervise, wait_for):
+    folder = job("sleep 300")
+    child = supervise(folder)
+    told = wait_for(lambda: read_json(folder / "started.json"))
+    assert told["supervisor"] == child.pid
+    assert told["group_ticks"] == start_ticks(told["group"])
+    assert os.getpgid(told["group"]) == told["group"] != os.getpgid(child.pid)
+
+
+def test_inputs_are_linked_runnable_and_in_the_baseline(ended, tmp_path, place):
+    inputs = tmp_path / "buffer" / "storm-1" / "inputs"
+    (inputs / "data").mkdir(parents=True)
+    (inputs / "wrf.exe").write_text("#!/bin/sh\ncat data/table > out\n")
+    (inputs / "data" / "table").write_text("42")
+    end = ended(
+        "", argv=["./wrf.exe"], inputs="storm-1/inputs", executables=["wrf.exe", "left-behind.exe"]
+    )
+    assert end["exit_code"] == 0, end
+    assert (place / "out").read_text() == "42"
+    assert os.readlink(place / "data" / "table") == "../../inputs/data/table"
+    assert (inputs / "wrf.exe").stat().st_mode & stat.S_IXUSR
+    job_folder = tmp_path / "runs" / "storm-1" / "attempts" / "1"
+    assert set(read_json(job_folder / "baseline.json")) == {"wrf.exe", "data/table"}
+
+
+def test_a_log_among_the_inputs_is_not_written_to(ended, tmp_path, place):
+    inputs = tmp_path / "buffer" / "storm-1" / "inputs"
+    inputs.mkdir(parents=True)
+    (inputs / "model.log").write_text("of an earlier run\n")
+    ended("echo new", inputs="storm-1/inputs")
+    assert (place / "model.log").read_text() == "new\n"
+    assert (inputs / "model.log").read_text() == "of an earlier run\n"
+
+
+def test_what_stands_in_the_folder_is_not_replaced_by_a_link(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "here").mkdir()
+    (tmp_path / "in" / "namelist.input").write_text("new")
+    (tmp_path / "here" / "namelist.input").write_text("mine")
+    link_inputs(tmp_path / "in", tmp_path / "here")
+    link_inputs(tmp_path / "in", tmp_path / "here")
+    assert (tmp_path / "here" / "namelist.input").read_text() == "mine"
+
+
+def test_the_baseline_tells_size_and_time_and_passes_over_dead_links(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "old").write_text("1234")
+    (tmp_path / "dead").symlink_to("nowhere")
+    status = (tmp_path / "sub" / "old").stat()
+    assert baseline(tmp_path) == {"sub/old": [4, status.st_mtime_ns]}
+
+
+def test_stop_now_ends_the_program_and_all_its_children(
+    job, supervise, wait_for, alive, place, run_dir
+):
+    folder = job(STUBBORN)
+    supervise(folder)
+    child = int(wait_for(lambda: (place / "child").exists() and (place / "child").read_text()))
+    run_dir.drop("stop-now")
+    end = wait_for(lambda: read_json(folder / "ended.json"))
+    assert (end["reason"], end["signal"]) == ("stop-now", "SIGKILL")
+    wait_for(lambda: not alive(child))
+
+
+def test_stop_ends_the_program_when_its_time_is_over(job, supervise, wait_for, place, run_dir):
+    folder = job("touch begun; sleep 300", stop_grace_s=0.0)
+    supervise(folder)
+    wait_for((place / "begun").exists)
+    run_dir.drop("stop")
+    end = wait_for(lambda: read_json(folder / "ended.json"))
+    assert (end["reason"], end["signal"]) == ("stop", "SIGTERM")
+
+
+def test_stop_leaves_time_for_the_frame_in_progress(job, supervise, wait_for, place, run_dir):
+    folder = job("touch begun; sleep 2; echo whole > frame", stop_grace_s=60)
+    supervise(folder)
+    wait_for((place / "begun").exists)
+    run_dir.drop("stop")
+    end = wait_for(lambda: read_json(folder / "ended.json"))
+    assert (end["reason"], end["exit_code"]) == ("exited", 0)
+    assert (place / "frame").read_text() == "whole\n"
+
+
+def test_a_program_ends_at_its_walltime(ended):
+    end = ended("sleep 300", walltime_s=0.5)
+    assert (end["reason"], end["signal"]) == ("walltime", "SIGTERM")
+
+
+def test_a_supervisor_that_the_scheduler_ends_ends_its_program_first(job, supervise, wait_for):
+    folder = job("sleep 300")
+    child = supervise(folder)
+    wait_for(lambda: read_json(folder / "started.json"))
+    child.send_signal(signal.SIGTERM)
+    end = wait_for(lambda: read_json(folder / "ended.json"))
+    assert (end["reason"], end["signal"]) == ("terminated by SIGTERM", "SIGTERM")
+
+
+def test_children_do_not_outlive_a_program_that_has_ended(job, supervise, wait_for, alive, place):
+    folder = job("sleep 300 & echo $! > child; exit 0")
+    supervise(folder).wait(30)
+    assert read_json(folder / "ended.json")["exit_code"] == 0
+    child = int((place / "child").read_text())
+    wait_for(lambda: not alive(child))
+
+
+def test_a_killed_supervisor_takes_its_program_with_it(job, supervise, wait_for, alive):
+    folder = job("exec sleep 300")
+    child = supervise(folder)
+    told = wait_for(lambda: read_json(folder / "started.json"))
+    child.kill()
+    wait_for(lambda: not alive(told["group"]))
+    assert not (folder / "ended.json").exists()
+
+
+def test_a_second_supervisor_of_the_same_folder_refuses(job, supervise, wait_for, place):
+    folder = job("echo once >> count; sleep 300")
+    supervise(folder)
+    wait_for((place / "count").exists)
+    second = supervise(folder)
+    assert second.wait(30) == 1
+    assert "a supervisor already" in second.stderr.read()
+    assert (place / "count").read_text() == "once\n"
+
+
+def test_files_of_the_job_obey_the_umask(job, supervise):
+    folder = job("touch frame")
+    before = os.umask(0o077)
+    try:
+        supervise(folder).wait(30)
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.glob("*.json")}
+    assert modes.pop("job.json") & 0o600
+    assert set(modes.values()) == {0o600}
+    assert (folder / "claim").stat().st_mode & 0o777 == 0o600
+
+
+def test_ended_is_written_when_the_run_directory_is_back(job, supervise, wait_for, run_dir):
+    folder = job("sleep 1")
+    supervise(folder)
+    wait_for(lambda: read_json(folder / "started.json"))
+    away = folder.with_name("away")
+    folder.rename(away)
+    begun = time.monotonic()
+    wait_for(lambda: time.monotonic() > begun + 2)  # its program has ended meanwhile
+    away.rename(folder)
+    assert wait_for(lambda: read_json(folder / "ended.json"))["exit_code"] == 0
