@@ -117,8 +117,7 @@ def _ready(history: History, event: Event) -> None:
 
 
 def _damaged(history: History, event: Event) -> None:
-    if event.get("time") is not None:
-        history.damaged.add(_frame(event))
+    history.damaged.add((str(event["stream"]), str(event["time"] or ""), _int(event["attempt"])))
 
 
 def _released(history: History, event: Event) -> None:

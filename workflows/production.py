@@ -82,7 +82,10 @@ class Production:
                 self.snapshot.ready(frame)
             self.space.add(frame, self.backlog.add(frame))
         for damage in report.damaged:
-            if (damage.stream, damage.time or "", damage.attempt) not in self.history.damaged:
+            known = (damage.stream, damage.time or "", damage.attempt)
+            if known in self.history.frames:
+                continue  # whole when it was declared, before a driver or the model died
+            if known not in self.history.damaged:
                 fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
                 self.journal.append("frame.damaged", **fields)
                 self.snapshot.alarm(f"damaged frame {damage.time or damage.paths}: {damage.reason}")

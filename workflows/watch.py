@@ -17,6 +17,8 @@ from burstlens.workflows.watcher import Report, Watcher
 
 __all__ = ["Cursor", "Report", "watch"]
 
+REST = 5.0
+"""Rest between two looks, as a multiple of what a look takes."""
 PROGRESS_S = 1.0
 """Progress alone makes a call return at most this often."""
 
@@ -64,9 +66,11 @@ def watch(
         now = time.monotonic()
         report = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
         before = now
+        # A folder of 10,000 frames takes 12 ms to list: looking must not eat a core.
+        pause = max(interval_s, REST * (time.monotonic() - now))
         tail = (*tail, *report.tail)[-20:]
         waited = time.monotonic() - start
         told = report.progress != progress and waited >= PROGRESS_S
         if report.urgent or told or waited >= timeout_s:
             return replace(report, tail=tail)
-        time.sleep(max(0.0, min(interval_s, timeout_s - waited)))
+        time.sleep(max(0.0, min(pause, timeout_s - waited)))
