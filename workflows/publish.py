@@ -60,14 +60,14 @@ class Publisher:
                 self._note(receipt)
             else:
                 self._history.publishing.pop(key)  # it is made again
-        listed = {key_of(line): line for line in read_lines(self._run.index)}
-        for line in listed.values():
+        listed = set()
+        for line in read_lines(self._run.index):
+            listed.add((key_of(line), line["attempt"]))
             self._enter(line)
         for event in read_journal(self._run.journal):  # again: the history keeps no file names
-            if event["event"] == "product.published":
-                known = listed.get(key_of(event))
-                if known is None or known.get("attempt") != event["attempt"]:
-                    self._list(event)
+            published = event["event"] == "product.published"
+            if published and (key_of(event), event["attempt"]) not in listed:
+                self._list(event)
         self.flush(force=True)
 
     def clean_incoming(self) -> None:
@@ -83,11 +83,13 @@ class Publisher:
         given again.
         """
         fresh: list[Receipt] = []
-        for receipt in receipts:
+        given: dict[Key, int] = {}
+        for receipt in sorted(receipts, key=lambda receipt: -receipt.attempt):
             key = (receipt.product, receipt.stream, receipt.time)
-            if self._history.published.get(key, 0) >= receipt.attempt:
+            if max(self._history.published.get(key, 0), given.get(key, 0)) >= receipt.attempt:
                 remove(self._run.products / receipt.incoming)
             else:
+                given[key] = receipt.attempt
                 fresh.append(receipt)
         for receipt in fresh:
             self._journal.append("product.publishing", **_fields(receipt))
