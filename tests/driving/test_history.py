@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from burstlens.workflows.history import replay
+
+FRAME = {"stream": "d01", "time": "t1", "attempt": 1}
+PRODUCT = {"product": "t2", **FRAME}
+
+
+def told(*events):
+    return replay({"t": float(number), **event} for number, event in enumerate(events))
+
+
+def test_no_events_are_a_new_run():
+    history = told()
+    assert (history.state, history.attempt, history.started) == ("new", 0, None)
+
+
+def test_a_run_keeps_its_first_start_and_its_last_outcome():
+    history = told(
+        {"event": "run.started"},
+        {"event": "run.ended", "outcome": "failed"},
+        {"event": "run.resumed"},
+        {"event": "run.ended", "outcome": "done"},
+    )
+    assert (history.state, history.started) == ("done", 0.0)
+
+
+def test_a_frame_told_twice_counts_once():
+    ready = {"event": "frame.ready", **FRAME, "bytes": 100}
+    history = told(ready, ready, ready | {"time": "t2"}, {"event": "frame.released", **FRAME})
+    assert history.frames == {("d01", "t1", 1), ("d01", "t2", 1)}
+    assert history.raw_bytes == 200
+    assert history.released == {("d01", "t1", 1)}
+
+
+def test_a_damaged_frame_counts_also_when_its_time_is_not_known():
+    history = told({"event": "frame.damaged", **FRAME, "time": None})
+    assert len(history.damaged) == 1
+
+
+def test_publishing_is_open_until_published():
+    publishing = {"event": "product.publishing", **PRODUCT}
+    published = {"event": "product.published", **PRODUCT, "bytes": 7}
+    assert list(told(publishing).publishing) == [("t2", "d01", "t1")]
+    history = told(publishing, published)
+    assert (history.publishing, history.published) == ({}, {("t2", "d01", "t1"): 1})
+    assert history.product_bytes == 7
+
+
+def test_settled_is_what_stands_or_has_failed_in_this_attempt_or_later():
+    key = ("t2", "d01", "t1")
+    history = told({"event": "product.published", **PRODUCT, "attempt": 2})
+    assert [history.settled(key, attempt) for attempt in (1, 2, 3)] == [True, True, False]
+    history = told({"event": "product.failed", **PRODUCT})
+    assert history.settled(key, 1)
+    assert not history.settled(("w", "d01", "t1"), 1)
+
+
+def test_a_product_that_is_published_after_all_has_not_failed():
+    history = told(
+        {"event": "product.failed", **PRODUCT},
+        {"event": "product.published", **PRODUCT, "attempt": 2},
+    )
+    assert history.failed == {}
+
+
+def test_a_buffer_that_was_released_holds_no_inputs():
+    created = {"event": "buffer.created", "kind": "posix", "path": "/b", "folder": "r"}
+    history = told(created, {"event": "stagein.done"})
+    assert history.staged_in
+    assert history.buffer == {"kind": "posix", "path": "/b", "folder": "r"}
+    history = told(created, {"event": "stagein.done"}, {"event": "buffer.released"})
+    assert (history.staged_in, history.buffer_released) == (False, True)
+
+
+def test_jobs_keep_their_id_and_outcome():
+    history = told(
+        {"event": "simulation.submitting", "job": "attempt-1", "attempt": 1},
+        {"event": "simulation.submitted", "job": "attempt-1", "attempt": 1, "job_id": "local:1:2"},
+        {"event": "simulation.ended", "job": "attempt-1", "attempt": 1, "outcome": "failed"},
+        {"event": "simulation.submitting", "job": "attempt-2", "attempt": 2},
+        {"event": "step.submitting", "job": "step-real-1"},
+        {"event": "step.ended", "job": "step-real-1", "outcome": "done", "attempt": 1},
+    )
+    assert history.attempt == 2
+    first = history.jobs["attempt-1"]
+    assert (first.job_id, first.outcome) == ("local:1:2", "failed")
+    assert history.jobs["attempt-2"].outcome is None
+    assert history.jobs["step-real-1"].outcome == "done"
+
+
+def test_limits_are_kept_by_product():
+    history = told({"event": "product.limits", "product": "t2", "limits": [1, 2.5]})
+    assert history.limits == {"t2": (1.0, 2.5)}
+
+
+def test_an_event_of_a_later_version_is_passed_over():
+    assert told({"event": "weather.changed"}).state == "new"

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+
+from burstlens.journal import Journal, read
+from burstlens.lines import read_lines
+from burstlens.workflows.history import replay
+from burstlens.workflows.publish import Publisher, _fields
+
+
+@pytest.fixture
+def begin(run_dir) -> Callable[..., tuple[Publisher, Journal]]:
+    """A publisher as a driver has it that starts on this run directory now."""
+
+    def make() -> tuple[Publisher, Journal]:
+        history = replay(read(run_dir.journal))
+        journal = Journal(run_dir.journal, epoch=1, seen=history.apply)
+        return Publisher(run_dir, journal, history), journal
+
+    return make
+
+
+@pytest.fixture
+def events(run_dir):
+    """Names of the events in the journal."""
+    return lambda: [event["event"] for event in read(run_dir.journal)]
+
+
+def content(run_dir) -> dict[str, bytes]:
+    """The published files with their content, and what lies in ``.incoming``."""
+    found = {}
+    for path in run_dir.products.rglob("*"):
+        if path.is_file() and path.name != "index.jsonl" and path.suffix != ".pvd":
+            found[str(path.relative_to(run_dir.products))] = path.read_bytes()
+    return found
+
+
+NAME = "t2/t2_output_t00000001.000.png"
+
+
+def test_a_receipt_becomes_a_file_an_event_and_a_line(begin, staged, run_dir, events):
+    publisher, _ = begin()
+    [event] = publisher.publish([staged()])
+    publisher.close()
+    assert content(run_dir) == {NAME: b"picture"}
+    assert events() == ["product.publishing", "product.published"]
+    [line] = read_lines(run_dir.index)
+    assert (line["name"], line["crc32"], line["t"]) == (NAME, event["crc32"], event["t"])
+
+
+def test_each_product_stream_and_time_is_published_once(begin, staged, run_dir, events):
+    publisher, _ = begin()
+    first, zombie, retried = staged(), staged(content=b"other"), staged(content=b"third")
+    assert len(publisher.publish([first, zombie])) == 1  # in one group
+    assert publisher.publish([retried]) == []  # and later
+    publisher.close()
+    assert content(run_dir) == {NAME: b"picture"}
+    assert events().count("product.published") == 1
+    assert len(list(read_lines(run_dir.index))) == 1
+
+
+def test_a_later_attempt_supersedes_and_an_earlier_one_is_dropped(begin, staged, run_dir, events):
+    publisher, _ = begin()
+    publisher.publish([staged()])
+    publisher.publish([staged(content=b"better", attempt=2)])
+    assert publisher.publish([staged(content=b"late", attempt=1)]) == []
+    publisher.close()
+    assert content(run_dir) == {NAME: b"better"}
+    assert events()[-2:] == ["product.superseded", "product.published"]
+    after, _ = begin()
+    after.settle()
+    assert [line["attempt"] for line in read_lines(run_dir.index)] == [1, 2]
+
+
+def test_of_one_group_the_highest_attempt_is_published(begin, staged, run_dir):
+    publisher, _ = begin()
+    publisher.publish([staged(content=b"2", attempt=2), staged(content=b"1", attempt=1)])
+    publisher.close()
+    assert content(run_dir) == {NAME: b"2"}
+
+
+@pytest.mark.parametrize("state", ["staged", "publishing", "renamed", "published", "listed"])
+def test_a_driver_killed_at_any_point_leaves_what_the_next_one_settles(
+    begin, staged, run_dir, events, state
+):
+    publisher, journal = begin()
+    receipt = staged()
+    if state in {"publishing", "renamed", "published"}:
+        journal.append("product.publishing", **_fields(receipt))
+    if state in {"renamed", "published"}:
+        (run_dir.products / receipt.name).parent.mkdir()
+        os.replace(run_dir.products / receipt.incoming, run_dir.products / receipt.name)
+    if state == "published":
+        journal.append("product.published", **_fields(receipt))
+    if state == "listed":
+        publisher.publish([receipt])
+    journal.sync()
+    publisher._index.sync()
+
+    after, _ = begin()  # the former one is never closed: it was killed
+    after.settle()
+    after.clean_incoming()
+    if state == "staged":  # nothing was said of it: it is made again
+        assert content(run_dir) == {}
+        after.publish([staged()])
+    assert content(run_dir) == {NAME: b"picture"}
+    assert events().count("product.published") == 1
+    assert [line["name"] for line in read_lines(run_dir.index)] == [NAME]
+
+    again, _ = begin()  # settling is done once and for all
+    again.settle()
+    assert events().count("product.published") == 1
+    assert len(list(read_lines(run_dir.index))) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"pictur!", b"picture and more"])
+def test_a_cut_publication_whose_file_is_not_the_one_staged_is_made_again(
+    begin, staged, run_dir, damage
+):
+    _, journal = begin()
+    receipt = staged()
+    journal.append("product.publishing", **_fields(receipt))
+    journal.sync()
+    (run_dir.products / receipt.incoming).write_bytes(damage)
+    after, _ = begin()
+    after.settle()
+    after.clean_incoming()
+    assert content(run_dir) == {}
+    after.publish([staged()])
+    assert content(run_dir) == {NAME: b"picture"}
+
+
+def test_a_cut_superseding_ends_with_the_later_attempts_file(begin, staged, run_dir, events):
+    publisher, journal = begin()
+    publisher.publish([staged()])
+    journal.append("product.publishing", **_fields(staged(content=b"better", attempt=2)))
+    journal.sync()
+    after, _ = begin()
+    after.settle()
+    assert content(run_dir) == {NAME: b"better"}
+    assert events()[-2:] == ["product.superseded", "product.published"]
+
+
+def test_torn_lines_of_journal_and_index_are_mended(begin, staged, run_dir):
+    publisher, _ = begin()
+    publisher.publish([staged(), staged(time="t00000002.000")])
+    for path in (run_dir.index, run_dir.journal):
+        os.truncate(path, path.stat().st_size - 5)
+    after, _ = begin()  # the journal has lost its last word: the second one's published
+    after.settle()
+    after.close()
+    names = [NAME, NAME.replace("1.000", "2.000")]
+    assert sorted(content(run_dir)) == names
+    assert [line["name"] for line in read_lines(run_dir.index)] == names
+    published = [e for e in read(run_dir.journal) if e["event"] == "product.published"]
+    assert [event["name"] for event in published] == names
+
+
+def test_an_index_that_was_deleted_is_written_anew(begin, staged, run_dir):
+    publisher, _ = begin()
+    publisher.publish([staged()])
+    run_dir.index.unlink()
+    after, _ = begin()
+    after.settle()
+    assert [line["name"] for line in read_lines(run_dir.index)] == [NAME]
+
+
+def test_a_target_that_is_away_raises_and_the_same_receipts_can_be_given_again(
+    begin, staged, run_dir, events
+):
+    publisher, _ = begin()
+    receipts = [staged(), staged(time="t00000002.000")]
+    away = run_dir.products.with_name("away")
+    run_dir.products.rename(away)
+    with pytest.raises(OSError, match="No such file"):
+        publisher.publish(receipts)
+    away.rename(run_dir.products)
+    assert len(publisher.publish(receipts)) == 2
+    assert len(content(run_dir)) == 2
+    assert events().count("product.published") == 2
+
+
+def test_a_vtk_series_opens_in_time_order_and_names_files_that_stand(begin, staged, run_dir):
+    publisher, _ = begin()
+    for time in ("t00000002.000", "t00000010.000", "t00000001.000"):
+        publisher.publish([staged(time=time, product="core", extension="vti")])
+    publisher.publish([staged()])  # a picture is no part of a series
+    publisher.close()
+    root = ElementTree.parse(run_dir.products / "core.pvd").getroot()
+    sets = [element.attrib for element in root.iter("DataSet")]
+    assert [float(entry["timestep"]) for entry in sets] == [1.0, 2.0, 10.0]
+    assert all((run_dir.products / entry["file"]).is_file() for entry in sets)
+    assert not (run_dir.products / "t2.pvd").exists()
+
+
+def test_a_resumed_run_keeps_the_series_it_had(begin, staged, run_dir):
+    publisher, _ = begin()
+    publisher.publish([staged(product="core", extension="vti")])
+    after, _ = begin()
+    after.settle()
+    after.publish([staged(time="t00000002.000", product="core", extension="vti")])
+    after.close()
+    root = ElementTree.parse(run_dir.products / "core.pvd").getroot()
+    assert len(list(root.iter("DataSet"))) == 2
