@@ -18,6 +18,8 @@ from burstlens.errors import SiteError
 
 JOBS = "jobs"
 """Label of the threads that start and await supervised jobs."""
+BLOCK_VARIABLE = "BURSTLENS_BLOCK"
+"""Names Parsl's folder of the run in the environment of each process of its viewing block."""
 HEARTBEAT_S = 2
 LOST_S = 10
 """A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
@@ -42,14 +44,25 @@ def config(site: Site, parsl_folder: Path, jobs: int) -> Config:
     )
 
 
-def viewing_block(site: Site, label: str) -> HighThroughputExecutor:
+class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has no types
+    """An executor that Parsl's poller leaves alone; the driver starts and replaces its block.
+
+    The poller asks the interchange without a time limit: when that has died, the poller's thread
+    hangs, and with it every later block and the end of the run.
+    """
+
+    status_polling_interval = 0
+
+
+def viewing_block(site: Site, label: str, parsl_folder: Path) -> HighThroughputExecutor:
     """The executor of one viewing block: the product workers and one more that watches.
 
-    Raises SiteError when Parsl's programs or util-linux are missing.
+    Every process of the block has ``parsl_folder`` in its environment. Raises
+    SiteError when Parsl's programs or util-linux are missing.
     """
     ensure_programs()
     here = Path(sys.executable).parent
-    return HighThroughputExecutor(
+    return ViewingBlock(
         label=label,
         address=site.viewing.address,
         encrypted=True,
@@ -61,10 +74,11 @@ def viewing_block(site: Site, label: str) -> HighThroughputExecutor:
         interchange_launch_cmd=_INTERCHANGE,
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
         provider=LocalProvider(
-            init_blocks=1,
+            init_blocks=0,
             min_blocks=0,
             max_blocks=1,
             worker_init=f"export PATH={_quoted(here)}:$PATH\n"
+            f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
             "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
             + site.viewing.worker_init,
         ),

@@ -18,15 +18,19 @@ from pathlib import Path
 from typing import Any
 
 import parsl
+import zmq
 from parsl.executors import HighThroughputExecutor
 from parsl.jobs.states import TERMINAL_STATES
 
-from burstlens.cluster_configs.parsl_config import JOBS, config, viewing_block
+from burstlens.cluster_configs.parsl_config import BLOCK_VARIABLE, JOBS, config, viewing_block
 from burstlens.cluster_configs.site import Site
 from burstlens.run_dir import RunDir
 from burstlens.workflows import tasks
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.supervised import Ended, run_job
+
+LOOK_S = 5.0
+"""How often the provider is asked about the viewing block's job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,9 @@ class Graph:
         self._jobs = jobs
         self._generation = 0
         self._block: HighThroughputExecutor | None = None
+        self._blocks: list[HighThroughputExecutor] = []
+        self._state = "queued"
+        self._next_look = 0.0
         self._kernel: Any = None
         self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
 
@@ -62,6 +69,12 @@ class Graph:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for block in self._blocks:
+            with contextlib.suppress(Exception):
+                block.provider.cancel(list(block.job_ids_to_block))
+            # What was meant for an interchange that has died must not hold up the end.
+            with contextlib.suppress(Exception):
+                block.outgoing_q.zmq_socket.setsockopt(zmq.LINGER, 0)
         with contextlib.suppress(Exception):  # what is left is ended below, by its own ids
             self._kernel.cleanup()
         with contextlib.suppress(Exception):
@@ -72,9 +85,12 @@ class Graph:
         """Start a viewing block on an interchange of its own; returns its label."""
         self._generation += 1
         label = f"viewing-{self._generation}"
-        block = viewing_block(self.site, label)
+        block = viewing_block(self.site, label, self.run.parsl)
         self._kernel.add_executors([block])
+        block.scale_out_facade(1)
         self._block = block
+        self._blocks.append(block)
+        self._next_look = 0.0
         return label
 
     def block_state(self) -> str:
@@ -85,10 +101,13 @@ class Graph:
         process = block.interchange_proc
         if block.bad_state_is_set or process is None or process.poll() is not None:
             return "broken"
-        states = [status.state for status in block.status_facade.values()]
-        if not states:
-            return "queued"
-        return "gone" if all(state in TERMINAL_STATES for state in states) else "running"
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            states = block.provider.status(list(block.job_ids_to_block))
+            over = all(status.state in TERMINAL_STATES for status in states)
+            self._state = "gone" if over else "running"
+        return self._state
 
     def mend_block(self) -> str | None:
         """Replace a block that is gone or broken; returns what was done, None for nothing.
@@ -101,6 +120,7 @@ class Graph:
             return None
         if state == "gone":
             block.scale_out_facade(1)
+            self._next_look = 0.0
             return "its block had ended: a new one was asked for"
         self._give_up(block)
         self.open_block()
@@ -174,19 +194,18 @@ class Graph:
 def end_orphans(parsl_folder: Path) -> int:
     """End the viewing processes on this machine that a dead driver of this run has left.
 
-    They are known by Parsl's folder of this run in their command line, beside Parsl's own names,
-    and ended by process group. Returns how many groups there were.
+    They are known by their environment, which names Parsl's folder of this run, and ended by
+    process group. Returns how many groups there were.
     """
-    marker = os.fsencode(str(parsl_folder) + "/")
+    marker = os.fsencode(f"{BLOCK_VARIABLE}={parsl_folder}\0")
     groups = set()
     own = os.getpgrp()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         with contextlib.suppress(OSError):
-            command = (entry / "cmdline").read_bytes()
-            parsls = b"process_worker_pool.py" in command or b"/submit_scripts/parsl." in command
-            if marker in command and parsls and entry.stat().st_uid == os.getuid():
+            ours = entry.stat().st_uid == os.getuid()
+            if ours and marker in (entry / "environ").read_bytes():
                 groups.add(os.getpgid(int(entry.name)))
     groups.discard(own)
     for number in (signal.SIGTERM, signal.SIGKILL):
