@@ -21,7 +21,7 @@ SKIPPED = 3
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """The same frames at the same pace: the pipeline, then the talk's loop at 1 s and 30 s."""
-    frames, variables, period = (8, 1, 1.5) if quick else (45, 10, 2.0)
+    frames, variables, period = (8, 1, 1.5) if quick else (35, 10, 2.0)
     writer = {"frames": frames, "variables": variables, "period": period}
     ran = run(scratch, "cost", {**writer, "start": WARM_S})
     ours = _per_frame(ran, OURS)

@@ -20,7 +20,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 def _case(scratch: Scratch, format_: str, log: bool, quick: bool) -> list[Figure]:
-    frames, variables, period = (6, 1, 0.6) if quick else (40, 10, 1.5)
+    frames, variables, period = (6, 1, 0.6) if quick else (30, 10, 1.5)
     ran = run(
         scratch,
         f"latency-{format_}-{'log' if log else 'silent'}",

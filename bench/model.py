@@ -12,7 +12,7 @@ from bench.pipeline import Scratch, run_model
 from bench.report import Figure, median, spread
 
 MOST = 1.02
-STEPS = 600
+STEPS = 400
 AWM = """
 title = "bench"
 [grid]
@@ -61,7 +61,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise RuntimeError("it takes two cores")
-    steps, repeats = (40, 1) if quick else (STEPS, 5)
+    steps, repeats = (40, 1) if quick else (STEPS, 4)
     parameters = AWM.format(steps=steps)
     argv = ["env", "NUMBA_NUM_THREADS=1", "taskset", "-c", str(cores[0]), sys.executable]
     argv += ["-u", "-m", "burstlens.workflows.awm", "awm.toml"]

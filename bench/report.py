@@ -80,6 +80,7 @@ def store(
         "command": command,
         "machine": machine(),
         "load": [round(value, 2) for value in load],
+        "niceness": os.nice(0),
         "figures": [asdict(figure) for figure in figures],
     }
     path.write_text(json.dumps(results, indent=2) + "\n")
@@ -102,7 +103,8 @@ def markdown(results: dict[str, Any]) -> str:
             "",
             f"## {part}",
             "",
-            f"`{result['command']}`, {result['date']}, load {before} to {after}",
+            f"`{result['command']}`, {result['date']}, load {before} to {after}, "
+            f"niceness {result['niceness']}",
             "",
             f"<sub>{facts}</sub>",
             "",
