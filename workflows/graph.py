@@ -10,6 +10,7 @@ import contextlib
 import os
 import queue
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -58,6 +59,7 @@ class Graph:
         self._generation = 0
         self._block: HighThroughputExecutor | None = None
         self._blocks: list[HighThroughputExecutor] = []
+        self._leaving = threading.Event()
         self._state = "queued"
         self._next_look = 0.0
         self._kernel: Any = None
@@ -69,6 +71,7 @@ class Graph:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._leaving.set()  # or the threads that await jobs hold up the end of this process
         for block in self._blocks:
             with contextlib.suppress(Exception):
                 block.provider.cancel(list(block.job_ids_to_block))
@@ -155,7 +158,9 @@ class Graph:
     ) -> Future[Ended]:
         """Start (or find again) a supervised job when ``after`` have ended well, and await it."""
         submitted = self._submitted(about)
-        future = self._app(run_job, JOBS)(launcher, job_folder, submitted, inputs=list(after))
+        future = self._app(run_job, JOBS)(
+            launcher, job_folder, submitted, inputs=list(after), leaving=self._leaving
+        )
         self._report(future, kind, about)
         return future
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.durable import read_json, write_json
-from burstlens.errors import BurstlensError
+from burstlens.errors import BurstlensError, RunError
 from burstlens.workflows.launch import Launcher
 
 LOOK_S = 0.2
@@ -59,14 +60,18 @@ def run_job(
     job_folder: Path,
     submitted: Callable[[str], None],
     inputs: Sequence[Any] = (),
+    leaving: threading.Event | None = None,
 ) -> Ended:
     """Submit the job unless it has begun already, and wait for its end.
 
     ``inputs`` are nodes that Parsl awaits first, known to it by this name; when one of them fails
     this one never starts.
     ``submitted`` is told the job's id. A job that a former driver submitted is found by its
-    folder, so that it is never started twice. Raises JobFailedError unless it ends well.
+    folder, so that it is never started twice. Raises JobFailedError unless it ends well, and
+    RunError when the driver is ``leaving``: the job goes on without it.
     """
+    leaving = leaving or threading.Event()
+    _stay(leaving)
     ended = job_folder / "ended.json"
     job_id = launcher.find(job_folder)
     if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
@@ -75,7 +80,8 @@ def run_job(
         submitted(job_id)
     while (told := read_json(ended)) is None:
         if job_id is not None and launcher.alive(job_id):
-            time.sleep(LOOK_S)
+            leaving.wait(LOOK_S)
+            _stay(leaving)
             continue
         # Ours may have found the folder claimed by one that a former driver had just started.
         job_id = launcher.find(job_folder)
@@ -89,6 +95,11 @@ def run_job(
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end
+
+
+def _stay(leaving: threading.Event) -> None:
+    if leaving.is_set():
+        raise RunError("the driver leaves the job to itself")
 
 
 class JobFailedError(BurstlensError):
