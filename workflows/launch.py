@@ -78,7 +78,7 @@ class LocalLauncher:
         child = self._children.get(pid)
         if child is not None and child.poll() is not None:
             return False
-        return _lives(pid, ticks)
+        return lives(pid, ticks)
 
     def clear(self, job_folder: Path) -> bool:
         """End the program's process group when its supervisor was killed.
@@ -123,7 +123,8 @@ def _stat(pid: int) -> tuple[int, int] | None:
     return None if state == "Z" else (int(rest[1]), int(rest[18]))
 
 
-def _lives(pid: int, ticks: int) -> bool:
+def lives(pid: int, ticks: int) -> bool:
+    """Whether the process of that number that started at that time runs; a zombie does not."""
     found = _stat(pid)
     return found is not None and found[1] == ticks
 

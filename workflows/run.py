@@ -24,6 +24,7 @@ from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir, facts_of, runs_folder
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
+from burstlens.workflows.launch import lives
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import Source
@@ -94,12 +95,12 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
     recipe, site = recipe_of(run)
     epoch = _take_over(run)
     history = replay(read(run.journal))
-    try:
-        journal = Journal(run.journal, epoch, seen=history.apply)
-    except OSError as error:
-        raise RunError(f"cannot write {run.journal}: {error.strerror}") from error
     new = history.state == "new"
-    with contextlib.closing(journal), _signals(run):
+    with (
+        _target(run),
+        contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal,
+        _signals(run),
+    ):
         journal.append("run.started" if new else "run.resumed", host=socket.gethostname())
         journal.sync()
         if not new:
@@ -116,6 +117,19 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
             line=outcome.line,
         )
     return outcome
+
+
+@contextlib.contextmanager
+def _target(run: RunDir) -> Iterator[None]:
+    """What the run directory does not take, and nothing can wait for, ends the driver clearly."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or run.path
+        raise RunError(
+            f"cannot write {place} ({error.strerror}); when it can be again: "
+            f"burstlens resume {run.id}"
+        ) from error
 
 
 def forget_stop(run: RunDir, history: History) -> None:
@@ -149,7 +163,7 @@ def _take_over(run: RunDir) -> int:
         raise RunError(f"another driver of {run.id} started at the same moment") from None
     except OSError as error:
         raise RunError(f"the run directory {run.path} is not writable: {error.strerror}") from error
-    with os.fdopen(descriptor, "w") as stream:
+    with _target(run), os.fdopen(descriptor, "w") as stream:
         json.dump(claim, stream)
     return last + 1
 
@@ -157,12 +171,11 @@ def _take_over(run: RunDir) -> int:
 def driver_alive(run: RunDir, epoch: int) -> str | None:
     """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
     claim = read_json(run.path / f"driver-{epoch}") or {}
-    who = f"pid {claim.get('pid')} on {claim.get('host')}"
-    if claim.get("host") == socket.gethostname():
-        try:
-            return who if start_ticks(int(claim["pid"])) == claim["ticks"] else None
-        except (OSError, KeyError):
-            return None
+    if "ticks" not in claim:  # killed as it made the claim; one that lives gives way to the next
+        return None
+    who = f"pid {claim['pid']} on {claim['host']}"
+    if claim["host"] == socket.gethostname():
+        return who if lives(claim["pid"], claim["ticks"]) else None
     status = read_json(run.status) or {}
     beat = status.get("driver", {}).get("heartbeat", 0.0)
     return who if time.time() - beat < HEARTBEAT_OLD_S else None
