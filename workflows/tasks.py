@@ -79,14 +79,17 @@ def watch_buffer(
     """One long poll on the frames of an attempt, see :func:`burstlens.workflows.watch.watch`."""
     job = Path(job_folder)
     deadline = time.monotonic() + timeout_s
-    # What lay in the folder before the model began must be known first.
-    while (baseline := read_json(job / "baseline.json")) is None:
-        if time.monotonic() > deadline or (job / "ended.json").exists():
+    # The baseline is written before the model begins: without one there is nothing to see, and
+    # there never will be when the job has ended.
+    while True:
+        over = (job / "ended.json").exists()
+        baseline = read_json(job / "baseline.json")
+        if baseline is not None:
             break
+        if over or time.monotonic() > deadline:
+            return Watched(Report((), (), cursor, ended=over), free_bytes(buffer.root()))
         time.sleep(interval_s)
     folder = f"{buffer.folder}/{attempt}"
-    if baseline is None:
-        timeout_s = 0.0
     report = watch(
         buffer.root(),
         folder,
@@ -94,7 +97,7 @@ def watch_buffer(
         run,
         attempt,
         cursor,
-        baseline=baseline or {},
+        baseline=baseline,
         ended=(job / "ended.json").exists,
         timeout_s=timeout_s,
         interval_s=interval_s,
