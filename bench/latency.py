@@ -20,12 +20,12 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 def _case(scratch: Scratch, format_: str, log: bool, quick: bool) -> list[Figure]:
-    frames, variables, period = (6, 1, 0.6) if quick else (30, 10, 1.5)
+    frames, variables, period = (5, 1, 0.3) if quick else (30, 10, 1.5)
     ran = run(
         scratch,
         f"latency-{format_}-{'log' if log else 'silent'}",
         {"frames": frames, "variables": variables, "format": format_, "period": period}
-        | {"start": WARM_S},
+        | {"start": 1.0 if quick else WARM_S},
         log=log,
     )
     megabytes = variables * 15
