@@ -206,7 +206,7 @@ class Jobs:
 
     def heard(self, report: Report) -> None:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""
-        self._in_progress = bool(report.cursor.open)
+        self._in_progress = any(not unit.whole for unit in report.cursor.open)
         if report.trouble:
             self._trouble = report.trouble[-1]
         self._tail = report.tail or self._tail

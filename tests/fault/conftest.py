@@ -134,13 +134,13 @@ class Case:
                 return
         pytest.fail(f"two resumes did not end the run:\n{self.said()}")
 
-    def await_event(self, event: str, count: int = 1, limit_s: float = 60.0) -> None:
+    def await_event(self, event: str, count: int = 1, limit_s: float = 120.0) -> None:
         """Wait until the journal has that event so often."""
         self.await_that(
             lambda: sum(line["event"] == event for line in self.journal()) >= count, event, limit_s
         )
 
-    def await_that(self, holds: Any, what: str, limit_s: float = 60.0) -> None:
+    def await_that(self, holds: Any, what: str, limit_s: float = 120.0) -> None:
         """Wait until ``holds()``."""
         end = time.monotonic() + limit_s
         while not holds():
