@@ -26,7 +26,6 @@ class Scene:
             "BURSTLENS_RUNS": str(self.folder / "runs"),
             "BURSTLENS_BUFFER": str(self.folder / "buffer"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
-            "NUMBA_NUM_THREADS": "1",
         }
 
     @property

@@ -1,0 +1,99 @@
+"""The demo as somebody outside sees it: inotify on the buffer and on the products."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import struct
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.slow
+
+RECIPES = Path(__file__).parents[2] / "workflows" / "recipes"
+CLOSE_WRITE, MOVED_TO, CREATE, MODIFY = 0x8, 0x80, 0x100, 0x2
+_EVENT = struct.Struct("iIII")
+
+
+class Observer:
+    """Notes (time, event, path) of what happens in folders, also those made later."""
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = self._library.inotify_init1(0)
+        self._folders: dict[int, Path] = {}
+        self.seen: list[tuple[float, int, Path]] = []
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def add(self, folder: Path) -> None:
+        number = self._library.inotify_add_watch(
+            self._descriptor, os.fsencode(folder), CLOSE_WRITE | MOVED_TO | CREATE | MODIFY
+        )
+        self._folders[number] = folder
+
+    def _read(self) -> None:
+        while True:
+            block = os.read(self._descriptor, 65536)
+            now, at = time.monotonic(), 0
+            while at < len(block):
+                number, mask, _, length = _EVENT.unpack_from(block, at)
+                name = block[at + 16 : at + 16 + length].rstrip(b"\0").decode()
+                at += 16 + length
+                self.seen.append((now, mask, self._folders[number] / name))
+
+
+@pytest.fixture(scope="module")
+def observed(scene):
+    made = scene("demo")
+    shutil.rmtree(made.folder / "inputs")
+    shutil.copytree(RECIPES / "seismic-basin", made.folder, dirs_exist_ok=True)
+    observer = Observer()
+    process = made.start()
+    waiting = {
+        made.folder / "buffer" / f"burstlens-{os.getuid()}" / "it" / "1",
+        made.run_dir / "products" / "ground",
+    }
+    while process.poll() is None and waiting:
+        for folder in sorted(waiting):
+            if folder.is_dir():
+                observer.add(folder)
+                waiting.discard(folder)
+        time.sleep(0.002)
+    output, _ = process.communicate(timeout=280)
+    return made, process.returncode, output, observer.seen
+
+
+def test_a_frame_is_published_before_the_one_after_the_next_is_closed(observed):
+    made, code, output, seen = observed
+    assert code == 0, output
+    closed: dict[int, float] = {}
+    for when, mask, path in seen:
+        match = re.fullmatch(r"surface_(\d+)\.nc", path.name)
+        if match and mask & CLOSE_WRITE:
+            closed[int(match[1])] = when
+    published = {
+        path.name: when for when, mask, path in seen if path.suffix == ".png" and mask & MOVED_TO
+    }
+    pictures = sorted(path.name for path in (made.run_dir / "products" / "ground").glob("*.png"))
+    assert len(pictures) == len(closed) >= 40
+    numbers = sorted(closed)
+    in_time = [
+        k
+        for k, picture in enumerate(pictures[:-2])
+        if published.get(picture, 0.0) and published[picture] < closed[numbers[k + 2]]
+    ]
+    assert len(in_time) >= 0.9 * (len(pictures) - 2)
+
+
+def test_nothing_partial_ever_stands_under_a_final_name(observed):
+    made, _, _, seen = observed
+    touched = {path for _, mask, path in seen if path.suffix == ".png" and not mask & MOVED_TO}
+    assert touched == set()
+    for picture in (made.run_dir / "products" / "ground").glob("*.png"):
+        Image.open(picture).verify()
