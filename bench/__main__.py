@@ -21,6 +21,7 @@ def main() -> int:
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
     parser.add_argument("--quick", action="store_true", help="small and short: does it run at all")
     parser.add_argument("--to", type=Path, default=Path(__file__).parent, help="for the results")
+    parser.add_argument("--remark", default="", help="what disturbed the machine, for the results")
     given = parser.parse_args()
     parts = [part for part in given.only.split(",") if part]
     unknown = sorted(set(parts) - set(PARTS))
@@ -29,11 +30,11 @@ def main() -> int:
     failed = 0
     for part in parts:
         print(f"bench: {part}", file=sys.stderr, flush=True)
-        failed |= not _measure(part, given.to, quick=given.quick)
+        failed |= not _measure(part, given.to, given.remark, quick=given.quick)
     return failed
 
 
-def _measure(part: str, folder: Path, *, quick: bool) -> bool:
+def _measure(part: str, folder: Path, remark: str, *, quick: bool) -> bool:
     memory = Path("/dev/shm")
     with (
         tempfile.TemporaryDirectory(prefix="burstlens-bench-", dir=memory) as buffer,
@@ -48,7 +49,7 @@ def _measure(part: str, folder: Path, *, quick: bool) -> bool:
             print(f"bench: {part} could not be measured: {error}", file=sys.stderr)
             return False
         command = f"python -m bench --only {part}{' --quick' if quick else ''}"
-        store(folder, part, command, (before, os.getloadavg()[0]), figures)
+        store(folder, part, command, (before, os.getloadavg()[0]), figures, remark)
     for figure in figures:
         print(f"  {figure.name}: {figure.value:.4g} {figure.unit} {figure.note}", flush=True)
     return True

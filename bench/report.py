@@ -67,7 +67,12 @@ def machine() -> dict[str, str]:
 
 
 def store(
-    folder: Path, part: str, command: str, load: Sequence[float], figures: list[Figure]
+    folder: Path,
+    part: str,
+    command: str,
+    load: Sequence[float],
+    figures: list[Figure],
+    remark: str,
 ) -> None:
     """Put a part's figures into ``results.json`` and write ``RESULTS.md`` anew.
 
@@ -81,6 +86,7 @@ def store(
         "machine": machine(),
         "load": [round(value, 2) for value in load],
         "niceness": os.nice(0),
+        "remark": remark,
         "figures": [asdict(figure) for figure in figures],
     }
     path.write_text(json.dumps(results, indent=2) + "\n")
@@ -107,6 +113,7 @@ def markdown(results: dict[str, Any]) -> str:
             f"niceness {result['niceness']}",
             "",
             f"<sub>{facts}</sub>",
+            *(["", result["remark"]] if result["remark"] else []),
             "",
             "| figure | measured | target | met | |",
             "|---|---:|---:|---|---|",
