@@ -78,7 +78,7 @@ SetOpt = Annotated[
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-@app.command()
+@app.command(short_help="Run a recipe, and see it while it runs.")
 def run(
     recipe: RecipeArg,
     site: SiteOpt = None,
@@ -109,7 +109,7 @@ def run(
     _drive(made.path, detach=detach, as_json=as_json)
 
 
-@app.command()
+@app.command(short_help="See an earthquake cross a basin, in about two minutes.")
 def demo(
     settings: SetOpt = None,
     name: Annotated[str | None, typer.Option(help="The run's id, else made from the time.")] = None,
@@ -230,7 +230,7 @@ def stop(
     )
 
 
-@app.command()
+@app.command(short_help="Go on with a run after a crash, a failure or a stop.")
 def resume(
     run_name: RunArg,
     detach: Annotated[
