@@ -1,0 +1,222 @@
+"""What surrounds a run goes wrong: its disk, its terminal, its driver's place."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+AWAY_S = 4.0
+LONG = "--interval 60"
+"""A model that is still in its first pause when it is disturbed."""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Mounts a file system of its own: ``small_disk(size, name)``."""
+    mounted: list[Path] = []
+
+    def mount(size: str, name: str = "disk") -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        mounted.append(place)
+        return place
+
+    yield mount
+    for place in mounted:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def _fill(place: Path) -> Path:
+    """Leave no room there; deleting what is returned gives it back."""
+    ballast = place / "ballast"
+    with ballast.open("wb", buffering=0) as stream:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while True:
+                    stream.write(b"x" * size)
+            except OSError:
+                continue
+    return ballast
+
+
+def _without_traceback(case: Any) -> str:
+    said: str = case.said()
+    assert "Traceback" not in said, said
+    return said
+
+
+def _done(case: Any, driver: Any) -> None:
+    assert case.wait(driver).code == 0, case.said()
+    _without_traceback(case)
+    assert not case.faults(), case.said()
+
+
+def _status(case: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((case.run / "status.json").read_text())
+    return found
+
+
+def test_a_run_whose_directory_is_away_for_a_while_ends_by_itself(case: Any) -> None:
+    driver = case.launch()
+    case.await_event("frame.ready")
+    away = case.folder / "away"
+    case.run.rename(away)
+    time.sleep(AWAY_S)
+    assert not case.run.exists(), f"made again while it was away: {list(case.run.rglob('*'))}"
+    away.rename(case.run)
+    _done(case, driver)
+
+
+@pytest.mark.fault
+def test_a_full_target_delays_products_and_loses_none(make_case: Any, small_disk: Any) -> None:
+    disk = small_disk("24m", "target")
+    case = make_case()
+    case.runs.symlink_to(disk)
+    driver = case.launch()
+    case.await_event("frame.ready")
+    ballast = _fill(disk)
+    time.sleep(AWAY_S)
+    ballast.unlink()
+    _done(case, driver)
+
+
+@pytest.mark.fault
+def test_a_buffer_full_of_foreign_files_delays_products_and_loses_none(
+    make_case: Any, small_disk: Any
+) -> None:
+    disk = small_disk("24m", "buffer")
+    case = make_case(capacity="12 MiB", buffer_folder=disk)
+    driver = case.launch()
+    case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
+    ballast = _fill(disk)
+    time.sleep(AWAY_S)
+    ballast.unlink()
+    _done(case, driver)
+
+
+@pytest.mark.fault
+def test_a_model_that_fills_the_buffer_fails_clearly_and_is_resumed(
+    make_case: Any, small_disk: Any
+) -> None:
+    disk = small_disk("24m", "buffer")
+    case = make_case(capacity="12 MiB", buffer_folder=disk, model="--interval 3")
+    driver = case.launch()
+    case.await_event("frame.ready")
+    ballast = _fill(disk)
+    assert case.wait(driver).code == 1
+    assert "burstlens: wrf ended with exit code 1" in _without_traceback(case)
+    ballast.unlink()
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+def test_a_place_that_cannot_be_written_is_refused_in_one_line(case: Any, small_disk: Any) -> None:
+    disk = small_disk("1m")
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    case.runs.symlink_to(disk)
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert life.said.startswith("burstlens: cannot make the run directory"), life.said
+    assert len(life.said.splitlines()) == 1
+    assert "Read-only file system" in life.said
+
+
+def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(case: Any) -> None:
+    made = case.burstlens("run", "r.toml", "--name", "r", "--detach")
+    assert made.code == 0, made.said
+    driver = _status(case)["driver"]["pid"]
+    os.kill(driver, signal.SIGHUP)
+    second = case.burstlens("resume", "r")
+    assert second.code == 1
+    assert f"run r has a driver already (pid {driver}" in second.said
+    case.await_event("run.ended")
+    assert [line["driver"] for line in case.journal()] == [1] * len(case.journal())
+    _without_traceback(case)
+    assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
+
+
+@pytest.mark.fault
+def test_a_driver_that_another_one_replaced_ends_and_leaves_the_model(make_case: Any) -> None:
+    case = make_case(model="--interval 10")
+    driver = case.launch()
+    case.await_event("frame.ready")
+    (case.run / "driver-2").write_text(json.dumps({"host": "elsewhere", "pid": 1, "ticks": 1}))
+    life = case.wait(driver)
+    assert life.code == 1
+    assert "another driver has taken over r" in _without_traceback(case)
+    assert not (case.run / "attempts" / "1" / "ended.json").exists()
+    (case.run / "driver-2").unlink()
+    _done(case, case.start("resume", "r"))
+    assert {line.get("attempt", 1) for line in case.journal()} == {1}
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [
+        [signal.SIGINT],
+        pytest.param([signal.SIGINT, signal.SIGINT], marks=pytest.mark.fault),
+        pytest.param([signal.SIGTERM], marks=pytest.mark.fault),
+    ],
+    ids=["ctrl-c", "ctrl-c-twice", "sigterm"],
+)
+def test_a_signal_stops_the_model_and_the_run_says_so(make_case: Any, signals: list[int]) -> None:
+    case = make_case(model="--interval 8")
+    driver = case.launch()
+    case.await_event("product.published", 2)
+    for number in signals:
+        driver.send_signal(number)
+        time.sleep(0.2)
+    life = case.wait(driver)
+    assert life.code == 4, life.said
+    assert "stopped, as asked" in _without_traceback(case)
+    assert _status(case)["state"] == "stopped"
+    ended = [line for line in case.journal() if line["event"].endswith(".ended")]
+    assert [line["outcome"] for line in ended] == ["stopped", "stopped"], ended
+    case.await_that(lambda: not case.processes(), "end of all processes", 15)
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+def test_stop_now_needs_no_driver(make_case: Any) -> None:
+    case = make_case(model=LONG)
+    _orphan(case)
+    assert case.burstlens("stop", "r", "--now").code == 0
+    ended = case.run / "attempts" / "1" / "ended.json"
+    case.await_that(ended.exists, "end of the model", 5)  # what the command promises
+    assert json.loads(ended.read_text())["reason"] == "stop-now"
+    case.await_that(lambda: not case.processes(), "end of all processes", 15)
+    assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()
+
+
+@pytest.mark.fault
+def test_stop_without_a_driver_leaves_the_frame_in_progress_a_minute(make_case: Any) -> None:
+    case = make_case(model="--interval 200")
+    _orphan(case)
+    begin = time.monotonic()
+    assert case.burstlens("stop", "r").code == 0
+    ended = case.run / "attempts" / "1" / "ended.json"
+    case.await_that(ended.exists, "end of the model", 90)
+    assert time.monotonic() - begin > 50
+    assert json.loads(ended.read_text())["reason"] == "stop"
+
+
+def _orphan(case: Any) -> None:
+    """Kill the driver while the model runs; it must live on."""
+    driver = case.launch()
+    case.await_event("frame.ready")
+    driver.kill()
+    driver.wait()
+    time.sleep(1.5)
+    assert any("replay.py" in command for command in case.processes().values())
