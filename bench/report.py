@@ -78,6 +78,7 @@ def store(
 
     ``load`` is the machine's load average before and after: others may have used its cores.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "results.json"
     results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     results[part] = {

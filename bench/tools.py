@@ -20,16 +20,24 @@ from burstlens.viz.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context, ProductKind
 
+CUT = Crop(index={"x": (100, 200), "y": (50, 150)})
 PVBATCH = """
 import sys
 from paraview.simple import *
 reader = NetCDFReader(FileName=[sys.argv[1]])
 reader.Dimensions = "(z, y, x)"
 reader.SphericalCoordinates = 0
-shown = Show(Slice(Input=reader, SliceType="Plane"), GetActiveViewOrCreate("RenderView"))
-ColorBy(shown, ("POINTS", "v0"))
+reader.UpdatePipeline()
+cut = Slice(Input=reader, SliceType="Plane")
+cut.SliceType.Normal = [0, 0, 1]
+view = GetActiveViewOrCreate("RenderView")
+shown = Show(cut, view)
+place = "POINTS" if "v0" in reader.PointData.keys() else "CELLS"
+ColorBy(shown, (place, "v0"))
+shown.RescaleTransferFunctionToDataRange()
+ResetCamera(view)
 Render()
-SaveScreenshot(sys.argv[2], ImageResolution=[900, 750])
+SaveScreenshot(sys.argv[2], view, ImageResolution=[900, 750])
 """
 
 
@@ -40,23 +48,31 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     write_frame(frame, 0, fields, FORMATS["classic"])
     repeats = 2 if quick else 7
     figures = []
-    if pvbatch := shutil.which("pvbatch"):
+    if pvbatch := _pvbatch():
         script, picture = scratch.runs / "slice.py", scratch.runs / "slice.png"
         script.write_text(PVBATCH)
-        argv = [pvbatch, "--force-offscreen-rendering", str(script), str(frame), str(picture)]
+        argv = [*pvbatch, "--force-offscreen-rendering", str(script), str(frame), str(picture)]
         options = MapOptions("v0", level=10, limits=(-13.0, 13.0))
         ours = _ours(MapKind(), options, frame, scratch.runs / "map.png", repeats)
         figures += _beside("pvbatch, a slice as PNG", argv, picture, "our map", ours, repeats)
     if ncks := shutil.which("ncks"):
         cut = scratch.buffer / "cut.nc"
         argv = [ncks, "-O", "-d", "x,100,199", "-d", "y,50,149", "-v", "v0,v1"]
-        crop = NetcdfOptions(("v0", "v1"), crop=Crop(index={"x": (100, 200), "y": (50, 150)}))
+        crop = NetcdfOptions(("v0", "v1"), format="classic", crop=CUT)
         ours = _ours(NetcdfKind(), crop, frame, scratch.buffer / "ours.nc", repeats)
         argv += [str(frame), str(cut)]
         figures += _beside("ncks, a crop of 2 variables", argv, cut, "our crop", ours, repeats)
     if not figures:
         raise RuntimeError("neither pvbatch nor ncks is installed")
     return figures
+
+
+def _pvbatch() -> list[str]:
+    """Debian's ParaView draws through X only: without a display, under a virtual one."""
+    program, screen = shutil.which("pvbatch"), shutil.which("xvfb-run")
+    if program is None or os.environ.get("DISPLAY"):
+        return [program] if program else []
+    return [screen, "-a", program] if screen else []
 
 
 def _ours(
