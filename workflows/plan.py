@@ -34,11 +34,9 @@ class Plan:
     def text(self) -> str:
         """The plan for people: the nodes in order, and the graph."""
         lines = [f"{self.title}  ({self.recipe} on {self.site})", ""]
-        for node in self.nodes:
-            lines.append(f"  {node.name:<16} {node.where:<10} {node.what}")
+        lines += [f"  {node.name:<16} {node.where:<10} {node.what}" for node in self.nodes]
         lines += ["", "each ready frame adds:"]
-        for node in self.frame_nodes:
-            lines.append(f"  {node.name:<16} {node.where:<10} {node.what}")
+        lines += [f"  {node.name:<16} {node.where:<10} {node.what}" for node in self.frame_nodes]
         lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
         if self.warnings:
             lines += ["", *(f"warning: {warning}" for warning in self.warnings)]

@@ -108,6 +108,5 @@ def text(status: Status) -> str:
     if status["state"] not in OVER:
         lines.append(f"  block    {status['block']}")
     lines.append(f"  pictures {status['pictures']}")
-    for alarm in status["alarms"][-3:]:
-        lines.append(f"  ! {alarm['text']}")
+    lines += [f"  ! {alarm['text']}" for alarm in status["alarms"][-3:]]
     return "\n".join(lines)
