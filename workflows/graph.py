@@ -59,6 +59,7 @@ class Graph:
         self._generation = 0
         self._block: HighThroughputExecutor | None = None
         self._blocks: list[HighThroughputExecutor] = []
+        self._pending: dict[Future[Any], tuple[str, Any]] = {}
         self._leaving = threading.Event()
         self._state = "queued"
         self._next_look = 0.0
@@ -132,7 +133,12 @@ class Graph:
     def _give_up(self, block: HighThroughputExecutor) -> None:
         with contextlib.suppress(Exception):
             block.provider.cancel(list(block.job_ids_to_block))
-        block.set_bad_state_and_fail_all(RuntimeError("the interchange has died"))
+        # Parsl retries what it fails here, on the same executor, and may never tell of the end.
+        with contextlib.suppress(Exception):
+            block.set_bad_state_and_fail_all(RuntimeError("the interchange has died"))
+        for future, (kind, about) in self._pending.copy().items():
+            if kind != "job" and self._pending.pop(future, None) is not None:
+                self.ended.put(Done(kind, about, error=RuntimeError("the interchange has died")))
 
     def view(
         self, kind: str, about: Any, function: Callable[..., Any], *args: Any, urgent: bool = False
@@ -175,7 +181,11 @@ class Graph:
         return self._apps[function, label]
 
     def _report(self, future: Future[Any], kind: str, about: Any) -> None:
+        self._pending[future] = (kind, about)
+
         def ended(done: Future[Any]) -> None:
+            if self._pending.pop(done, None) is None:
+                return  # given up before
             error = done.exception()
             self.ended.put(
                 Done(kind, about, error=error) if error else Done(kind, about, done.result())
