@@ -1,6 +1,6 @@
 """Tools that people use today, on the same frames: ParaView's pvbatch and NCO's ncks.
 
-Each where it is installed (Debian: ``python3-paraview`` or ``paraview``, ``nco``).
+Each where it is installed (Debian: ``paraview`` with ``xvfb``, ``nco``).
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.pipeline import Scratch
@@ -48,13 +50,16 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     write_frame(frame, 0, fields, FORMATS["classic"])
     repeats = 2 if quick else 7
     figures = []
-    if pvbatch := _pvbatch():
+    if pvbatch := shutil.which("pvbatch"):
         script, picture = scratch.runs / "slice.py", scratch.runs / "slice.png"
         script.write_text(PVBATCH)
-        argv = [*pvbatch, "--force-offscreen-rendering", str(script), str(frame), str(picture)]
+        argv = [pvbatch, "--force-offscreen-rendering", str(script), str(frame), str(picture)]
         options = MapOptions("v0", level=10, limits=(-13.0, 13.0))
         ours = _ours(MapKind(), options, frame, scratch.runs / "map.png", repeats)
-        figures += _beside("pvbatch, a slice as PNG", argv, picture, "our map", ours, repeats)
+        with _display() as there:
+            if there:
+                name = "pvbatch, a slice as PNG"
+                figures += _beside(name, argv, picture, "our map", ours, repeats)
     if ncks := shutil.which("ncks"):
         cut = scratch.buffer / "cut.nc"
         argv = [ncks, "-O", "-d", "x,100,199", "-d", "y,50,149", "-v", "v0,v1"]
@@ -67,12 +72,26 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     return figures
 
 
-def _pvbatch() -> list[str]:
-    """Debian's ParaView draws through X only: without a display, under a virtual one."""
-    program, screen = shutil.which("pvbatch"), shutil.which("xvfb-run")
-    if program is None or os.environ.get("DISPLAY"):
-        return [program] if program else []
-    return [screen, "-a", program] if screen else []
+@contextmanager
+def _display() -> Iterator[bool]:
+    """A display, as Debian's ParaView draws through X only: the user's or a virtual one."""
+    if os.environ.get("DISPLAY") or shutil.which("Xvfb") is None:
+        yield bool(os.environ.get("DISPLAY"))
+        return
+    screen = subprocess.Popen(
+        ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert screen.stdout is not None
+    try:
+        os.environ["DISPLAY"] = f":{screen.stdout.readline().strip()}"
+        yield True
+    finally:
+        os.environ.pop("DISPLAY", None)
+        screen.terminate()
+        screen.wait()
 
 
 def _ours(
