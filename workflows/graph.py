@@ -30,6 +30,7 @@ from burstlens.workflows import tasks
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.supervised import Ended, run_job
 
+SEND_LIMIT_MS = 2000
 LOOK_S = 5.0
 """How often the provider is asked about the viewing block's job."""
 
@@ -91,6 +92,9 @@ class Graph:
         label = f"viewing-{self._generation}"
         block = viewing_block(self.site, label, self.run.parsl)
         self._kernel.add_executors([block])
+        # Without an interchange at its other end a send blocks for ever, and with it the one
+        # thread by which Parsl launches the tasks of every executor.
+        block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
         block.scale_out_facade(1)
         self._block = block
         self._blocks.append(block)
