@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from burstlens.cluster_configs.site import choose
@@ -42,7 +43,9 @@ def new_run(
     loaded, table = check(source, settings)
     chosen = choose(site)
     warnings = require(preflight(loaded))
-    return create(loaded, table, source.path, chosen, name), warnings
+    # A site given as a file is found again by its path, whatever folder resume is called from.
+    known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
+    return create(loaded, table, source.path, known_as, name), warnings
 
 
 def recipe_titles() -> list[dict[str, str]]:

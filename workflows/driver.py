@@ -90,7 +90,6 @@ class Driver:
                 for done in self.graph.events(TICK_S):
                     self._handlers[done.kind](done)
                 self._advance(time.monotonic())
-            self.snapshot.end(self._end)
             return self._end
         finally:
             if self.production is not None:
@@ -181,10 +180,6 @@ class Driver:
 
     def _start_jobs(self) -> None:
         assert self.buffer is not None
-        asked = self.run.asked() if not self.history.attempt else None
-        if asked is not None:
-            self._end = Outcome("stopped", 4, "stopped before the simulation started")
-            return
         self.snapshot.state = "starting"
         self.jobs.start(self.buffer)
         self._watch()
@@ -257,8 +252,16 @@ class Driver:
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
             self._look_around()
-        if self.production is not None and self._drained() and not self._homing:
-            self._go_home()
+        if self.production is not None and not self._homing:
+            if self._drained():
+                self._go_home()
+            elif self._watched_all and self.jobs.over and self.production.stuck(now, PATIENCE_S):
+                self._end = Outcome(
+                    "failed",
+                    1,
+                    f"{self.production.backlog.size} products cannot be staged "
+                    f"({self.production.trouble}); the buffer is kept",
+                )
 
     def _wait_for_target(self, error: OSError, now: float) -> None:
         # What is made waits in .incoming or on the buffer, and is published when it can be.
@@ -278,6 +281,9 @@ class Driver:
         asked = self.run.asked()
         if asked is not None and self.jobs.attempt:
             self.jobs.stop(asked)
+        elif asked is not None:
+            self.journal.append("control.received", control=asked)
+            self._end = Outcome("stopped", 4, "stopped before the simulation started")
         if self.production is not None and self.production.space.pressed(self.snapshot.free_bytes):
             self._relieve(self.production)
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():

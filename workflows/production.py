@@ -67,6 +67,8 @@ class Production:
         )
         first = recipe.model.main_stream(recipe.inputs)
         self.backlog = Backlog(recipe.products, history, context, first, str(run.products))
+        self.trouble = ""
+        self._last_good = time.monotonic()
         self._slots = slots
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
@@ -98,7 +100,10 @@ class Production:
         work: Work = done.about
         self.backlog.returned()
         now = time.monotonic()
+        if not isinstance(done.error, StagingError):
+            self._last_good = now
         if isinstance(done.error, StagingError):
+            self.trouble = str(done.error)
             self.snapshot.alarm(f"{done.error}; it is tried again")
             self.backlog.again(work, now)
         elif done.error is not None and (
@@ -182,6 +187,10 @@ class Production:
             paths = [path for frame in group for path in frame.paths]
             output = str(self.run.output)
             self.graph.view("released", None, buffers.release, self.buffer, paths, keep, output)
+
+    def stuck(self, now: float, patience_s: float) -> bool:
+        """Whether products are outstanding and none has been staged for so long."""
+        return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
 
     @property
     def settled(self) -> bool:

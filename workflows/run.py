@@ -36,7 +36,7 @@ HEARTBEAT_OLD_S = 60.0
 
 
 def create(
-    recipe: Recipe, table: dict[str, Any], source: Path, site: Site, name: str | None
+    recipe: Recipe, table: dict[str, Any], source: Path, site: str, name: str | None
 ) -> RunDir:
     """Make the run directory of a new run, with everything it needs later.
 
@@ -63,7 +63,7 @@ def create(
                     **table,
                     "simulation": table["simulation"] | {"inputs": str(recipe.inputs)},
                 },
-                "site": site.name,
+                "site": site,
                 "created": round(time.time(), 3),
                 "host": socket.gethostname(),
                 "burstlens": __version__,
@@ -116,6 +116,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
             message=outcome.message,
             line=outcome.line,
         )
+        driver.snapshot.end(outcome)
     return outcome
 
 

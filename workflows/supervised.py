@@ -89,7 +89,8 @@ def run_job(
             submitted(job_id)
         elif not ended.exists():
             launcher.clear(job_folder)
-            lost = {"reason": "lost", "message": "its supervisor was killed", "ended": time.time()}
+            message = f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
+            lost = {"reason": "lost", "message": message, "ended": time.time()}
             write_json(ended, lost)  # the watcher waits for this file too
     end = Ended(told.get("exit_code"), told.get("signal"), told["reason"], told.get("message", ""))
     if not end.well:
