@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def _named(value: str) -> str:
-    if not _NAME.fullmatch(value):
+    if not NAME.fullmatch(value):
         raise ValueError("a name is 1 to 64 letters, digits, '_' or '-', as it names files")
     return value
 

@@ -25,7 +25,7 @@ from burstlens.run_dir import RunDir, facts_of, runs_folder
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
 from burstlens.workflows.launch import lives
-from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.recipe import NAME, Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import Source
 from burstlens.workflows.snapshot import Snapshot
@@ -42,6 +42,11 @@ def create(
 
     Raises RunError when it exists or cannot be written.
     """
+    if name is not None and not NAME.fullmatch(name):
+        raise RunError(
+            f"--name {name!r}: a run's name is 1 to 64 letters, digits, '.', '_' or '-', "
+            "as it names folders"
+        )
     stamp = time.strftime("%Y%m%d-%H%M%S")
     run = RunDir(runs_folder() / (name or f"{recipe.name}-{stamp}-{secrets.token_hex(2)}"))
     run.create()
