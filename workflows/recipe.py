@@ -20,7 +20,7 @@ from burstlens.viz.product import ProductKind
 from burstlens.workflows.models.base import Model
 
 # No dot: it separates the parts of a dotted path, and of the names of files.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def _named(value: str) -> str:

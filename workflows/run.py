@@ -44,7 +44,7 @@ def create(
     """
     if name is not None and not NAME.fullmatch(name):
         raise RunError(
-            f"--name {name!r}: a run's name is 1 to 64 letters, digits, '.', '_' or '-', "
+            f"--name {name!r}: a run's name is 1 to 64 letters, digits, '_' or '-', "
             "as it names folders"
         )
     stamp = time.strftime("%Y%m%d-%H%M%S")
