@@ -41,6 +41,8 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   moment_n_m = 1e17
   function = "bell"           # triangle, bell, liu take duration_s; gaussian, ricker, brune
   duration_s = 1.5            # take frequency_hz
+  [absorbing]                 # robust = true where soft layers (vs a fourth of the rock below)
+  points = 10                 # run into the edges: they echo 2 % there, but cannot blow up
   [output]                    # each so many steps, 0 is never
   surface_every = 20
   volume_every = 100

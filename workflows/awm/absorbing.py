@@ -25,7 +25,9 @@ PAD = 2
 class Damping:
     """How an absorbing layer damps: ``points`` nodes thick, the theoretical ``reflection`` at
     normal incidence of its outer end, the highest ``speed`` in m/s, ``spacing_m``, ``step_s`` and
-    the ``frequency_hz`` around which grazing waves are damped best.
+    the ``frequency_hz`` around which grazing waves are damped best. ``robust`` holds the frequency
+    shift three times as high through the whole layer: trapped waves then cannot grow where soft
+    strata under a free surface run into it, but it sends back some 2 % of a long wave.
     """
 
     points: int
@@ -34,13 +36,15 @@ class Damping:
     spacing_m: float
     step_s: float
     frequency_hz: float
+    robust: bool
 
     def coefficients(self, depth: NDArray[np.float64]) -> Field:
         """b and a (2, n) of the recursive convolution at ``depth`` spacings into the layer."""
         inside = np.clip(depth / self.points, 0.0, None)
         peak = -1.5 * self.speed * math.log(self.reflection) / (self.points * self.spacing_m)
         d = peak * inside**2
-        alpha = math.pi * self.frequency_hz * np.clip(1 - inside, 0.0, None)
+        shift = np.full_like(inside, 3.0) if self.robust else np.clip(1 - inside, 0.0, None)
+        alpha = math.pi * self.frequency_hz * shift
         b = np.exp(-(d + alpha) * self.step_s)
         a = np.where(d > 0, d * (b - 1) / np.maximum(d + alpha, 1e-30), 0.0)
         return np.stack([b, a]).astype(np.float32)

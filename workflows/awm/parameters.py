@@ -161,10 +161,14 @@ class Source(Table):
 
 
 class Absorbing(Table):
-    """Convolutional perfectly matched layers around the grid, ``points`` nodes thick."""
+    """Convolutional perfectly matched layers around the grid, ``points`` nodes thick.
+
+    ``robust`` is for soft strata that run into them: see :class:`.absorbing.Damping`.
+    """
 
     points: int = Field(default=10, ge=4, le=100)
     reflection: float = Field(default=1e-4, gt=0, lt=1)
+    robust: bool = False
 
 
 class Output(Table):

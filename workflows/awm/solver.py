@@ -63,6 +63,7 @@ class Solver:
             self.spacing_m,
             self.step_s,
             parameters.source.highest_hz / 2,
+            parameters.absorbing.robust,
         )
         sides = [(2, False), (2, True), (1, False), (1, True), (0, False)]
         if not parameters.free_surface:
