@@ -26,8 +26,11 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     ran = run(scratch, "cost", {**writer, "start": WARM_S})
     ours = _per_frame(ran, OURS)
     pace = f"{15 * variables} MB classic frames, one each {period:g} s"
+    shares = ", ".join(f"{role} {1000 * _per_frame(ran, (role,)):.0f} ms" for role in OURS)
     figures = [
-        Figure("CPU per map, warm, all processes of the pipeline", ours, "s", note=pace),
+        Figure(
+            "CPU per map, warm, all processes of the pipeline", ours, "s", note=f"{pace}; {shares}"
+        ),
         Figure(
             "CPU per map, without what polling and waiting take",
             max(0.0, ours - period * _waiting(ran)),
