@@ -164,7 +164,7 @@ def _take_over(run: RunDir) -> int:
                            f"burstlens watch {run.id}")  # fmt: skip
     claim = {"host": socket.gethostname(), "pid": os.getpid(), "ticks": start_ticks(os.getpid())}
     try:
-        descriptor = os.open(run.path / f"driver-{last + 1}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        descriptor = os.open(run.path / f"driver-{last + 1}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         raise RunError(f"another driver of {run.id} started at the same moment") from None
     except OSError as error:
