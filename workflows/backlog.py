@@ -49,12 +49,12 @@ class Backlog:
     later: list[tuple[float, int, Work]] = field(default_factory=list)
     under_way: int = 0
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _times: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    _times: dict[str, list[str]] = field(default_factory=dict)
     _count: int = 0
 
     def __post_init__(self) -> None:
-        for stream, valid, attempt in sorted(self.history.frames):
-            self._times.setdefault((stream, attempt), []).append(valid)
+        for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
+            self._times.setdefault(stream, []).append(valid)
         for product in self.products:
             wanted = product.kind.wants_limits(product.options)
             if wanted and product.name not in self.history.limits:
@@ -81,7 +81,8 @@ class Backlog:
             self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
 
     def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
-        times = self._times.setdefault((frame.stream, frame.attempt), [])
+        # Of all attempts: a model that restarts midway must not shift each n-th frame.
+        times = self._times.setdefault(frame.stream, [])
         place = bisect.bisect_left(times, frame.time)
         if place == len(times) or times[place] != frame.time:
             times.insert(place, frame.time)

@@ -6,6 +6,7 @@ These functions run on the viewing block. On the buffer a run owns the folder of
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import shutil
@@ -40,12 +41,12 @@ class BufferRef:
         return PosixStager()
 
 
-def free_bytes(root: Path) -> int:
-    """Room left for this user at ``root``; 0 when it cannot be told."""
+def free_bytes(root: Path) -> int | None:
+    """Room left for this user at ``root``; None when it cannot be told."""
     try:
         status = os.statvfs(root)
     except OSError:
-        return 0
+        return None
     return status.f_bavail * status.f_frsize
 
 
@@ -71,9 +72,12 @@ def prepare(
             if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
                 refused.append(f"{root} is not a folder of yours")
                 continue
+            if status.st_mode & 0o022:
+                refused.append(f"{root} may be written by others")
+                continue
             free = free_bytes(root)
-            if free < capacity_bytes:
-                refused.append(f"{root} has {show_bytes(free)} free")
+            if free is None or free < capacity_bytes:
+                refused.append(f"{root} has {show_bytes(free or 0)} free")
                 continue
             (root / folder).mkdir(exist_ok=True)
         except OSError as error:
@@ -151,19 +155,25 @@ def bring_home(
             relative = os.path.relpath(source, base)
             if not any(fnmatch.fnmatch(relative, pattern) for pattern in patterns):
                 continue
-            place = Path(target) / relative
-            part = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")
-            try:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                arrival = bring(stager, source, part)
-                os.replace(part, place)
-            except OSError as error:
-                remove(part)
-                raise StagingError(
-                    "cannot bring home", path=str(place), number=error.errno or 0
-                ) from error
-            home.append((relative, arrival.bytes))
+            home.append((relative, _bring_one(stager, source, Path(target) / relative)))
     return home
+
+
+def _bring_one(stager: Stager, source: Path, place: Path) -> int:
+    part = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        arrival = bring(stager, source, part)
+        os.replace(part, place)
+    except OSError as error:
+        remove(part)
+        raise StagingError("cannot bring home", path=str(place), number=error.errno or 0) from error
+    return arrival.bytes
+
+
+def in_model_folder(path: str) -> str:
+    """The part of a frame's path (``<run>/<attempt>/<name>``) that the model itself knows."""
+    return path.split("/", 2)[2]
 
 
 def bring_all_home(
@@ -189,12 +199,10 @@ def release(
     count = home = 0
     for path in dict.fromkeys(paths):
         source = buffer.root() / path
+        relative = in_model_folder(path)
         try:
-            if any(fnmatch.fnmatch(source.name, pattern) for pattern in keep) and source.exists():
-                Path(output).mkdir(exist_ok=True)
-                part = Path(output) / f".{source.name}.{uuid.uuid4().hex}.part"
-                bring(buffer.stager(), source, part)
-                os.replace(part, Path(output) / source.name)
+            if any(fnmatch.fnmatch(relative, pattern) for pattern in keep) and source.exists():
+                _bring_one(buffer.stager(), source, Path(output) / relative)
                 home += 1
             source.unlink()
             count += 1
@@ -213,9 +221,10 @@ def destroy(buffer: BufferRef) -> None:
     if not buffer.folder or "/" in buffer.folder or buffer.folder.startswith("."):
         raise StagingError("not a run's folder, left alone", path=str(folder))
     try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return
+        while folder.exists():
+            # A file that somebody else deletes meanwhile ends rmtree half way.
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(folder)
     except OSError as error:
         raise StagingError(
             "cannot free the buffer", path=str(error.filename), number=error.errno or 0

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 
 from burstlens.cluster_configs.site import choose
-from burstlens.errors import RecipeError
+from burstlens.errors import RecipeError, SiteError
+from burstlens.quantity import show_bytes
 from burstlens.run_dir import RunDir
 from burstlens.workflows.plan import Plan, make_plan
 from burstlens.workflows.preflight import Finding, preflight, require
@@ -42,6 +43,12 @@ def new_run(
     source = read(recipe)
     loaded, table = check(source, settings)
     chosen = choose(site)
+    limit = chosen.buffer.limit
+    if limit is not None and loaded.buffer.capacity > limit:
+        raise SiteError(
+            f"buffer.capacity is {show_bytes(loaded.buffer.capacity)}, the site {chosen.name} "
+            f"allows a run {show_bytes(limit)}"
+        )
     warnings = require(preflight(loaded))
     # A site given as a file is found again by its path, whatever folder resume is called from.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from burstlens.cluster_configs.site import Site
 from burstlens.errors import BurstlensError, RunError
 from burstlens.journal import Journal
-from burstlens.run_dir import RunDir
+from burstlens.run_dir import RunDir, facts_of
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows import tasks
 from burstlens.workflows.buffer import BufferRef
@@ -25,7 +25,10 @@ from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.snapshot import Snapshot
 
 TICK_S = 0.5
-WATCH_S = 10.0
+WATCH_S = 2.0
+"""How long a watcher that sees nothing stays: a stop waits for its next report at most."""
+BLOCKS = 5
+"""Viewing blocks in a row that may end without having given anything."""
 PATIENCE_S = 120.0
 """How long to go on without a writable target, or with products that cannot be staged, when
 nothing else is left to do."""
@@ -63,6 +66,7 @@ class Driver:
         self._homing = False
         self._end: Outcome | None = None
         self._losses: Counter[str] = Counter()
+        self._blocks_lost = 0
         self._later: list[tuple[float, Callable[[], None]]] = []
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
@@ -102,7 +106,7 @@ class Driver:
             None,
             buffers.prepare,
             self.site.buffer.folders,
-            self.run.id,
+            str(facts_of(self.run)["buffer_folder"]),
             self.recipe.buffer.capacity,
             None if self.history.buffer_released else known,
         )
@@ -113,6 +117,7 @@ class Driver:
         """Whether a node failed with its worker, block or interchange: then it is tried again."""
         if done.error is None:
             self._losses[done.kind] = 0
+            self._blocks_lost = 0
             return False
         self._losses[done.kind] += 1
         losses = self._losses[done.kind]
@@ -131,6 +136,7 @@ class Driver:
         self.buffer, adopted = done.value
         if not adopted:
             self.history.staged_in = False
+            self.jobs.fresh_buffer = True
         self.journal.append(
             "buffer.adopted" if adopted else "buffer.created",
             kind=self.buffer.kind,
@@ -228,8 +234,8 @@ class Driver:
         self.production.returned(done)
 
     def _on_released(self, done: Done) -> None:
-        if done.error is not None:
-            self.snapshot.alarm(str(done.error))
+        assert self.production is not None
+        self.production.released(done)
 
     # What is to be done next.
 
@@ -244,11 +250,11 @@ class Driver:
                 if now - self._last_sync > 1.0:
                     self.journal.sync()
                     self._last_sync = now
+                self.production.release(held=self.jobs.holders)
                 self._last_good = now
             except OSError as error:
                 self._wait_for_target(error, now)
             self.production.submit(now)
-            self.production.release(held=self.jobs.holders)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
             self._look_around()
@@ -276,8 +282,14 @@ class Driver:
     def _look_around(self) -> None:
         mended = self.graph.mend_block()
         if mended is not None:
+            self._blocks_lost += 1
             self.journal.append("viewing.ended", reason=mended)
             self.snapshot.alarm(f"viewing block: {mended}")
+        if self._blocks_lost > BLOCKS:
+            raise RunError(
+                f"the viewing block ended {self._blocks_lost} times without a result; what it said "
+                f"is below {self.run.parsl}. When that is mended: burstlens resume {self.run.id}"
+            )
         asked = self.run.asked()
         if asked is not None and self.jobs.attempt:
             self.jobs.stop(asked)
@@ -296,6 +308,7 @@ class Driver:
         if self.recipe.buffer.on_pressure == "stop":
             if self.jobs.asked is None:
                 self.snapshot.alarm("the buffer is nearly full: the model is stopped")
+                self.jobs.why_stopped = "stopped, since the buffer was nearly full"
                 self.run.drop("stop")
         elif not production.space.releasing:
             self.snapshot.alarm("the buffer is nearly full: published frames are released")
@@ -310,15 +323,13 @@ class Driver:
     def _go_home(self) -> None:
         self._homing = True
         self.snapshot.state = "bringing home"
-        self.journal.sync()
-        well = self.jobs.outcome().state == "done"
         self.graph.view(
             "home",
             None,
             buffers.bring_all_home,
             self.buffer,
             str(self.jobs.attempt),
-            self.recipe.stage_out.keep if well else (),
+            self.recipe.stage_out.keep,
             str(self.run.output),
             (*self.recipe.model.keep_patterns, SIMULATION_LOG),
             str(self.run.logs / self.jobs.simulation),
@@ -339,7 +350,12 @@ class Driver:
         self._free(outcome)
 
     def _free(self, outcome: Outcome) -> None:
-        self.journal.sync()
+        try:
+            self.journal.sync()  # what was published must be known for good before raw data goes
+        except OSError as error:
+            self.snapshot.alarm(f"the run directory cannot be written: {error}")
+            self._later.append((time.monotonic() + 1.0, lambda: self._free(outcome)))
+            return
         if self.recipe.buffer.destroy == "on-success" and outcome.state == "done":
             self.graph.view("freed", outcome, buffers.destroy, self.buffer)
         else:

@@ -112,9 +112,11 @@ class Graph:
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + LOOK_S
-            states = block.provider.status(list(block.job_ids_to_block))
-            over = all(status.state in TERMINAL_STATES for status in states)
-            self._state = "gone" if over else "running"
+            # The provider keeps its files in the run directory, which may be away for a while.
+            with contextlib.suppress(OSError):
+                states = block.provider.status(list(block.job_ids_to_block))
+                over = all(status.state in TERMINAL_STATES for status in states)
+                self._state = "gone" if over else "running"
         return self._state
 
     def mend_block(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,10 @@ class History:
     published: dict[Key, int] = field(default_factory=dict)
     publishing: dict[Key, Event] = field(default_factory=dict)
     failed: dict[Key, int] = field(default_factory=dict)
+    holes: set[Key] = field(default_factory=set)
+    """Published, but only as a placeholder."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why a product last failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     raw_bytes: int = 0
     product_bytes: int = 0
@@ -138,11 +142,17 @@ def _published(history: History, event: Event) -> None:
     history.publishing.pop(key, None)
     history.published[key] = _int(event["attempt"])
     history.failed.pop(key, None)
+    facts = event.get("facts")
+    if isinstance(facts, Mapping) and facts.get("placeholder"):
+        history.holes.add(key)
+    else:
+        history.holes.discard(key)
     history.product_bytes += _int(event.get("bytes", 0))
 
 
 def _failed(history: History, event: Event) -> None:
     history.failed[key_of(event)] = _int(event["attempt"])
+    history.reasons[str(event["product"])] = str(event.get("reason"))
 
 
 def _brought_home(history: History, event: Event) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from burstlens.cluster_configs.site import Site
-from burstlens.durable import read_json
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows.buffer import BufferRef, input_files
@@ -55,7 +55,9 @@ class Jobs:
         self.launcher: Launcher = LocalLauncher()
         self.live: set[str] = set()
         self.ends: dict[str, Ended | None] = {}
-        self._in_progress = False
+        self.fresh_buffer = False
+        """Whether the buffer of earlier attempts is gone, with all that lay there."""
+        self.why_stopped = "stopped, as asked"
         self._trouble: str | None = None
         self._tail: tuple[str, ...] = ()
         self._said_done: bool | None = None
@@ -74,10 +76,8 @@ class Jobs:
     def start(self, buffer: BufferRef) -> None:
         """Submit every job that has not ended well yet, each after those that it needs."""
         last = self.history.jobs.get(f"attempt-{self.history.attempt}")
-        again = last is None or last.outcome not in {None, "done"}
+        again = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
         self.attempt = self.history.attempt + 1 if again else self.history.attempt
-        if again:
-            self.run.clear_control()
         before: list[Any] = []
         for step in self._steps("before"):
             before += self._submit_step(buffer, step, before[-1:])
@@ -106,9 +106,9 @@ class Jobs:
                 else (f"step-{step.name}-{self.attempt}.{times}")
             )
             record = self.history.jobs.get(name)
-            if record is None or record.outcome is None:
+            if record is None or (record.outcome is None and not self.fresh_buffer):
                 break
-            if record.outcome == "done":
+            if record.outcome == "done" and not self.fresh_buffer:
                 return []
             times += 1
         folder = self.run.job(name)
@@ -147,6 +147,7 @@ class Jobs:
             "argv": [*self.mpi_prefix(), *model.command()],
             "walltime_s": simulation.walltime,
             "log": SIMULATION_LOG,
+            "unlinked": list(model.log_patterns),
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
         }
 
@@ -179,7 +180,12 @@ class Jobs:
             )
         else:
             self.journal.append("step.started", job=name, job_id=job_id)
-        self.journal.sync()
+        self._settle_journal()
+
+    def _settle_journal(self) -> None:
+        # A target that is full or away now gets these lines first when it is back.
+        with contextlib.suppress(OSError):
+            self.journal.sync()
 
     def ended(self, name: str, value: Ended | None, error: BaseException | None) -> Outcome | None:
         """Take a job's end; returns an outcome when nothing can follow it any more."""
@@ -196,7 +202,7 @@ class Jobs:
             self.journal.append(
                 kind, job=name, attempt=self.attempt, outcome=state, message=message
             )
-            self.journal.sync()
+            self._settle_journal()
         before = {f"step-{step.name}" for step in self._steps("before")}
         if state != "done" and name.rpartition("-")[0] in before:
             exit_code = 4 if state == "stopped" else 1
@@ -206,29 +212,22 @@ class Jobs:
 
     def heard(self, report: Report) -> None:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""
-        self._in_progress = any(not unit.whole for unit in report.cursor.open)
+        in_progress = any(not unit.whole for unit in report.cursor.open)
         if report.trouble:
             self._trouble = report.trouble[-1]
         self._tail = report.tail or self._tail
         self._said_done = report.cursor.speech.ended_well
-        if self.asked == "stop" and (report.frames or not self._in_progress):
-            self.run.drop("stop-now")
+        # The first report after the stop was asked for: what it saw of frames is not older.
+        if self.asked == "stop" and (report.frames or not in_progress):
+            self.run.drop("frame-done")
             self.asked = "stopping"
 
     def stop(self, asked: str) -> None:
         """Pass on what a client asks for; the supervisors see it for themselves as well."""
-        if self.asked is None or (asked == "stop-now" and self.asked == "stop"):
+        if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
             self.journal.append("control.received", control=asked)
-            self.journal.sync()
+            self._settle_journal()
             self.asked = asked
-        if self.asked == "stop" and not self._in_progress:
-            self.run.drop("stop-now")
-            self.asked = "stopping"
-
-    @property
-    def idle(self) -> bool:
-        """Whether no job runs or waits."""
-        return not self.live
 
     @property
     def over(self) -> bool:
@@ -237,8 +236,9 @@ class Jobs:
 
     @property
     def holders(self) -> bool:
-        """Whether a job that may read raw frames is still to end."""
-        return any(not name.startswith("attempt-") for name in self.live)
+        """Whether a step that may read raw frames is still to end well."""
+        unfinished = {name for name, end in self.ends.items() if end is None or not end.well}
+        return any(not name.startswith("attempt-") for name in self.live | unfinished)
 
     def outcome(self) -> Outcome:
         """The judgement, when all is over."""
@@ -246,11 +246,11 @@ class Jobs:
         if end is None:
             return Outcome("failed", 1, "the simulation did not run")
         if end.stopped:
-            return Outcome("stopped", 4, "stopped, as asked")
+            return Outcome("stopped", 4, self.why_stopped)
         if not end.well:
             line = self._trouble or self._last_line()
             return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", line)
-        if self._said_done is False:
+        if not self._said_done and self.recipe.model.facts(self.recipe.inputs).tells_end:
             message = "the model ended with exit code 0 but never said that it was done"
             return Outcome("failed", 1, message, self._last_line())
         failed = [name for name, other in self.ends.items() if other is None or not other.well]
@@ -261,10 +261,6 @@ class Jobs:
     def _last_line(self) -> str | None:
         lines = [line.strip() for line in self._tail if line.strip()]
         return lines[-1] if lines else None
-
-    def started(self) -> bool:
-        """Whether the supervisor says that the model runs."""
-        return read_json(self.folder / "started.json") is not None if self.attempt else False
 
 
 def _root(error: BaseException | None) -> str:

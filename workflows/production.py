@@ -23,6 +23,7 @@ from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.space import Space
 from burstlens.workflows.watch import Report
 
+RELEASE_PAUSE_S = 30.0
 TRIES = 3
 """Chances of a product whose worker dies or whose function fails in an unforeseen way."""
 _FRAME_FIELDS = ("attempt", "stream", "time", "record", "bytes", "written", "detected", "signal")
@@ -69,6 +70,8 @@ class Production:
         self.backlog = Backlog(recipe.products, history, context, first, str(run.products))
         self.trouble = ""
         self._last_good = time.monotonic()
+        self._releases = 0
+        self._release_again = 0.0
         self._slots = slots
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
@@ -128,8 +131,8 @@ class Production:
         self._failures.append(failure)
 
     def _freeze(self, product: str, limits: tuple[float, float]) -> None:
+        # On disk with the first product.publishing that shows them.
         self.journal.append("product.limits", product=product, limits=list(limits))
-        self.journal.sync()
         self.backlog.freeze(product)
 
     def publish(self) -> None:
@@ -174,7 +177,9 @@ class Production:
                     self.backlog.freeze(product)
 
     def release(self, *, held: bool) -> None:
-        """Delete raw frames that nobody needs any more, journalled first."""
+        """Delete raw frames that nobody needs any more, journalled first. Raises OSError."""
+        if time.monotonic() < self._release_again:
+            return
         keep = self.recipe.stage_out.keep
         if self.recipe.buffer.on_pressure == "spill":
             keep = ("*",)
@@ -185,8 +190,17 @@ class Production:
                 )
             self.journal.sync()
             paths = [path for frame in group for path in frame.paths]
+            self._releases += 1
             output = str(self.run.output)
-            self.graph.view("released", None, buffers.release, self.buffer, paths, keep, output)
+            self.graph.view("released", group, buffers.release, self.buffer, paths, keep, output)
+
+    def released(self, done: Done) -> None:
+        """Take the end of a release; what could not go is tried again after a while."""
+        self._releases -= 1
+        if done.error is not None:
+            self.snapshot.alarm(f"raw frames stay on the buffer: {done.error}")
+            self.space.put_back(done.about)
+            self._release_again = time.monotonic() + RELEASE_PAUSE_S
 
     def stuck(self, now: float, patience_s: float) -> bool:
         """Whether products are outstanding and none has been staged for so long."""
@@ -195,7 +209,8 @@ class Production:
     @property
     def settled(self) -> bool:
         """Whether every product of every frame so far stands or has failed for good."""
-        return self.backlog.empty and not self._receipts and not self._failures
+        outstanding = self._receipts or self._failures or self._releases
+        return self.backlog.empty and not outstanding
 
 
 def _with_clock(receipt: Receipt, work: Work) -> Receipt:

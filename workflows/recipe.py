@@ -29,7 +29,8 @@ def _named(value: str) -> str:
     return value
 
 
-def _inside(pattern: str) -> str:
+def inside(pattern: str) -> str:
+    """The pattern, if no file outside of the model's folder can match it; else ValueError."""
     if pattern.startswith("/") or ".." in Path(pattern).parts or not pattern:
         raise ValueError("a pattern must stay inside the model's folder: no leading '/', no '..'")
     return pattern
@@ -40,7 +41,7 @@ Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str |
 Seconds = Annotated[
     float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
 ]
-Pattern = Annotated[str, AfterValidator(_inside)]
+Pattern = Annotated[str, AfterValidator(inside)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from burstlens.workflows.recipe import (
     Simulation,
     StageOut,
     Step,
+    inside,
 )
 from burstlens.workflows.recipe_file import Source, read
 
@@ -147,7 +148,15 @@ def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
         )
         return simulation, None
     common_names = [item.name for item in fields(Simulation)]
-    return simulation, read_table(models.load(name), own, "simulation", faults, also=common_names)
+    model = read_table(models.load(name), own, "simulation", faults, also=common_names)
+    if model is not None:
+        for key in ("keep_patterns", "log_patterns"):
+            for pattern in getattr(model, key):
+                try:
+                    inside(pattern)
+                except ValueError as error:
+                    faults.add(f"simulation.{key}", f"{error}, got {pattern!r}")
+    return simulation, model
 
 
 def _product(entry: Mapping[str, Any], path: str, faults: Faults) -> MadeProduct | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -31,6 +32,7 @@ from burstlens.workflows.recipe_file import Source
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.supervisor import start_ticks
 
+PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
 HEARTBEAT_OLD_S = 60.0
 """Beyond this a driver on another host is taken for dead."""
 
@@ -48,7 +50,14 @@ def create(
             "as it names folders"
         )
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    run = RunDir(runs_folder() / (name or f"{recipe.name}-{stamp}-{secrets.token_hex(2)}"))
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", recipe.name).strip("-")[:40] or "run"
+    run = RunDir(runs_folder() / (name or f"{stem}-{stamp}-{secrets.token_hex(2)}"))
+    if not PLAIN_PATH.fullmatch(str(run.path)):
+        # Parsl writes the path into a shell script without quotes.
+        raise RunError(
+            f"the run directory {run.path} has characters that Parsl's scripts cannot hold; "
+            "BURSTLENS_RUNS names another place"
+        )
     run.create()
     try:
         shutil.copyfile(source, run.recipe)
@@ -61,6 +70,8 @@ def create(
             run.facts,
             {
                 "run": run.id,
+                # Runs of one name in two folders must not meet on the buffer.
+                "buffer_folder": f"{run.id}-{secrets.token_hex(4)}",
                 "title": recipe.title,
                 "recipe": recipe.name,
                 "source": str(source),
@@ -98,6 +109,8 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
     from burstlens.workflows.graph import Graph
 
     recipe, site = recipe_of(run)
+    history = replay(read(run.journal))
+    require_host(run, history)
     epoch = _take_over(run)
     history = replay(read(run.journal))
     new = history.state == "new"
@@ -139,10 +152,22 @@ def _target(run: RunDir) -> Iterator[None]:
 
 
 def forget_stop(run: RunDir, history: History) -> None:
-    """Take away the stop that a former attempt has obeyed."""
+    """Take away a stop that was obeyed, or came too late; one that a live attempt has still to
+    obey stays."""
     last = history.jobs.get(f"attempt-{history.attempt}")
-    if history.state == "stopped" or (last is not None and last.outcome == "stopped"):
+    if last is None or last.outcome is not None:
         run.clear_control()
+
+
+def require_host(run: RunDir, history: History) -> None:
+    """Raise RunError when the model runs, under its supervisor, on another host."""
+    last = history.jobs.get(f"attempt-{history.attempt}")
+    if last is None or last.outcome is not None:
+        return
+    folder = run.job(last.name)
+    host = (read_json(folder / "started.json") or {}).get("host")
+    if host not in {None, socket.gethostname()} and not (folder / "ended.json").exists():
+        raise RunError(f"the model of {run.id} runs on {host}; resume it there")
 
 
 def resumable(run: RunDir) -> str | None:
@@ -164,7 +189,9 @@ def _take_over(run: RunDir) -> int:
                            f"burstlens watch {run.id}")  # fmt: skip
     claim = {"host": socket.gethostname(), "pid": os.getpid(), "ticks": start_ticks(os.getpid())}
     try:
-        descriptor = os.open(run.path / f"driver-{last + 1}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        descriptor = os.open(
+            run.path / f"driver-{last + 1}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666
+        )
     except FileExistsError:
         raise RunError(f"another driver of {run.id} started at the same moment") from None
     except OSError as error:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from burstlens.durable import write_json
 from burstlens.journal import Event
 from burstlens.model import Failure, Frame, Progress
+from burstlens.printable import printable
 from burstlens.run_dir import RunDir
 from burstlens.workflows.history import History
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.supervisor import start_ticks
 from burstlens.workflows.watch import Report
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ class Snapshot:
         self._production: Production | None = None
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
         self._last: dict[str, Any] | None = None
-        self._published = collections.Counter(key[0] for key in history.published)
+        self._published = collections.Counter(
+            key[0] for key in history.published if key not in history.holes
+        )
         self._failed = collections.Counter(key[0] for key in history.failed)
         self._reasons: dict[str, str] = {}
         self._attempt = 0
@@ -79,6 +83,7 @@ class Snapshot:
 
     def alarm(self, text: str) -> None:
         """Something that a person should see."""
+        text = printable(text)
         self.alarms.append({"t": round(time.time(), 3), "text": text})
         self.note(text)
 
@@ -86,10 +91,10 @@ class Snapshot:
         """One line among the last events."""
         self.events.append(f"{time.strftime('%H:%M:%S')}  {text}")
 
-    def heard(self, report: Report, free_bytes: int) -> None:
+    def heard(self, report: Report, free_bytes: int | None) -> None:
         """What the watcher heard of the model."""
         self._progress = report.progress or self._progress
-        self.log_tail = (*self.log_tail, *report.tail)[-5:]
+        self.log_tail = (*self.log_tail, *map(printable, report.tail))[-5:]
         self.free_bytes = free_bytes
         if self.state == "starting" and (report.progress or report.frames):
             self.state = "running"
@@ -107,11 +112,11 @@ class Snapshot:
         """The run's outcome: the jobs', unless a product could be made of no frame at all."""
         if jobs.state != "done":
             return jobs
-        for product, reason in self._reasons.items():
-            if self._published[product] <= 0:
-                return Outcome(
-                    "failed", 1, f"product {product} could be made of no frame: {reason}"
-                )
+        made = {key[0] for key in self.history.published if key not in self.history.holes}
+        for product, reason in self.history.reasons.items():
+            if product not in made:
+                message = f"product {product} could be made of no frame: {reason}"
+                return Outcome("failed", 1, message)
         return jobs
 
     def end(self, outcome: Outcome) -> None:
@@ -161,6 +166,7 @@ class Snapshot:
             "driver": {
                 "host": socket.gethostname(),
                 "pid": os.getpid(),
+                "ticks": start_ticks(os.getpid()),
                 "epoch": self._epoch,
                 "heartbeat": round(time.time(), 3),
             },

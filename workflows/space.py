@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from burstlens.model import Frame
-from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.buffer import BufferRef, in_model_folder
 from burstlens.workflows.history import History
 from burstlens.workflows.recipe import Recipe
 
@@ -45,7 +45,7 @@ class Space:
             return
         group: list[Frame] = []
         for paths, frames in list(self.files.items()):
-            busy = any(path.rpartition("/")[2] in open_files for path in paths)
+            busy = any(in_model_folder(path) in open_files for path in paths)
             if busy or not all(self._settled(frame, wanted) for frame, wanted in frames):
                 continue
             del self.files[paths]
@@ -56,6 +56,12 @@ class Space:
                 group = []
         if group:
             yield group
+
+    def put_back(self, frames: Iterable[Frame]) -> None:
+        """These could not be released: they still lie there and may be tried again."""
+        for frame in frames:
+            self.history.released.discard((frame.stream, frame.time, frame.attempt))
+            self.add(frame, ())
 
     def _gone(self, frame: Frame) -> bool:
         return (frame.stream, frame.time, frame.attempt) in self.history.released

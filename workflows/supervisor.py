@@ -10,6 +10,7 @@ works, and the end is told, when the driver is dead.
 from __future__ import annotations
 
 import ctypes
+import fnmatch
 import glob
 import json
 import os
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -105,7 +107,7 @@ class Supervisor:
         folder.mkdir(parents=True, exist_ok=True)
         if self.job.get("inputs"):
             inputs = base / self.job["inputs"]
-            link_inputs(inputs, folder)
+            link_inputs(inputs, folder, self.job.get("unlinked", ()))
             # Stage-in through DataWarp loses the executable bits.
             for name in self.job.get("executables", ()):
                 path = inputs / name
@@ -147,14 +149,16 @@ class Supervisor:
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()
             asked = self._asked()
+            if asked == "stop":
+                done = (self.run_dir / "control" / "frame-done").exists()
+                grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
+                stop_at = min(stop_at, now + grace)
             if self.signalled:
                 reason = f"terminated by {self.signalled}"
                 self._end_group(process, TERM_GRACE_S)
             elif asked == "stop-now" or now >= stop_at:
                 reason = "stop" if stop_at < float("inf") else "stop-now"
                 self._end_group(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)
-            elif asked == "stop" and stop_at == float("inf"):
-                stop_at = now + float(self.job.get("stop_grace_s", STOP_GRACE_S))
             elif now - begin > walltime:
                 reason = "walltime"
                 self._end_group(process, TERM_GRACE_S)
@@ -206,7 +210,7 @@ class Supervisor:
     def _bring_logs_home(self, folder: Path) -> None:
         home = self.run_dir / "logs" / self.job["name"]
         for pattern in self.job.get("keep_logs", ()):
-            for found in sorted(glob.glob(str(folder / pattern))):
+            for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
                 target = home / os.path.relpath(found, folder)
                 try:
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -217,10 +221,11 @@ class Supervisor:
                     print(f"log not brought home: {error}", file=sys.stderr)
 
 
-def link_inputs(inputs: Path, folder: Path) -> None:
+def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = ()) -> None:
     """Give ``folder`` a relative link to each input file; folders are made, not linked.
 
-    What stands there already stays. Raises OSError.
+    What stands there already stays. Files that match ``unlinked`` get none: a program before the
+    model may have left logs of the names that the model writes. Raises OSError.
     """
     for path, names, files in os.walk(inputs):
         here = folder / os.path.relpath(path, inputs)
@@ -228,6 +233,9 @@ def link_inputs(inputs: Path, folder: Path) -> None:
             (here / name).mkdir(exist_ok=True)
         for name in files:
             link = here / name
+            relative = os.path.relpath(link, folder)
+            if any(fnmatch.fnmatch(relative, pattern) for pattern in unlinked):
+                continue
             if not os.path.lexists(link):
                 link.symlink_to(os.path.relpath(os.path.join(path, name), here))
 

@@ -7,9 +7,11 @@ tries again.
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,9 @@ from burstlens.workflows.buffer import BufferRef, free_bytes
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.watch import Report, watch
+
+LIMIT_S = 900.0
+"""Longest time that one product of one frame may take on a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,23 @@ class Watched:
     """A watcher's report with the room left on the buffer."""
 
     report: Report
-    free_bytes: int
+    free_bytes: int | None
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise FrameError in this (main) thread when the block takes longer."""
+
+    def over(_number: int, _frame: object) -> None:
+        raise FrameError(f"took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def node(
@@ -112,9 +133,12 @@ def measure(buffer: BufferRef, order: Order) -> tuple[float, float] | Failure | 
     frame = order.frame
     kind = product_kind(order.kind)
     try:
-        with open_frame(
-            _paths(buffer, frame), frame.record, stream=frame.stream, time=frame.time
-        ) as reader:
+        with (
+            time_limit(LIMIT_S),
+            open_frame(
+                _paths(buffer, frame), frame.record, stream=frame.stream, time=frame.time
+            ) as reader,
+        ):
             return kind.measure(order.options, reader)
     except FrameError as error:
         return _failure(order, str(error), buffer)
@@ -133,9 +157,12 @@ def produce(buffer: BufferRef, order: Order) -> Receipt | Failure:
     name = uuid.uuid4().hex
     out = _out(buffer) / f"{order.context.product}.{frame.stream}.{frame.time}.{name}"
     try:
-        with open_frame(
-            _paths(buffer, frame), frame.record, stream=frame.stream, time=frame.time
-        ) as reader:
+        with (
+            time_limit(LIMIT_S),
+            open_frame(
+                _paths(buffer, frame), frame.record, stream=frame.stream, time=frame.time
+            ) as reader,
+        ):
             clock["read"] = time.time()
             made = kind.make(order.options, reader, out, order.context)
         clock["made"] = time.time()

@@ -17,6 +17,7 @@ import typer
 
 from burstlens import __version__
 from burstlens.errors import BurstlensError
+from burstlens.printable import printable
 
 app = typer.Typer(
     name="burstlens",
@@ -24,7 +25,6 @@ app = typer.Typer(
     "frames, and bring only pictures and small volumes out.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
@@ -94,6 +94,8 @@ def run(
 ) -> None:
     """Run a recipe: launch the model, make products of its frames while it runs.
 
+    RECIPE is a name that `burstlens recipes` lists, or a .toml file.
+
     Ctrl-C asks for a stop (the frame in progress may end), a second one stops at once. The run
     outlives the terminal.
     """
@@ -122,7 +124,10 @@ def demo(
 def check(
     recipe: RecipeArg, site: SiteOpt = None, settings: SetOpt = None, as_json: JsonOpt = False
 ) -> None:
-    """Check a recipe, its parameters and its inputs; start nothing."""
+    """Check a recipe, its parameters and its inputs; start nothing.
+
+    RECIPE is a name that `burstlens recipes` lists, or a .toml file.
+    """
     from burstlens.workflows.commands import checked
 
     findings = checked(recipe, site, settings or [])
@@ -183,7 +188,10 @@ def list_runs(as_json: JsonOpt = False) -> None:
 
 @app.command()
 def status(run_name: RunArg = "last", as_json: JsonOpt = False) -> None:
-    """Tell how a run stands."""
+    """Tell how a run stands.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
     from burstlens.status import status_of, text
 
     found = status_of(run_name)
@@ -222,8 +230,13 @@ def stop(
     of the frames that are ready are still made.
     """
     from burstlens.run_dir import open_run_dir
+    from burstlens.status import OVER, status_of
 
     found = open_run_dir(run_name)
+    state = status_of(str(found.path))["state"]
+    if state in OVER - {"lost"}:
+        _out(f"{found.id} is over already: {state}")
+        return
     found.drop("stop-now" if now else "stop")
     _out(
         f"{found.id} is asked to stop{' now' if now else ''}; watch it: burstlens watch {found.id}"
@@ -272,7 +285,7 @@ def _drive(path: Path, *, detach: bool, as_json: bool) -> None:
     from burstlens.run_dir import RunDir
     from burstlens.terminal import View, summary
 
-    made = RunDir(path)
+    made = RunDir(path.resolve())
     if detach:
         from burstlens.workflows.run import detach as start
 
@@ -306,9 +319,9 @@ def _drive(path: Path, *, detach: bool, as_json: bool) -> None:
 
 def _tell(message: str, line: str | None, run_id: str, state: str) -> None:
     if message:
-        _err(f"burstlens: {message}")
+        _err(f"burstlens: {printable(message)}")
     if line:
-        _err(f"  {line}")
+        _err(f"  {printable(line)}")
     if state in {"failed", "stopped"}:
         _err(f"go on with: burstlens resume {run_id}")
 

@@ -44,7 +44,7 @@ class RunDir:
 
     @property
     def recipe(self) -> Path:
-        """The recipe with every parameter filled in."""
+        """The recipe as given; the table with every parameter filled in is in ``run.json``."""
         return self.path / "recipe.toml"
 
     @property
@@ -124,7 +124,7 @@ class RunDir:
 
     def clear_control(self) -> None:
         """Take the control files away, before a new attempt."""
-        for name in ("stop-now", "stop"):
+        for name in ("stop-now", "stop", "frame-done"):
             with contextlib.suppress(FileNotFoundError):
                 (self.control / name).unlink()
 
@@ -146,7 +146,7 @@ class RunDir:
 
 def runs_folder() -> Path:
     """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
-    return Path(os.path.expanduser(os.environ.get("BURSTLENS_RUNS") or "runs")).absolute()
+    return Path(os.path.expanduser(os.environ.get("BURSTLENS_RUNS") or "runs")).resolve()
 
 
 def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
@@ -166,7 +166,7 @@ def open_run_dir(name: str) -> RunDir:
     """
     path = Path(os.path.expanduser(name))
     if (path / "run.json").is_file():
-        return RunDir(path.absolute())
+        return RunDir(path.resolve())
     runs = {run.id: run for run in all_runs()}
     if name == "last" and runs:
         return next(iter(runs.values()))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
+from pathlib import Path
 from typing import Any
 
 from burstlens import valid_time
@@ -54,7 +54,12 @@ def _status(run: RunDir) -> Status:
 
 def _alive(driver: dict[str, Any]) -> bool:
     if driver.get("host") == socket.gethostname() and isinstance(driver.get("pid"), int):
-        return os.path.exists(f"/proc/{driver['pid']}")
+        try:
+            stat = Path(f"/proc/{driver['pid']}/stat").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return False
+        # The start time tells it from a later process of the same number.
+        return int(stat.rpartition(")")[2].split()[19]) == driver.get("ticks")
     return bool(time.time() - float(driver.get("heartbeat", 0.0)) < STALE_S)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -55,8 +56,12 @@ def observed(scene):
     shutil.copytree(RECIPES / "seismic-basin", made.folder, dirs_exist_ok=True)
     observer = Observer()
     process = made.start()
+    facts = made.run_dir / "run.json"
+    while not facts.is_file():
+        time.sleep(0.01)
+    on_buffer = json.loads(facts.read_text())["buffer_folder"]
     waiting = {
-        made.folder / "buffer" / f"burstlens-{os.getuid()}" / "it" / "1",
+        made.folder / "buffer" / f"burstlens-{os.getuid()}" / on_buffer / "1",
         made.run_dir / "products" / "ground",
     }
     while process.poll() is None and waiting:
@@ -93,6 +98,7 @@ def test_a_frame_is_published_before_the_one_after_the_next_is_closed(observed):
 
 def test_nothing_partial_ever_stands_under_a_final_name(observed):
     made, _, _, seen = observed
+    assert any(path.suffix == ".png" and mask & MOVED_TO for _, mask, path in seen)
     touched = {path for _, mask, path in seen if path.suffix == ".png" and not mask & MOVED_TO}
     assert touched == set()
     for picture in (made.run_dir / "products" / "ground").glob("*.png"):

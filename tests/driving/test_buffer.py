@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+
+from burstlens.errors import SiteError, StagingError
+from burstlens.workflows.buffer import (
+    BufferRef,
+    bring_home,
+    destroy,
+    input_files,
+    prepare,
+    release,
+    stage_in,
+)
+from burstlens.workflows.models.command import Command
+
+MODEL = Command(argv=["./model.sh"], frames="out_*.nc")
+
+
+@pytest.fixture
+def buffer(tmp_path):
+    (tmp_path / "bb" / "storm-1" / "1").mkdir(parents=True)
+    return BufferRef("posix", str(tmp_path / "bb"), "storm-1")
+
+
+@pytest.fixture
+def place(buffer):
+    """The model's folder on the buffer."""
+    return buffer.root() / buffer.folder / "1"
+
+
+def test_the_first_candidate_with_room_is_taken_and_is_the_users_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCRATCH_HERE", str(tmp_path))
+    (tmp_path / "file").write_text("")
+    candidates = ["$NOT_SET_ANYWHERE/x", "", str(tmp_path / "file"), "$SCRATCH_HERE/bb"]
+    buffer, adopted = prepare(candidates, "storm-1", 1000, None)
+    root = tmp_path / "bb" / f"burstlens-{os.getuid()}"
+    assert (buffer, adopted) == (BufferRef("posix", str(root), "storm-1"), False)
+    assert root.stat().st_mode & 0o777 == 0o700
+    assert (root / "storm-1").is_dir()
+
+
+def test_no_room_is_told_with_what_each_candidate_has(tmp_path):
+    with pytest.raises(SiteError) as raised:
+        prepare([str(tmp_path)], "storm-1", 1 << 60, None)
+    text = str(raised.value)
+    assert text.startswith("no room in the buffer for 1024 PiB: ")
+    assert f"{tmp_path}/burstlens-{os.getuid()} has " in text
+    assert "BURSTLENS_BUFFER names another folder" in text
+
+
+def test_a_buffer_that_is_there_is_adopted(buffer):
+    assert prepare([], "storm-1", 1 << 60, buffer) == (buffer, True)
+
+
+def test_a_root_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"burstlens-{os.getuid()}").symlink_to("elsewhere")
+    with pytest.raises(SiteError, match="is not a folder of yours"):
+        prepare([str(tmp_path)], "storm-1", 1000, None)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
+def test_a_root_that_somebody_else_made_first_is_refused(tmp_path):
+    (tmp_path / "burstlens-0").mkdir(mode=0o777)
+    os.chown(tmp_path / "burstlens-0", 65534, 65534)
+    with pytest.raises(SiteError, match="is not a folder of yours"):
+        prepare([str(tmp_path)], "storm-1", 1000, None)
+
+
+def test_a_root_that_others_may_write_is_refused(tmp_path):
+    root = tmp_path / f"burstlens-{os.getuid()}"
+    root.mkdir()
+    root.chmod(0o777)
+    with pytest.raises(SiteError, match="may be written by others"):
+        prepare([str(tmp_path)], "storm-1", 1000, None)
+
+
+def test_inputs_come_in_through_links_without_old_output(tmp_path, buffer):
+    inputs, shared = tmp_path / "inputs", tmp_path / "shared"
+    (inputs / "sub").mkdir(parents=True)
+    shared.mkdir()
+    (shared / "wrfinput").write_text("data")
+    (inputs / "wrfinput").symlink_to("../shared/wrfinput")
+    (inputs / "tables").symlink_to("../shared")
+    (inputs / "sub" / "up").symlink_to("..")
+    for name in ("out_1.nc", "notes.txt", "namelist"):
+        (inputs / name).write_text(name)
+    assert stage_in(buffer, str(inputs), MODEL, ["*.txt"]) == (3, 16, 2)
+    target = buffer.root() / "storm-1" / "inputs"
+    brought = sorted(str(p.relative_to(target)) for p in target.rglob("*") if p.is_file())
+    assert brought == ["namelist", "tables/wrfinput", "wrfinput"]
+    assert not any(path.is_symlink() for path in target.rglob("*"))
+
+
+def test_a_dead_link_among_the_inputs_is_told_with_its_name(tmp_path, buffer):
+    (tmp_path / "inputs").mkdir()
+    (tmp_path / "inputs" / "wrfinput").symlink_to("/nowhere/wrfinput")
+    with pytest.raises(StagingError, match="wrfinput"):
+        stage_in(buffer, str(tmp_path / "inputs"), MODEL, [])
+
+
+def test_folders_that_link_in_a_circle_are_walked_once(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "loop").symlink_to("..")
+    (tmp_path / "a" / "x").write_text("")
+    assert [name for _, name in input_files(tmp_path / "a")] == ["x"]
+
+
+def test_what_the_recipe_keeps_comes_home_verified_and_the_rest_stays(buffer, place, tmp_path):
+    (place / "deep").mkdir()
+    for name in ("wrfrst_1", "deep/wrfrst_2", "wrfout_1"):
+        (place / name).write_text(name)
+    (place / "wrfbdy").symlink_to("nowhere")
+    home = tmp_path / "output"
+    found = bring_home(buffer, "1", ["wrfrst_*", "deep/wrfrst_*"], str(home))
+    assert sorted(found) == [("deep/wrfrst_2", 13), ("wrfrst_1", 8)]
+    brought = sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file())
+    assert brought == ["deep/wrfrst_2", "wrfrst_1"]
+
+
+def test_released_frames_are_deleted_and_those_to_keep_are_home_first(buffer, place, tmp_path):
+    (place / "deep").mkdir()
+    names = ["out_1.nc", "rst_1", "deep/rst_2", "deep/out_2.nc"]
+    for name in names:
+        (place / name).write_text(name)
+    paths = [f"storm-1/1/{name}" for name in names]
+    home = tmp_path / "output"
+    assert release(buffer, paths, ["rst_*", "deep/rst_*"], str(home)) == (4, 2)
+    assert not any((buffer.root() / path).exists() for path in paths)
+    assert (home / "rst_1").read_text() == "rst_1"
+    assert (home / "deep" / "rst_2").read_text() == "deep/rst_2"
+    assert release(buffer, paths, ["rst_*"], str(home)) == (0, 0)  # a retry
+
+
+def test_a_frame_that_cannot_be_brought_home_is_not_deleted(buffer, place, tmp_path):
+    (place / "rst_1").write_text("precious")
+    (tmp_path / "output").write_text("a file is in the way")
+    with pytest.raises(StagingError) as raised:
+        release(buffer, ["storm-1/1/rst_1"], ["rst_*"], str(tmp_path / "output"))
+    assert raised.value.errno in {errno.EEXIST, errno.ENOTDIR}
+    assert (place / "rst_1").read_text() == "precious"
+
+
+def test_a_full_target_leaves_no_partial_file_and_the_frame_on_the_buffer(buffer, place, tmp_path):
+    (place / "rst_1").write_bytes(bytes(100_000))
+    home = tmp_path / "output"
+    code = f"""
+import resource
+from burstlens.errors import StagingError
+from burstlens.workflows.buffer import BufferRef, bring_home, release
+buffer = BufferRef("posix", {buffer.path!r}, "storm-1")
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+for call in (
+    lambda: bring_home(buffer, "1", ["rst_*"], {str(home)!r}),
+    lambda: release(buffer, ["storm-1/1/rst_1"], ["rst_*"], {str(home)!r}),
+):
+    try:
+        call()
+    except StagingError as error:
+        print(error.errno)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(errno.EFBIG)] * 2
+    assert list(home.iterdir()) == []
+    assert (place / "rst_1").stat().st_size == 100_000
+
+
+def test_the_runs_folder_is_freed_and_nothing_else(buffer, tmp_path):
+    (tmp_path / "bb" / "other").mkdir()
+    destroy(buffer)
+    destroy(buffer)
+    assert os.listdir(tmp_path / "bb") == ["other"]
+
+
+@pytest.mark.parametrize("folder", ["", ".", "..", "../x", "a/b", ".hidden"])
+def test_what_is_no_runs_folder_is_never_deleted(tmp_path, folder):
+    (tmp_path / "keep").write_text("")
+    with pytest.raises(StagingError, match="left alone"):
+        destroy(BufferRef("posix", str(tmp_path), folder))
+    assert (tmp_path / "keep").exists()
