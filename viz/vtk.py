@@ -74,7 +74,6 @@ class VtkKind:
         """Write the crop. FrameError when variables are missing or lie on different grids."""
         from burstlens.viz.pvd import time_value
         from burstlens.viz.volume import read_volume
-        from burstlens.viz.vtk_file import write_vtk
 
         volume = read_volume(
             frame, options.variables, options.crop,
@@ -89,5 +88,9 @@ class VtkKind:
             "Software": f"Burstlens {context.version}".rstrip(),
         }
         fields |= {f"{name} units": units for name, units in volume.units.items()}
-        write_vtk(out, volume.mesh, volume.arrays, fields=fields, compress=options.compress)
+        if options.compress:
+            from burstlens.viz.vtk_zlib import write_vtk_zlib as write
+        else:
+            from burstlens.viz.vtk_file import write_vtk as write
+        write(out, volume.mesh, volume.arrays, fields=fields)
         return Made(volume.mesh.extension, volume.facts())

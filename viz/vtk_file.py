@@ -1,13 +1,12 @@
 """Structured VTK XML files: ``.vti``, ``.vtr`` and ``.vts``, their arrays appended as raw bytes.
 
 Format: VTK's "VTK XML Formats", serial structured files, version 1.0, header type UInt64. The
-arrays go from numpy's memory into the file as they are; the vtk package is not needed.
+arrays go from numpy's memory into the file as they are; :mod:`burstlens.viz.vtk_zlib` compresses.
 """
 
 from __future__ import annotations
 
 import sys
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,6 @@ _TYPES = {
     "f4": "Float32", "f8": "Float64", "i1": "Int8", "u1": "UInt8", "i2": "Int16", "u2": "UInt16",
     "i4": "Int32", "u4": "UInt32", "i8": "Int64", "u8": "UInt64",
 }  # fmt: skip
-_BLOCK_BYTES = 1 << 20
 _ENDIAN = "LittleEndian" if sys.byteorder == "little" else "BigEndian"
 
 
@@ -75,37 +73,33 @@ class _Stored:
     """An array with the place of its bytes after the underscore of AppendedData."""
 
     values: Array
-    blocks: list[bytes] | None
-    header: bytes
     offset: int
 
     @property
-    def size(self) -> int:
-        body = self.values.nbytes if self.blocks is None else sum(map(len, self.blocks))
-        return len(self.header) + body
+    def header(self) -> bytes:
+        return np.uint64(self.values.nbytes).tobytes()
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.header) + self.values.nbytes
 
 
 def write_vtk(
-    out: Path, mesh: Mesh, arrays: Mapping[str, Array], *, fields: Mapping[str, float | str],
-    compress: bool = False,
-) -> None:  # fmt: skip
+    out: Path, mesh: Mesh, arrays: Mapping[str, Array], *, fields: Mapping[str, float | str]
+) -> None:
     """Write point data on a mesh as one file.
 
     ``arrays`` have the mesh's shape (z, y, x), or one more axis of 3 for a vector; their type is
-    kept. ``fields`` is field data: numbers, and words as strings. ``compress``: zlib, level 1.
+    kept. ``fields`` is field data: numbers, and words as strings.
     Raises ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
     """
-    for name, values in arrays.items():
-        if values.shape[:3] != mesh.shape:
-            raise ValueError(f"{name} has shape {values.shape}, the mesh {mesh.shape}")
+    check_shapes(mesh, arrays)
     stored: list[_Stored] = []
 
     def data_array(name: str, values: Array, *, tuples: bool = False) -> str:
-        values = np.ascontiguousarray(values)
-        if values.dtype.byteorder not in "=|":
-            values = values.astype(values.dtype.newbyteorder("="))
-        offset = stored[-1].offset + stored[-1].size if stored else 0
-        stored.append(_store(values, offset, compress))
+        values = native(values)
+        offset = stored[-1].end if stored else 0
+        stored.append(_Stored(values, offset))
         parts = values.shape[-1] if values.ndim in (2, 4) else 1
         count = f' NumberOfTuples="{values.shape[0]}"' if tuples else ""
         kind = _TYPES[f"{values.dtype.kind}{values.dtype.itemsize}"]
@@ -117,11 +111,9 @@ def write_vtk(
     nz, ny, nx = mesh.shape
     extent = f"0 {nx - 1} 0 {ny - 1} 0 {nz - 1}"
     kind, geometry, about = _geometry(mesh, data_array)
-    compressor = ' compressor="vtkZLibDataCompressor"' if compress else ""
     text = [
         '<?xml version="1.0"?>',
-        f'<VTKFile type="{kind}" version="1.0" byte_order="{_ENDIAN}" header_type="UInt64"'
-        f"{compressor}>",
+        f'<VTKFile type="{kind}" version="1.0" byte_order="{_ENDIAN}" header_type="UInt64">',
         f'<{kind} WholeExtent="{extent}"{about}>',
         *_field_data(fields, data_array),
         f'<Piece Extent="{extent}">',
@@ -138,9 +130,23 @@ def write_vtk(
         _write(file, "\n".join(text).encode())
         for part in stored:
             _write(file, part.header)
-            for block in part.blocks if part.blocks is not None else (_bytes(part.values),):
-                _write(file, block)
+            _write(file, _bytes(part.values))
         _write(file, b"\n</AppendedData>\n</VTKFile>\n")
+
+
+def check_shapes(mesh: Mesh, arrays: Mapping[str, Array]) -> None:
+    """ValueError when an array does not have one value, or vector, per point of the mesh."""
+    for name, values in arrays.items():
+        if values.shape[:3] != mesh.shape:
+            raise ValueError(f"{name} has shape {values.shape}, the mesh {mesh.shape}")
+
+
+def native(values: Array) -> Array:
+    """The values in one piece and in this machine's byte order, copied only where they are not."""
+    values = np.ascontiguousarray(values)
+    if values.dtype.byteorder not in "=|":
+        values = values.astype(values.dtype.newbyteorder("="))
+    return values
 
 
 def _geometry(mesh: Mesh, data_array: Any) -> tuple[str, list[str], str]:
@@ -168,18 +174,6 @@ def _field_data(fields: Mapping[str, float | str], data_array: Any) -> Iterator[
         else:
             yield data_array(name, np.array([value], dtype=np.float64), tuples=True)
     yield "</FieldData>"
-
-
-def _store(values: Array, offset: int, compress: bool) -> _Stored:
-    if not compress:
-        return _Stored(values, None, np.uint64(values.nbytes).tobytes(), offset)
-    data = _bytes(values)
-    pieces = [data[at : at + _BLOCK_BYTES] for at in range(0, len(data), _BLOCK_BYTES)]
-    blocks = [zlib.compress(piece, 1) for piece in pieces]
-    # A last block of the full size counts as none that is partial.
-    partial = len(data) % _BLOCK_BYTES
-    header = np.array([len(blocks), _BLOCK_BYTES, partial, *map(len, blocks)], dtype=np.uint64)
-    return _Stored(values, blocks, header.tobytes(), offset)
 
 
 def _bytes(values: Array) -> memoryview:
