@@ -32,7 +32,7 @@ SAMPLE = {
     ),
     "supervisor-before-started": ("supervisor", "rename attempts/1/started.json", 1, "before"),
     "model-in-mid-write": (
-        "model", "write burstlens-0/r/1/wrfout_d01_0001-01-01_00:01:00", 900, "before",
+        "model", "write burstlens-0/r-*/1/wrfout_d01_0001-01-01_00:01:00", 900, "before",
     ),
     "interchange": ("interchange", "send", 40, "after"),
     "manager": ("manager", "send", 12, "after"),

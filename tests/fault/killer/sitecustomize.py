@@ -21,7 +21,7 @@ ROOTS = tuple(os.environ.get("FAULT_ROOTS", "").split(":"))
 KILL = json.loads(os.environ.get("FAULT_KILL", "null"))
 # What differs from run to run: identifiers, process numbers, times.
 CHANGING = re.compile(
-    r"[0-9a-f]{32}|(?<=/)[0-9a-f]{12}\b|(?<=\.json\.)\d+|(?<=\.pvd\.)\d+|\d{9,}(\.\d+)?"
+    r"[0-9a-f]{32}|(?<=/r-)[0-9a-f]{8}(?=/)|(?<=/)[0-9a-f]{12}\b|(?<=\.json\.)\d+|(?<=\.pvd\.)\d+|\d{9,}(\.\d+)?"
 )
 
 _open, _write, _close, _kill = os.open, os.write, os.close, os.kill
@@ -84,10 +84,11 @@ def _call(label: str, function: object, *args: object, **named: object) -> objec
     chosen = chosen and KILL["number"] == _counts[label]
     if chosen and KILL["when"] == "before":
         _die()
-    result = function(*args, **named)  # type: ignore[operator]
-    if chosen:
-        _die()
-    return result
+    try:
+        return function(*args, **named)  # type: ignore[operator]
+    finally:
+        if chosen:  # also when it failed: that is just after it, too
+            _die()
 
 
 def _die() -> None:
