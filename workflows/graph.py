@@ -25,12 +25,15 @@ from parsl.jobs.states import TERMINAL_STATES
 
 from burstlens.cluster_configs.parsl_config import BLOCK_VARIABLE, JOBS, config, viewing_block
 from burstlens.cluster_configs.site import Site
+from burstlens.errors import SiteError
 from burstlens.run_dir import RunDir
 from burstlens.workflows import tasks
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.supervised import Ended, run_job
 
 SEND_LIMIT_MS = 2000
+STARTS = 3
+"""Chances of an interchange that dies while it starts."""
 LOOK_S = 5.0
 """How often the provider is asked about the viewing block's job."""
 
@@ -87,19 +90,29 @@ class Graph:
         end_orphans(self.run.parsl)
 
     def open_block(self) -> str:
-        """Start a viewing block on an interchange of its own; returns its label."""
-        self._generation += 1
-        label = f"viewing-{self._generation}"
-        block = viewing_block(self.site, label, self.run.parsl)
-        self._kernel.add_executors([block])
-        # Without an interchange at its other end a send blocks for ever, and with it the one
-        # thread by which Parsl launches the tasks of every executor.
-        block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
-        block.scale_out_facade(1)
-        self._block = block
-        self._blocks.append(block)
-        self._next_look = 0.0
-        return label
+        """Start a viewing block on an interchange of its own; returns its label.
+
+        Raises SiteError when Parsl's interchange does not start, three times in a row.
+        """
+        reason: Exception | None = None
+        for _ in range(STARTS):
+            self._generation += 1
+            label = f"viewing-{self._generation}"
+            block = viewing_block(self.site, label, self.run.parsl)
+            self._blocks.append(block)
+            try:
+                self._kernel.add_executors([block])
+            except Exception as error:  # Parsl has no class of its own for this
+                reason = error
+                continue
+            # Without an interchange at its other end a send blocks for ever, and with it the one
+            # thread by which Parsl launches the tasks of every executor.
+            block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
+            block.scale_out_facade(1)
+            self._block = block
+            self._next_look = 0.0
+            return label
+        raise SiteError(f"Parsl's interchange does not start ({reason}); see {self.run.parsl}")
 
     def block_state(self) -> str:
         """``queued``, ``running``, ``gone``; ``broken`` when the interchange has died."""
