@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
+import zmq
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
 from parsl.providers import LocalProvider
@@ -23,6 +26,7 @@ BLOCK_VARIABLE = "BURSTLENS_BLOCK"
 HEARTBEAT_S = 2
 LOST_S = 10
 """A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
+_PATIENCE_MS = 200
 
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
@@ -52,6 +56,28 @@ class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has n
     """
 
     status_polling_interval = 0
+
+    def _start_local_interchange_process(self) -> None:
+        """Start the interchange. Raises ChildProcessError when it ends before it answers."""
+        client = self.command_client
+        client.run = self._first_answer  # Parsl's own waits two minutes for one that has died
+        try:
+            super()._start_local_interchange_process()
+        finally:
+            del client.run
+
+    def _first_answer(self, message: str, timeout_s: float) -> Any:
+        socket, end = self.command_client.zmq_socket, time.monotonic() + timeout_s
+        for readiness in (zmq.POLLOUT, zmq.POLLIN):
+            while not socket.poll(_PATIENCE_MS, readiness):
+                code = self.interchange_proc.poll()
+                if code is not None:
+                    raise ChildProcessError(f"it ended with {code} before it answered")
+                if time.monotonic() > end:
+                    raise TimeoutError(f"no answer within {timeout_s:.0f} s")
+            if readiness == zmq.POLLOUT:
+                socket.send_pyobj(message)
+        return socket.recv_pyobj()
 
 
 def viewing_block(site: Site, label: str, parsl_folder: Path) -> HighThroughputExecutor:
