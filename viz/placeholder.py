@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 
 from burstlens import valid_time
 from burstlens.viz import style
-from burstlens.viz.figure import picture_size, write_png
+from burstlens.viz.figure import picture_size
 from burstlens.viz.map import MapOptions
+from burstlens.viz.png import write_png
 from burstlens.viz.product import Context, Made
 
 
@@ -46,7 +47,7 @@ def draw_placeholder(options: Any, out: Path, context: Context, reason: str) -> 
             family=style.FONT, parse_math=False,
         )  # fmt: skip
     canvas.draw()
-    pixels: Any = np.ascontiguousarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    pixels = np.asarray(canvas.buffer_rgba())
     metadata = {
         "Software": f"Burstlens {context.version}".rstrip(),
         "Title": f"placeholder for {context.product}",

@@ -108,7 +108,7 @@ class Sheet:
     def print(
         self, painted: list[Artist], words: tuple[str, str, str], outside: tuple[int, int]
     ) -> NDArray[np.uint8]:
-        """The picture as (height, width, 3) bytes.
+        """The picture as (height, width, 4) bytes, which stand until the next one is printed.
 
         ``painted`` are the field's artists, in the axes' coordinates; ``words`` the valid time,
         the time since the start, and the caption; ``outside`` how many values lie beyond each
@@ -122,8 +122,7 @@ class Sheet:
             arrow.set_visible(count > 0)
         for artist in (*painted, *self.axes.spines.values(), *self._changing):
             artist.draw(renderer)
-        pixels = np.asarray(self._canvas.buffer_rgba())
-        return np.ascontiguousarray(pixels[..., :3])
+        return np.asarray(self._canvas.buffer_rgba())
 
     def _words(self, x: float, y: float, text: str, size: float, colour: str, side: str) -> Text:
         return self.figure.text(
