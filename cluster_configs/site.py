@@ -14,39 +14,96 @@ from pydantic import BeforeValidator, Field
 
 from burstlens.errors import SiteError
 from burstlens.nearness import did_you_mean
-from burstlens.quantity import parse_bytes
+from burstlens.quantity import parse_bytes, parse_duration
 from burstlens.workflows.check_table import Faults, read_table
 
 SITES = Path(__file__).parent / "sites"
+
+
+Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
+Seconds = Annotated[
+    float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferSite:
     """``[buffer]``: the fast temporary space."""
 
-    kind: Literal["posix"] = "posix"
-    """``posix``: a plain directory that the simulation and the viewing block both see."""
+    kind: Literal["posix", "datawarp", "rabbit"] = "posix"
+    """``posix``: a plain directory that the simulation and the viewing block both see.
+    ``datawarp``: Cray DataWarp, asked for by `#DW` lines. ``rabbit``: HPE's successor of it."""
+    lifetime: Literal["persistent", "job"] = "persistent"
+    """Of DataWarp and Rabbit: a buffer that jobs share, or one that lives with the simulation's
+    job; then the viewing block's placement is `same-job`."""
     folders: tuple[str, ...] = ()
-    """Candidates, the fastest first; ``$NAME`` and ``~`` are expanded. The first one with room
-    is taken."""
-    limit: Annotated[int, BeforeValidator(parse_bytes)] | None = None
+    """Candidates of kind `posix`, the fastest first; ``$NAME`` and ``~`` are expanded. The first
+    one with room is taken."""
+    limit: Bytes | None = None
     """The most that one run may take there."""
+    granule: Bytes | None = None
+    """What the pool hands out space in; a request is rounded up to a multiple of it."""
+    nodes: Annotated[int, Field(ge=1)] | None = None
+    """Nodes that serve the buffer, for planning."""
+    node_capacity: Bytes | None = None
+    """What one of them holds, for planning."""
+    pool: str | None = None
+    """The pool to ask, where it is not the default one."""
+    access: str = "striped"
+    """Access mode of DataWarp: a buffer that several jobs see is striped."""
+    type: str = "scratch"
+    """`scratch` of DataWarp; the file system of Rabbit: `lustre`, `gfs2`, `xfs`."""
+    stage_in: Literal["api", "directive"] = "api"
+    """Who brings the inputs: the simulation's job through the library, or the scheduler by a
+    `#DW stage_in` line before the job starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewingSite:
     """``[viewing]``: the Parsl block that watches and makes products."""
 
-    placement: Literal["local"] = "local"
-    """``local``: on this machine."""
+    placement: Literal["local", "separate", "same-job"] = "local"
+    """``local``: on this machine. ``separate``: a job of its own that sees the buffer.
+    ``same-job``: inside the simulation's job, for a buffer that only this job sees."""
     workers: Annotated[int, Field(ge=1, le=256)] | None = None
-    """Workers that make products; one more watches. Half of the cores where it is not said."""
+    """Workers a node that make products; one more watches. Half of the cores where it is not
+    said."""
+    nodes: Annotated[int, Field(ge=1)] = 1
+    """Nodes of the block."""
+    walltime: Seconds | None = None
+    """The block's longest life; the simulation's where it is not said. A block that ends before
+    the model is replaced ahead of its end."""
+    options: tuple[str, ...] = ()
+    """Further options of sbatch for the block, such as `--cpus-per-task=8`."""
     poll_interval_s: Annotated[float, Field(gt=0, le=60)] = 1.0
     """How often the watcher looks."""
     address: str = "127.0.0.1"
-    """The address on which Parsl's workers reach the driver."""
+    """The address on which Parsl's workers reach the driver: on a cluster, the login node's on the
+    network that compute nodes see. Nothing else of Burstlens listens there."""
     worker_init: str = ""
     """Shell lines before a worker starts, such as ``module load``: the site's, never a recipe's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmSite:
+    """``[slurm]``: what each job is submitted with. Slurm's own SBATCH_ACCOUNT, SBATCH_PARTITION
+    and SBATCH_QOS count where nothing is said here."""
+
+    partition: str | None = None
+    """The partition."""
+    account: str | None = None
+    """The account to charge."""
+    qos: str | None = None
+    """The quality of service."""
+    constraint: str | None = None
+    """The nodes' features, such as `haswell`."""
+    options: tuple[str, ...] = ()
+    """Further options of sbatch for the simulation's job, such as `--exclusive`."""
+    query_interval_s: Annotated[float, Field(ge=1)] = 30.0
+    """The scheduler is asked about a job at most so often."""
+    job_init: str = ""
+    """Shell lines before the supervisor starts, such as ``module load``: the site's, never a
+    recipe's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +116,30 @@ class Site:
     """One line for ``burstlens sites``."""
     hosts: tuple[str, ...] = ()
     """Patterns of the host names of its login nodes."""
-    scheduler: Literal["local"] = "local"
-    """``local``: processes of this machine."""
+    scheduler: Literal["local", "slurm"] = "local"
+    """``local``: processes of this machine. ``slurm``: batch jobs."""
     mpi_launcher: tuple[str, ...] = ("mpiexec", "-n", "{ranks}")
     """What starts an MPI program; ``{ranks}`` and ``{ranks_per_node}`` are filled in."""
     buffer: BufferSite = field(default_factory=BufferSite)
     """The fast temporary space."""
     viewing: ViewingSite = field(default_factory=ViewingSite)
     """The Parsl block that watches and makes products."""
+    slurm: SlurmSite = field(default_factory=SlurmSite)
+    """What each job is submitted with."""
+
+    def __post_init__(self) -> None:
+        batch = self.scheduler != "local"
+        if batch != (self.viewing.placement != "local"):
+            raise ValueError(
+                'viewing.placement "local" goes with scheduler "local", and only with it'
+            )
+        if self.buffer.kind != "posix" and not batch:
+            raise ValueError(f"a {self.buffer.kind} buffer needs a scheduler that asks for it")
+        shared = self.buffer.kind == "posix" or self.buffer.lifetime == "persistent"
+        if not shared and self.viewing.placement == "separate":
+            raise ValueError(
+                'a buffer that lives with its job is seen by no other: viewing.placement "same-job"'
+            )
 
     def workers(self) -> int:
         """Workers that make products."""

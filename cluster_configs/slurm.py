@@ -1,0 +1,248 @@
+"""A client of Slurm: submit, ask, cancel, and what it says of burst buffers.
+
+It asks seldom: the truth about a job stands in the files of its supervisor, Slurm only confirms.
+Output is read as scontrol prints it, which needs no accounting.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from burstlens.errors import SiteError
+from burstlens.quantity import parse_bytes
+
+LIMIT_S = 60.0
+"""Longest time that one command may take."""
+FIRST_S = 1.0
+"""After a submission Slurm is asked this soon, then after twice that, up to the site's interval:
+what holds a job up is told early."""
+_WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
+_ACTIVE = {"CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"}
+_AFTER = {"STAGE_OUT"}
+_HOPELESS = re.compile(
+    r"burst_buffer/|held|BadConstraints|PartitionTimeLimit|PartitionNodeLimit|PartitionInactive"
+    r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
+    re.IGNORECASE,
+)
+_FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
+
+
+class SlurmError(SiteError):
+    """A command of Slurm failed. ``unknown_job`` tells that Slurm has forgotten that job."""
+
+    def __init__(self, message: str, *, unknown_job: bool = False) -> None:
+        super().__init__(message)
+        self.unknown_job = unknown_job
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """What Slurm says of a job: ``RUNNING``, ``PENDING`` ...; ``FORGOTTEN`` when nothing.
+
+    ``reason`` is why it waits or how it ended, with what the burst buffer has to say.
+    """
+
+    job_id: str
+    state: str
+    reason: str = ""
+    name: str = ""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it has not begun."""
+        return self.state in _WAITING
+
+    @property
+    def over(self) -> bool:
+        """Whether its program has ended or never will begin."""
+        return self.state not in _WAITING | _ACTIVE
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it waits for what will not come by itself."""
+        return self.waiting and bool(_HOPELESS.search(self.reason))
+
+    @property
+    def text(self) -> str:
+        """In words: ``CANCELLED (by 1001)``."""
+        return f"{self.state} ({self.reason})" if self.reason else self.state
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of burst-buffer space, in bytes."""
+
+    name: str
+    granule: int
+    total: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """A burst buffer that exists: persistent, or ``job_id``'s own."""
+
+    name: str
+    size: int
+    state: str
+    user: str
+    created: str
+    job_id: str | None = None
+
+
+class Slurm:
+    """Commands of Slurm. Safe to use from several threads."""
+
+    def __init__(self, query_interval_s: float = 30.0) -> None:
+        self.query_interval_s = query_interval_s
+        self._lock = threading.Lock()
+        self._known: dict[str, JobState] = {}
+        self._next: dict[str, float] = {}
+        self._pause: dict[str, float] = {}
+
+    def submit(self, script: str) -> str:
+        """Hand a script to sbatch; returns the job's id. Raises SlurmError."""
+        said = _run(["sbatch", "--parsable"], script, with_parent=True)
+        return said.strip().split(";")[0]
+
+    def state(self, job_id: str) -> JobState:
+        """What Slurm said of the job when it was last asked, which is seldom.
+
+        Without an answer the last one stands: a controller that restarts ends no job.
+        """
+        with self._lock:
+            now = time.monotonic()
+            if job_id not in self._known or now >= self._next[job_id]:
+                try:
+                    self._known[job_id] = self._ask(job_id)
+                except SlurmError:
+                    self._known.setdefault(job_id, JobState(job_id, "PENDING"))
+                pause = min(self._pause.get(job_id, FIRST_S), self.query_interval_s)
+                self._next[job_id] = time.monotonic() + pause
+                self._pause[job_id] = 2 * pause
+            return self._known[job_id]
+
+    def look(self, job_id: str) -> JobState:
+        """What Slurm says of the job now. Raises SlurmError when it does not answer."""
+        state = self._ask(job_id)
+        with self._lock:
+            self._known[job_id] = state
+            self._next[job_id] = time.monotonic() + self.query_interval_s
+        return state
+
+    def jobs(self, comment: str) -> list[JobState]:
+        """This user's jobs with that comment, also those that ended lately. Raises SlurmError."""
+        form = "%i\t%T\t%j\t%k\t%r"
+        said = _run(["squeue", "-h", "-t", "all", "-u", getpass.getuser(), "-o", form])
+        found = []
+        for line in said.splitlines():
+            job_id, state, name, remark, reason = [*line.split("\t", 4), "", "", "", ""][:5]
+            if remark == comment:
+                found.append(JobState(job_id, state, _reason(reason), name))
+        return found
+
+    def cancel(self, job_ids: Sequence[str]) -> None:
+        """Cancel jobs; those that are over already do not mind. Raises SlurmError."""
+        if job_ids:
+            _run(["scancel", *job_ids])
+
+    def buffers(self) -> tuple[list[Pool], list[Burst]]:
+        """Pools and buffers that exist. Raises SlurmError."""
+        pools: list[Pool] = []
+        found: list[Burst] = []
+        for line in _run(["scontrol", "show", "burst"]).splitlines():
+            fields = _fields(line)
+            if "TotalSpace" in fields:
+                pools += _pools(fields)
+            elif "Size" in fields:
+                found.append(_burst(fields))
+        return pools, found
+
+    def buffer(self, name: str) -> Burst | None:
+        """The persistent buffer of that name. Raises SlurmError."""
+        return next((burst for burst in self.buffers()[1] if burst.name == name), None)
+
+    def _ask(self, job_id: str) -> JobState:
+        try:
+            fields = _fields(_run(["scontrol", "--oneliner", "show", "job", job_id]))
+        except SlurmError as error:
+            if error.unknown_job:
+                return self._accounted(job_id)
+            raise
+        reason = _reason(fields.get("Reason", ""))
+        system = fields.get("SystemComment", "")
+        if system and system != "(null)":
+            reason = f"{reason}: {system}" if reason else system
+        return JobState(
+            job_id, fields.get("JobState", "UNKNOWN"), reason, fields.get("JobName", "")
+        )
+
+    def _accounted(self, job_id: str) -> JobState:
+        """What accounting knows, where there is any, of a job that the controller forgot."""
+        try:
+            said = _run(["sacct", "-X", "-n", "-P", "-j", job_id, "-o", "State%60,JobName%60"])
+        except SlurmError:
+            said = ""
+        if not said.strip():
+            return JobState(job_id, "FORGOTTEN")
+        state, _, name = said.splitlines()[0].partition("|")
+        word, _, rest = state.strip().partition(" ")
+        return JobState(job_id, word, rest, name)
+
+
+def _run(command: list[str], given: str = "", *, with_parent: bool = False) -> str:
+    # What is killed with its parent cannot submit a job that nobody has noted.
+    argv = ["setpriv", "--pdeathsig", "KILL", *command] if with_parent else command
+    try:
+        done = subprocess.run(argv, input=given, capture_output=True, text=True, timeout=LIMIT_S)
+    except FileNotFoundError as error:
+        raise SlurmError(f"{command[0]} is not on PATH: is this a login node of Slurm?") from error
+    except subprocess.TimeoutExpired as error:
+        raise SlurmError(f"{command[0]} did not answer within {LIMIT_S:.0f} s") from error
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        text = "; ".join(said[-3:]) or f"exit code {done.returncode}"
+        raise SlurmError(f"{command[0]}: {text}", unknown_job="Invalid job id" in text)
+    return done.stdout
+
+
+def _fields(line: str) -> dict[str, str]:
+    """``A=1 B=two words C=3``, as scontrol writes it."""
+    parts = _FIELD.split(line)
+    return {key: value.strip() for key, value in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _reason(text: str) -> str:
+    return "" if text in {"None", "(null)"} else text
+
+
+def _pools(fields: dict[str, str]) -> list[Pool]:
+    granule, total, free = (
+        _size(fields.get(key, "")) for key in ("Granularity", "TotalSpace", "FreeSpace")
+    )
+    return [Pool(fields.get("DefaultPool", ""), granule, total, free)]
+
+
+def _burst(fields: dict[str, str]) -> Burst:
+    user = fields.get("UserID", "").partition("(")[0]
+    return Burst(
+        fields.get("Name", ""),
+        _size(fields["Size"]),
+        fields.get("State", ""),
+        user,
+        fields.get("CreateTime", ""),
+        fields.get("JobID"),
+    )
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_bytes(text)
+    except ValueError:  # "0", or nothing
+        return 0
