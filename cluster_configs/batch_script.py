@@ -18,6 +18,8 @@ from burstlens.errors import SiteError
 
 WARNED_S = 60
 """How long before its end Slurm tells a job, so that the end is noted and logs come home."""
+VIEWING = "parsl"
+"""How the names of the viewing blocks' jobs go on after the run's token."""
 _UNSAFE = re.compile(r"[%\s\\]")
 
 

@@ -8,15 +8,24 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import zmq
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
-from parsl.providers import LocalProvider
+from parsl.executors.high_throughput.errors import (
+    CommandClientBadError,
+    CommandClientTimeoutError,
+)
+from parsl.jobs.states import JobState, JobStatus
+from parsl.launchers import SimpleLauncher, SrunLauncher
+from parsl.providers import LocalProvider, SlurmProvider
 
+from burstlens.cluster_configs.batch_script import VIEWING, minutes
 from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import Slurm
 from burstlens.errors import SiteError
 
 JOBS = "jobs"
@@ -27,6 +36,7 @@ HEARTBEAT_S = 2
 LOST_S = 10
 """A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
 _PATIENCE_MS = 200
+_SILENT_S = 10.0
 
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
@@ -66,6 +76,18 @@ class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has n
         finally:
             del client.run
 
+    def managers(self) -> list[dict[str, Any]] | None:
+        """The managers of its nodes, as the interchange knows them; None when it is silent.
+
+        It is asked only where it has an answer to give within moments; one that died meanwhile
+        makes Parsl's command channel useless, and with it this executor.
+        """
+        try:
+            found: list[dict[str, Any]] = self.command_client.run("MANAGERS", timeout_s=_SILENT_S)
+        except (CommandClientTimeoutError, CommandClientBadError):
+            return None
+        return found
+
     def _first_answer(self, message: str, timeout_s: float) -> Any:
         socket, end = self.command_client.zmq_socket, time.monotonic() + timeout_s
         for readiness in (zmq.POLLOUT, zmq.POLLIN):
@@ -80,18 +102,97 @@ class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has n
         return socket.recv_pyobj()
 
 
-def viewing_block(site: Site, label: str, parsl_folder: Path) -> HighThroughputExecutor:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What is particular to the viewing blocks of one run, where they are batch jobs.
+
+    ``comment`` and the start of their names, ``token``, find them again; ``lines`` mount the
+    buffer; ``walltime_s`` is the longest life of one.
+    """
+
+    slurm: Slurm
+    comment: str
+    token: str
+    walltime_s: float
+    lines: tuple[str, ...] = ()
+
+    @property
+    def drain_s(self) -> float:
+        """How long before its end a block takes no new tasks and another one is asked for."""
+        return min(120.0, self.walltime_s / 4)
+
+
+class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no types
+    """Parsl's provider for Slurm, but it asks as seldom as the site says, knows every state of a
+    job, and gives jobs a name that is the run's own."""
+
+    def __init__(self, block: Block, site: Site, worker_init: str) -> None:
+        options = [*block.lines, f"#SBATCH --comment={block.comment}", "#SBATCH --no-requeue"]
+        options += [f"#SBATCH {option}" for option in site.viewing.options]
+        several = site.viewing.nodes > 1
+        super().__init__(
+            partition=site.slurm.partition,
+            account=site.slurm.account,
+            qos=site.slurm.qos,
+            constraint=site.slurm.constraint,
+            nodes_per_block=site.viewing.nodes,
+            init_blocks=0,
+            min_blocks=0,
+            max_blocks=1,
+            walltime=_clock(block.walltime_s),
+            scheduler_options="\n".join(options),
+            worker_init=worker_init,
+            cmd_timeout=60,
+            exclusive=False,
+            launcher=SrunLauncher() if several else SimpleLauncher(),
+        )
+        self.block = block
+        self.after: str | None = None
+        """A job that must have begun first: a block is of no use before the simulation."""
+        self._options: str = self.scheduler_options
+
+    def submit(self, command: str, tasks_per_node: int, job_name: str = "parsl") -> str:
+        """Submit the block's job; returns its id."""
+        after = f"\n#SBATCH --dependency=after:{self.after}\n" if self.after else ""
+        self.scheduler_options: str = self._options + after
+        name = f"{self.block.token}-{VIEWING}-{job_name}"
+        found: str = super().submit(command, tasks_per_node, name)
+        return found
+
+    def _status(self) -> None:
+        for job_id, job in self.resources.items():
+            if not job["status"].terminal:
+                state = self.block.slurm.state(job_id)
+                told = (
+                    JobState.PENDING if state.waiting or state.state == "CONFIGURING"
+                    else JobState.COMPLETED if state.over else JobState.RUNNING
+                )  # fmt: skip
+                job["status"] = JobStatus(told, message=state.reason)
+
+
+def viewing_block(
+    site: Site, label: str, parsl_folder: Path, block: Block | None = None
+) -> HighThroughputExecutor:
     """The executor of one viewing block: the product workers and one more that watches.
 
-    Every process of the block has ``parsl_folder`` in its environment. Raises
-    SiteError when Parsl's programs or util-linux are missing.
+    Every process of the block has ``parsl_folder`` in its environment. ``block`` makes it a batch
+    job. Raises SiteError when Parsl's programs or util-linux are missing.
     """
     ensure_programs()
     here = Path(sys.executable).parent
+    worker_init = (
+        f"export PATH={_quoted(here)}:$PATH\n"
+        f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
+        "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
+        + site.viewing.worker_init
+    )
+    if block is None:
+        local = LocalProvider(init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init)
     return ViewingBlock(
         label=label,
         address=site.viewing.address,
         encrypted=True,
+        drain_period=None if block is None else int(block.walltime_s - block.drain_s),
         max_workers_per_node=site.workers() + 1,
         cores_per_worker=1e-6,  # max_workers_per_node alone decides
         heartbeat_period=HEARTBEAT_S,
@@ -99,16 +200,13 @@ def viewing_block(site: Site, label: str, parsl_folder: Path) -> HighThroughputE
         poll_period=1000,
         interchange_launch_cmd=_INTERCHANGE,
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
-        provider=LocalProvider(
-            init_blocks=0,
-            min_blocks=0,
-            max_blocks=1,
-            worker_init=f"export PATH={_quoted(here)}:$PATH\n"
-            f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
-            "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
-            + site.viewing.worker_init,
-        ),
+        provider=local if block is None else ViewingProvider(block, site, worker_init),
     )
+
+
+def _clock(seconds: float) -> str:
+    whole = minutes(seconds)
+    return f"{whole // 60:02d}:{whole % 60:02d}:00"
 
 
 def ensure_programs() -> None:

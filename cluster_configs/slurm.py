@@ -30,15 +30,24 @@ _HOPELESS = re.compile(
     r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
     re.IGNORECASE,
 )
+_PASSING = re.compile(
+    r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again",
+    re.IGNORECASE,
+)
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 
 
 class SlurmError(SiteError):
-    """A command of Slurm failed. ``unknown_job`` tells that Slurm has forgotten that job."""
+    """A command of Slurm failed.
 
-    def __init__(self, message: str, *, unknown_job: bool = False) -> None:
+    ``unknown_job`` tells that Slurm has forgotten that job, ``passing`` that the controller did
+    not answer, which it may do later.
+    """
+
+    def __init__(self, message: str, *, unknown_job: bool = False, passing: bool = False) -> None:
         super().__init__(message)
         self.unknown_job = unknown_job
+        self.passing = passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +161,12 @@ class Slurm:
         if job_ids:
             _run(["scancel", *job_ids])
 
+    def cancel_all(self, comment: str, name: str) -> None:
+        """Cancel this user's jobs with that comment whose names start so. Raises SlurmError."""
+        self.cancel(
+            [job.job_id for job in self.jobs(comment) if job.name.startswith(name) and not job.over]
+        )
+
     def buffers(self) -> tuple[list[Pool], list[Burst]]:
         """Pools and buffers that exist. Raises SlurmError."""
         pools: list[Pool] = []
@@ -204,11 +219,16 @@ def _run(command: list[str], given: str = "", *, with_parent: bool = False) -> s
     except FileNotFoundError as error:
         raise SlurmError(f"{command[0]} is not on PATH: is this a login node of Slurm?") from error
     except subprocess.TimeoutExpired as error:
-        raise SlurmError(f"{command[0]} did not answer within {LIMIT_S:.0f} s") from error
+        text = f"{command[0]} did not answer within {LIMIT_S:.0f} s"
+        raise SlurmError(text, passing=True) from error
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         text = "; ".join(said[-3:]) or f"exit code {done.returncode}"
-        raise SlurmError(f"{command[0]}: {text}", unknown_job="Invalid job id" in text)
+        raise SlurmError(
+            f"{command[0]}: {text}",
+            unknown_job="Invalid job id" in text,
+            passing=bool(_PASSING.search(text)),
+        )
     return done.stdout
 
 

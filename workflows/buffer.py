@@ -24,15 +24,27 @@ from burstlens.workflows.models.base import Configurable, Model
 
 @dataclass(frozen=True, slots=True)
 class BufferRef:
-    """The buffer of a run. Each process resolves the root for itself: mount paths differ by job."""
+    """The buffer of a run. Each process resolves the root for itself: mount paths differ by job.
+
+    ``path`` is that of a shared directory, or ``$NAME`` of the variable that tells a job where
+    its buffer is mounted. ``name`` is a persistent buffer's, ``owned`` says that the run made it.
+    """
 
     kind: str
     path: str
     folder: str
+    name: str = ""
+    owned: bool = True
 
     def root(self) -> Path:
-        """The buffer's root as this process sees it."""
-        return Path(self.path)
+        """The buffer's root as this process sees it. Raises StagingError where it is not seen."""
+        if not self.path.startswith("$"):
+            return Path(self.path)
+        path = os.environ.get(self.path[1:])
+        if not path:
+            raise StagingError(f"{self.path[1:]} is not set: this job has not that buffer",
+                               path=self.path)  # fmt: skip
+        return Path(path)
 
     def stager(self) -> Stager:
         """The stager that brings files from this buffer."""
@@ -98,28 +110,39 @@ def stage_in(
     Returns the number of files, their bytes and the number of files left behind. Raises
     StagingError.
     """
-    target = buffer.root() / buffer.folder / "inputs"
-    stager = buffer.stager()
+    files, left = selected(Path(inputs), model, leave)
+    size = fill(buffer.stager(), files, buffer.root() / buffer.folder / "inputs")
+    return len(files), size, left
+
+
+def selected(inputs: Path, model: Model, leave: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
+    """What is to be staged in, as (source, relative name), and how many files are left behind."""
     if isinstance(model, Configurable):
-        model = model.configured(Path(inputs))
-    files = size = left = 0
+        model = model.configured(inputs)
+    everything = input_files(inputs)
+    files = [
+        (str(source), relative)
+        for source, relative in everything
+        if not model.is_leftover(source.name)
+        and not any(fnmatch.fnmatch(relative, pattern) for pattern in leave)
+    ]
+    return files, len(everything) - len(files)
+
+
+def fill(stager: Stager, files: Sequence[tuple[str, str]], target: Path) -> int:
+    """Bring (source, relative name) to ``target``; returns their bytes. Raises StagingError."""
+    size = 0
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for source, relative in input_files(Path(inputs)):
-            if model.is_leftover(source.name) or any(
-                fnmatch.fnmatch(relative, pattern) for pattern in leave
-            ):
-                left += 1
-                continue
+        for source, relative in files:
             place = target / relative
             place.parent.mkdir(parents=True, exist_ok=True)
-            size += bring(stager, source, place, inward=True).bytes
-            files += 1
+            size += bring(stager, Path(source), place, inward=True).bytes
     except OSError as error:
         raise StagingError(
-            "cannot stage in", path=str(error.filename or inputs), number=error.errno or 0
+            "cannot stage in", path=str(error.filename or target), number=error.errno or 0
         ) from error
-    return files, size, left
+    return size
 
 
 def input_files(inputs: Path) -> list[tuple[Path, str]]:

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from burstlens.cluster_configs.site import Site
+from burstlens.durable import read_json
 from burstlens.errors import BurstlensError, RunError
 from burstlens.journal import Journal
-from burstlens.run_dir import RunDir, facts_of
+from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows import tasks
 from burstlens.workflows.buffer import BufferRef
@@ -20,9 +21,12 @@ from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.history import History
 from burstlens.workflows.jobs import SIMULATION_LOG, Jobs, Outcome
+from burstlens.workflows.launch import Launcher
 from burstlens.workflows.production import Production
+from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.stage_in import DONE, write_list
 
 TICK_S = 0.5
 WATCH_S = 2.0
@@ -49,6 +53,8 @@ class Driver:
         graph: Graph,
         journal: Journal,
         history: History,
+        provision: Provision,
+        launcher: Launcher | None,
         tick: Callable[[Snapshot], None],
     ) -> None:
         self.run = run
@@ -58,7 +64,8 @@ class Driver:
         self.journal = journal
         self.history = history
         self.snapshot = Snapshot(run, recipe, history, journal.epoch)
-        self.jobs = Jobs(run, recipe, site, graph, journal, history)
+        self.provision = provision
+        self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
         self.buffer: BufferRef | None = None
         self.production: Production | None = None
         self._cursor = Cursor()
@@ -74,7 +81,7 @@ class Driver:
         self._handlers: dict[str, Callable[[Done], None]] = {
             "buffer": self._on_buffer,
             "stagein": self._on_staged_in,
-            "submitted": lambda done: self.jobs.submitted(done.about, done.value),
+            "submitted": self._on_submitted,
             "job": self._on_job,
             "watch": self._on_watch,
             "work": self._on_work,
@@ -86,9 +93,9 @@ class Driver:
 
     def drive(self) -> Outcome:
         """Run to the end. Raises RunError when another driver took over or the target is lost."""
-        self.journal.append("viewing.queued", label=self.graph.open_block())
+        if self._local:
+            self._open_block()
         self._prepare()
-        self.graph.warm(sorted({product.kind.name for product in self.recipe.products}))
         try:
             while self._end is None:
                 for done in self.graph.events(TICK_S):
@@ -101,15 +108,18 @@ class Driver:
 
     def _prepare(self) -> None:
         known = BufferRef(**self.history.buffer) if self.history.buffer else None
-        self.graph.view(
-            "buffer",
-            None,
-            buffers.prepare,
-            self.site.buffer.folders,
-            str(facts_of(self.run)["buffer_folder"]),
-            self.recipe.buffer.capacity,
-            None if self.history.buffer_released else known,
-        )
+        if self.history.buffer_released:
+            known = None
+        self.snapshot.state = "waiting for the buffer"
+        self.graph.login("buffer", None, self.provision.provide, known)
+
+    @property
+    def _local(self) -> bool:
+        return self.site.scheduler == "local"
+
+    def _open_block(self) -> None:
+        self.journal.append("viewing.queued", label=self.graph.open_block())
+        self.graph.warm(sorted({product.kind.name for product in self.recipe.products}))
 
     # What comes back from the graph.
 
@@ -142,8 +152,12 @@ class Driver:
             kind=self.buffer.kind,
             path=self.buffer.path,
             folder=self.buffer.folder,
+            name=self.buffer.name,
+            owned=self.buffer.owned,
         )
-        self.journal.append("viewing.started")
+        if not self._local:
+            self.graph.mount(self.provision.lines(self.buffer))
+            self._open_block()
         self.production = Production(
             self.run,
             self.recipe,
@@ -161,7 +175,7 @@ class Driver:
             # A former driver died between the last file home and the end: only freeing is left.
             self._free(Outcome("done", 0))
             return
-        if self.history.staged_in:
+        if self.history.staged_in or not self._local:
             self._start_jobs()
             return
         self.snapshot.state = "staging in"
@@ -187,8 +201,19 @@ class Driver:
     def _start_jobs(self) -> None:
         assert self.buffer is not None
         self.snapshot.state = "starting"
+        if not self._local:
+            # The first job stages in: no other one sees the buffer before it runs.
+            simulation = self.recipe.simulation
+            write_list(
+                self.run.path, self.buffer, self.recipe.inputs, self.recipe.model, simulation.leave
+            )
         self.jobs.start(self.buffer)
         self._watch()
+
+    def _on_submitted(self, done: Done) -> None:
+        self.jobs.submitted(done.about, done.value)
+        if not self._local and done.about == self.jobs.simulation:
+            self.graph.ask_block(done.value)
 
     def _watch(self) -> None:
         self.graph.view(
@@ -279,7 +304,15 @@ class Driver:
             ) from error
         time.sleep(TICK_S)
 
+    def _note_stage_in(self) -> None:
+        told = read_json(self.run.path / DONE)
+        if told is not None:
+            self.history.staged_in = True
+            self.journal.append("stagein.done", **told)
+
     def _look_around(self) -> None:
+        if not self._local and not self.history.staged_in and self.jobs.attempt:
+            self._note_stage_in()
         mended = self.graph.mend_block()
         if mended is not None:
             self._blocks_lost += 1
@@ -356,10 +389,15 @@ class Driver:
             self.snapshot.alarm(f"the run directory cannot be written: {error}")
             self._later.append((time.monotonic() + 1.0, lambda: self._free(outcome)))
             return
-        if self.recipe.buffer.destroy == "on-success" and outcome.state == "done":
-            self.graph.view("freed", outcome, buffers.destroy, self.buffer)
-        else:
+        assert self.buffer is not None
+        if self.recipe.buffer.destroy != "on-success" or outcome.state != "done":
             self._end = outcome
+        elif self.buffer.name and self.buffer.owned:
+            self.snapshot.state = "giving the buffer back"
+            self.graph.close_block()
+            self.graph.login("freed", outcome, self.provision.give_back, self.buffer)
+        else:
+            self.graph.view("freed", outcome, buffers.destroy, self.buffer)
 
     def _on_freed(self, done: Done) -> None:
         if self._lost(done, lambda: self._free(done.about)):

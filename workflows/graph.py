@@ -14,17 +14,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import parsl
 import zmq
-from parsl.executors import HighThroughputExecutor
 from parsl.jobs.states import TERMINAL_STATES
 
-from burstlens.cluster_configs.parsl_config import BLOCK_VARIABLE, JOBS, config, viewing_block
+from burstlens.cluster_configs.batch_script import VIEWING
+from burstlens.cluster_configs.parsl_config import (
+    BLOCK_VARIABLE,
+    JOBS,
+    Block,
+    ViewingBlock,
+    config,
+    viewing_block,
+)
 from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import SlurmError
 from burstlens.errors import SiteError
 from burstlens.run_dir import RunDir
 from burstlens.workflows import tasks
@@ -55,28 +63,34 @@ class Graph:
     the thread that starts it.
     """
 
-    def __init__(self, site: Site, run: RunDir, jobs: int) -> None:
+    def __init__(self, site: Site, run: RunDir, jobs: int, block: Block | None = None) -> None:
         self.site = site
         self.run = run
+        self.leaving = threading.Event()
+        self._batch = block
         self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._jobs = jobs
         self._generation = 0
-        self._block: HighThroughputExecutor | None = None
-        self._blocks: list[HighThroughputExecutor] = []
+        self._block: ViewingBlock | None = None
+        self._blocks: list[ViewingBlock] = []
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
-        self._leaving = threading.Event()
         self._state = "queued"
+        self._wanted = False
         self._next_look = 0.0
         self._kernel: Any = None
         self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
 
     def __enter__(self) -> Graph:
         end_orphans(self.run.parsl)
+        if self._batch is not None:
+            block = self._batch
+            with contextlib.suppress(SlurmError):  # without interchange they end by themselves
+                block.slurm.cancel_all(block.comment, f"{block.token}-{VIEWING}")
         self._kernel = parsl.load(config(self.site, self.run.parsl, self._jobs))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._leaving.set()  # or the threads that await jobs hold up the end of this process
+        self.leaving.set()  # or the threads that await jobs hold up the end of this process
         for block in self._blocks:
             with contextlib.suppress(Exception):
                 block.provider.cancel(list(block.job_ids_to_block))
@@ -92,13 +106,14 @@ class Graph:
     def open_block(self) -> str:
         """Start a viewing block on an interchange of its own; returns its label.
 
-        Raises SiteError when Parsl's interchange does not start, three times in a row.
+        Where it is a batch job it is asked for by :meth:`ask_block`, when it is of use. Raises
+        SiteError when Parsl's interchange does not start, three times in a row.
         """
         reason: Exception | None = None
         for _ in range(STARTS):
             self._generation += 1
             label = f"viewing-{self._generation}"
-            block = viewing_block(self.site, label, self.run.parsl)
+            block = viewing_block(self.site, label, self.run.parsl, self._batch)
             self._blocks.append(block)
             try:
                 self._kernel.add_executors([block])
@@ -108,14 +123,32 @@ class Graph:
             # Without an interchange at its other end a send blocks for ever, and with it the one
             # thread by which Parsl launches the tasks of every executor.
             block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
-            block.scale_out_facade(1)
             self._block = block
             self._next_look = 0.0
+            if self._batch is None:
+                block.scale_out_facade(1)
+            elif self._wanted:
+                self.ask_block(None)
             return label
         raise SiteError(f"Parsl's interchange does not start ({reason}); see {self.run.parsl}")
 
+    def mount(self, lines: tuple[str, ...]) -> None:
+        """What the scripts of later blocks say to see the buffer."""
+        if self._batch is not None:
+            self._batch = replace(self._batch, lines=lines)
+
+    def ask_block(self, after: str | None) -> None:
+        """Submit the block's job, to begin when the job ``after`` has begun. Only once."""
+        block = self._block
+        if self._batch is None or block is None or block.job_ids_to_block:
+            return
+        self._wanted = True
+        block.provider.after = after
+        block.scale_out_facade(1)
+
     def block_state(self) -> str:
-        """``queued``, ``running``, ``gone``; ``broken`` when the interchange has died."""
+        """``queued``, ``running``, ``draining``, ``gone``; ``broken`` when the interchange has
+        died."""
         block = self._block
         if block is None:
             return "gone"
@@ -127,10 +160,19 @@ class Graph:
             self._next_look = now + LOOK_S
             # The provider keeps its files in the run directory, which may be away for a while.
             with contextlib.suppress(OSError):
-                states = block.provider.status(list(block.job_ids_to_block))
-                over = all(status.state in TERMINAL_STATES for status in states)
-                self._state = "gone" if over else "running"
+                self._state = self._look(block)
         return self._state
+
+    def _look(self, block: ViewingBlock) -> str:
+        if self._batch is None:
+            return "running" if _live_jobs(block) else "gone"
+        managers = block.managers()
+        if managers is None:
+            return "broken"
+        if managers:
+            return "draining" if all(one["draining"] for one in managers) else "running"
+        # The scheduler, which is asked seldom, says what became of a block without managers.
+        return "queued" if not self._wanted or _live_jobs(block) else "gone"
 
     def mend_block(self) -> str | None:
         """Replace a block that is gone or broken; returns what was done, None for nothing.
@@ -141,15 +183,20 @@ class Graph:
         state, block = self.block_state(), self._block
         if block is None or state in {"queued", "running"}:
             return None
-        if state == "gone":
+        if state == "draining" and len(_live_jobs(block)) > 1:
+            return None
+        if state in {"gone", "draining"}:
+            if self._batch is not None:
+                block.provider.after = None
             block.scale_out_facade(1)
             self._next_look = 0.0
-            return "its block had ended: a new one was asked for"
+            why = "its block had ended" if state == "gone" else "its block is about to end"
+            return f"{why}: a new one was asked for"
         self._give_up(block)
         self.open_block()
         return "its interchange had died: replaced"
 
-    def _give_up(self, block: HighThroughputExecutor) -> None:
+    def _give_up(self, block: ViewingBlock) -> None:
         with contextlib.suppress(Exception):
             block.provider.cancel(list(block.job_ids_to_block))
         # Parsl retries what it fails here, on the same executor, and may never tell of the end.
@@ -184,10 +231,23 @@ class Graph:
         """Start (or find again) a supervised job when ``after`` have ended well, and await it."""
         submitted = self._submitted(about)
         future = self._app(run_job, JOBS)(
-            launcher, job_folder, submitted, inputs=list(after), leaving=self._leaving
+            launcher, job_folder, submitted, inputs=list(after), leaving=self.leaving
         )
         self._report(future, kind, about)
         return future
+
+    def login(self, kind: str, about: Any, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Run ``function(*args)`` beside the loop, in the driver's own process."""
+        future = self._app(tasks.node, JOBS)(function, *args)
+        self._report(future, kind, about)
+        return future
+
+    def close_block(self) -> None:
+        """End the viewing block for good: nothing more is asked of it."""
+        block, self._block = self._block, None
+        if block is not None:
+            with contextlib.suppress(Exception):
+                block.provider.cancel(list(block.job_ids_to_block))
 
     def _submitted(self, about: Any) -> Callable[[str], None]:
         return lambda job_id: self.ended.put(Done("submitted", about, job_id))
@@ -223,6 +283,11 @@ class Graph:
         """Let each worker import what it will need, while the model starts."""
         for _ in range(self.site.workers() + 1):
             self.view("warm", None, tasks.warm, kinds)
+
+
+def _live_jobs(block: ViewingBlock) -> list[Any]:
+    states = block.provider.status(list(block.job_ids_to_block))
+    return [status for status in states if status.state not in TERMINAL_STATES]
 
 
 def end_orphans(parsl_folder: Path) -> int:

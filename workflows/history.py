@@ -89,8 +89,11 @@ def _ended(history: History, event: Event) -> None:
     history.state = str(event.get("outcome", "failed"))
 
 
+_BUFFER = ("kind", "path", "folder", "name", "owned")
+
+
 def _buffer(history: History, event: Event) -> None:
-    history.buffer = {key: event[key] for key in ("kind", "path", "folder") if key in event}
+    history.buffer = {key: event[key] for key in _BUFFER if key in event}
     history.buffer_released = False
 
 

@@ -11,11 +11,14 @@ from typing import Any
 from burstlens.cluster_configs.site import Site
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
+from burstlens.workflows import mpiio
 from burstlens.workflows.buffer import BufferRef, input_files
 from burstlens.workflows.graph import Graph
 from burstlens.workflows.history import History
 from burstlens.workflows.launch import Launcher, LocalLauncher
+from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe, Step
+from burstlens.workflows.stage_in import LIST
 from burstlens.workflows.supervised import Ended, JobFailedError, describe
 from burstlens.workflows.watch import Report
 
@@ -43,6 +46,8 @@ class Jobs:
         graph: Graph,
         journal: Journal,
         history: History,
+        provision: Provision,
+        launcher: Launcher | None,
     ) -> None:
         self.run = run
         self.recipe = recipe
@@ -52,7 +57,9 @@ class Jobs:
         self.history = history
         self.attempt = 0
         self.asked: str | None = None
-        self.launcher: Launcher = LocalLauncher()
+        self.provision = provision
+        self._local = LocalLauncher()
+        self._launcher: Launcher = launcher or self._local
         self.live: set[str] = set()
         self.ends: dict[str, Ended | None] = {}
         self.fresh_buffer = False
@@ -85,7 +92,7 @@ class Jobs:
         self.journal.sync()
         if not (self.folder / "job.json").exists():
             describe(self.folder, self._describe_simulation(buffer))
-        simulation = self._node(self.simulation, self.folder, before)
+        simulation = self._node(self.simulation, self.folder, before, self._launcher)
         for step in self._steps("beside"):
             self._submit_step(buffer, step, before)
         after = [simulation]
@@ -115,29 +122,37 @@ class Jobs:
         self.journal.append("step.submitting", job=name, step=step.name)
         if not (folder / "job.json").exists():
             describe(folder, self._describe_step(buffer, step, name))
-        return [self._node(name, folder, after)]
+        launcher = self._local if step.where == "login" else self._launcher
+        return [self._node(name, folder, after, launcher)]
 
-    def _node(self, name: str, folder: Path, after: list[Any]) -> Any:
+    def _node(self, name: str, folder: Path, after: list[Any], launcher: Launcher) -> Any:
         self.live.add(name)
-        return self.graph.job("job", name, self.launcher, folder, after)
+        return self.graph.job("job", name, launcher, folder, after)
 
     def _common(self, buffer: BufferRef, name: str) -> dict[str, Any]:
         return {
             "run_dir": str(self.run.path),
             "name": name,
-            "root": {"path": buffer.path},
+            "root": buffer.path,
             "environment": {
                 "BURSTLENS_RUN": self.run.id,
                 "BURSTLENS_RUN_DIR": str(self.run.path),
-                "BURSTLENS_INPUTS": f"{buffer.path}/{buffer.folder}/inputs",
-                "BURSTLENS_OUTPUT": f"{buffer.path}/{buffer.folder}/{self.attempt}",
+            },
+            "places": {
+                "BURSTLENS_INPUTS": f"{buffer.folder}/inputs",
+                "BURSTLENS_OUTPUT": f"{buffer.folder}/{self.attempt}",
             },
         }
 
     def _describe_simulation(self, buffer: BufferRef) -> dict[str, Any]:
         simulation, model = self.recipe.simulation, self.recipe.model
         job = self._common(buffer, self.simulation)
-        job["environment"] |= {**model.environment(), **simulation.environment}
+        job["environment"] |= {
+            **model.environment(),
+            **mpiio.environment(simulation.mpiio_hints, report=simulation.mpiio_report),
+            **simulation.environment,
+        }
+        job |= self._batch(buffer, simulation.nodes, simulation.ranks_per_node, first=True)
         return job | {
             "folder": f"{buffer.folder}/{self.attempt}",
             "inputs": f"{buffer.folder}/inputs",
@@ -168,9 +183,25 @@ class Jobs:
             "stop_grace_s": 0.0,
         }
         if step.where == "login":
-            return job | {"root": {"path": str(self.run.path)}, "folder": "files"}
+            return job | {"root": str(self.run.path), "places": {}, "folder": "files"}
         place = "inputs" if step.phase == "before" else str(self.attempt)
+        first = step.phase == "before"
+        job |= self._batch(buffer, step.nodes, step.ranks_per_node, first=first)
         return job | {"folder": f"{buffer.folder}/{place}"}
+
+    def _batch(
+        self, buffer: BufferRef, nodes: int, tasks_per_node: int, *, first: bool
+    ) -> dict[str, Any]:
+        """What a batch job needs beside: its size, its buffer, and the inputs to stage in."""
+        if self.site.scheduler == "local":
+            return {}
+        batch = {
+            "nodes": nodes,
+            "tasks_per_node": tasks_per_node,
+            "buffer_lines": self.provision.lines(buffer),
+        }
+        stage_in = {"stage_in": {"list": LIST, "folder": buffer.folder}} if first else {}
+        return {"batch": batch, **stage_in}
 
     def submitted(self, name: str, job_id: str) -> None:
         """A job's id is known: journal it before anything else happens."""

@@ -27,10 +27,13 @@ class Launcher(Protocol):
         """Start the supervisor; returns the job's id. Raises SiteError."""
 
     def find(self, job_folder: Path) -> str | None:
-        """The id of the live supervisor of that folder, also when its id was never noted."""
+        """The id of the job of that folder, also when its id was never noted. Raises SiteError."""
 
     def alive(self, job_id: str) -> bool:
-        """Whether the job still runs."""
+        """Whether the job waits or runs. Raises SiteError for one that never will begin."""
+
+    def fate(self, job_id: str | None, job_folder: Path) -> str:
+        """What became of a job whose supervisor told of no end."""
 
     def clear(self, job_folder: Path) -> bool:
         """End whatever a dead supervisor left behind; returns whether there was anything."""
@@ -79,6 +82,10 @@ class LocalLauncher:
         if child is not None and child.poll() is not None:
             return False
         return lives(pid, ticks)
+
+    def fate(self, job_id: str | None, job_folder: Path) -> str:
+        """Only a kill -9 keeps a supervisor from telling."""
+        return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
 
     def clear(self, job_folder: Path) -> bool:
         """End the program's process group when its supervisor was killed.

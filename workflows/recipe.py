@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.quantity import parse_bytes, parse_duration
 from burstlens.viz.product import ProductKind
+from burstlens.workflows import mpiio
 from burstlens.workflows.models.base import Model
 
 # No dot: it separates the parts of a dotted path, and of the names of files.
@@ -58,8 +59,16 @@ class Simulation:
     """Longest time the simulation may take, such as "02:00:00"."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables to add to the model's environment."""
+    mpiio_hints: Mapping[Pattern, Mapping[str, str | int]] = field(default_factory=dict)
+    """MPI-IO hints for each pattern of file names, such as
+    `"wrfout_*" = { romio_cb_write = "enable", cb_nodes = 8 }`; given to Cray MPICH."""
+    mpiio_report: bool = False
+    """Whether Cray MPICH is to show the hints, counts and times of MPI-IO in the model's log."""
     leave: tuple[Pattern, ...] = ()
     """Input files to leave behind, as globs, beside the output of earlier runs."""
+
+    def __post_init__(self) -> None:
+        mpiio.environment(self.mpiio_hints)
 
     @property
     def ranks(self) -> int:
@@ -71,6 +80,9 @@ class Simulation:
 class Buffer:
     """``[buffer]``: the fast temporary space of the run."""
 
+    name: Name | None = None
+    """A persistent buffer to use. One that exists already is never destroyed; one that does not
+    is made. By default the run makes one of its own."""
     capacity: Bytes = 10 * 1024**3
     """Space that the run needs there, such as "600 GiB"."""
     raw: Literal["keep", "release"] = "keep"
@@ -110,6 +122,10 @@ class Step:
     """``login``: in the run directory on the login node, where no buffer can be seen."""
     walltime: Seconds = 3600.0
     """Longest time the step may take."""
+    nodes: Annotated[int, Field(ge=1)] = 1
+    """Nodes of the step's job, where there is a scheduler."""
+    ranks_per_node: Annotated[int, Field(ge=1)] = 1
+    """Tasks on each of its nodes; the command itself starts them (`srun`)."""
 
     def __post_init__(self) -> None:
         if sum(value is not None for value in (self.before, self.beside, self.after)) != 1:

@@ -15,10 +15,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens import __version__
 from burstlens.cluster_configs.site import Site, choose
+from burstlens.cluster_configs.slurm import Slurm
 from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.journal import Journal, read
@@ -26,11 +27,16 @@ from burstlens.run_dir import RunDir, facts_of, runs_folder
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
 from burstlens.workflows.launch import lives
+from burstlens.workflows.launch_batch import BatchLauncher
+from burstlens.workflows.provision import provision
 from burstlens.workflows.recipe import NAME, Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import Source
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.supervisor import start_ticks
+
+if TYPE_CHECKING:
+    from burstlens.cluster_configs.parsl_config import Block
 
 PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
 HEARTBEAT_OLD_S = 60.0
@@ -123,8 +129,11 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
         journal.sync()
         if not new:
             forget_stop(run, history)
-        with Graph(site, run, jobs=len(recipe.steps) + 2) as graph:
-            driver = Driver(run, recipe, site, graph, journal, history, tick)
+        launcher, block = _scheduled(run, recipe, site)
+        with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
+            leaving = graph.leaving.is_set
+            space = provision(site, run, recipe.buffer, launcher, leaving)
+            driver = Driver(run, recipe, site, graph, journal, history, space, launcher, tick)
             outcome = driver.drive()
         run.sweep()
         journal.append(
@@ -136,6 +145,21 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
         )
         driver.snapshot.end(outcome)
     return outcome
+
+
+def _scheduled(
+    run: RunDir, recipe: Recipe, site: Site
+) -> tuple[BatchLauncher | None, Block | None]:
+    """How jobs and viewing blocks are submitted, where there is a scheduler."""
+    if site.scheduler == "local":
+        return None, None
+    from burstlens.cluster_configs.parsl_config import Block
+
+    slurm = Slurm(site.slurm.query_interval_s)
+    token = str(facts_of(run)["buffer_folder"])
+    walltime = site.viewing.walltime or recipe.simulation.walltime
+    launcher = BatchLauncher(slurm, site, run.id, token)
+    return launcher, Block(slurm=slurm, comment=run.id, token=token, walltime_s=walltime)
 
 
 @contextlib.contextmanager
@@ -162,7 +186,7 @@ def forget_stop(run: RunDir, history: History) -> None:
 def require_host(run: RunDir, history: History) -> None:
     """Raise RunError when the model runs, under its supervisor, on another host."""
     last = history.jobs.get(f"attempt-{history.attempt}")
-    if last is None or last.outcome is not None:
+    if last is None or last.outcome is not None or (last.job_id or "").startswith("slurm:"):
         return
     folder = run.job(last.name)
     host = (read_json(folder / "started.json") or {}).get("host")

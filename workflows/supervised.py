@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.durable import read_json, write_json
-from burstlens.errors import BurstlensError, RunError
+from burstlens.errors import BurstlensError, RunError, SiteError
 from burstlens.workflows.launch import Launcher
 
 LOOK_S = 0.2
@@ -73,29 +73,38 @@ def run_job(
     leaving = leaving or threading.Event()
     _stay(leaving)
     ended = job_folder / "ended.json"
-    job_id = launcher.find(job_folder)
-    if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
-        job_id = launcher.submit(job_folder)
-    if job_id is not None:
-        submitted(job_id)
-    while (told := read_json(ended)) is None:
-        if job_id is not None and launcher.alive(job_id):
-            leaving.wait(LOOK_S)
-            _stay(leaving)
-            continue
-        # Ours may have found the folder claimed by one that a former driver had just started.
+    try:
         job_id = launcher.find(job_folder)
+        if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
+            job_id = launcher.submit(job_folder)
         if job_id is not None:
             submitted(job_id)
-        elif not ended.exists():
-            launcher.clear(job_folder)
-            message = f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
-            lost = {"reason": "lost", "message": message, "ended": time.time()}
-            write_json(ended, lost)  # the watcher waits for this file too
+        while (told := read_json(ended)) is None:
+            if job_id is not None and launcher.alive(job_id):
+                leaving.wait(LOOK_S)
+                _stay(leaving)
+                continue
+            # Ours may have found the folder claimed by one that a former driver had just started.
+            found = launcher.find(job_folder)
+            if found is not None and found != job_id:
+                job_id = found
+                submitted(job_id)
+            elif not ended.exists():
+                launcher.clear(job_folder)
+                _tell(ended, "lost", launcher.fate(job_id, job_folder))
+    except SiteError as error:  # it never began, and never will
+        told = _tell(ended, "not started", str(error))
     end = Ended(told.get("exit_code"), told.get("signal"), told["reason"], told.get("message", ""))
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end
+
+
+def _tell(ended: Path, reason: str, message: str) -> dict[str, Any]:
+    """Say in the supervisor's place how the job ended: the watcher waits for this file too."""
+    told = {"reason": reason, "message": message, "ended": time.time()}
+    write_json(ended, told)
+    return told
 
 
 def _stay(leaving: threading.Event) -> None:

@@ -32,6 +32,8 @@ STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
 TERM_GRACE_S = 10.0
 TERM_GRACE_NOW_S = 2.0
+WALLTIME_NEAR_S = 150.0
+"""A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
 TARGET_PATIENCE_S = 600.0
 """How long to try again when the run directory cannot be written."""
 _PR_SET_PDEATHSIG = 1
@@ -72,11 +74,14 @@ class Supervisor:
         signal.signal(signal.SIGINT, self._on_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
-            folder = self._make_folder()
+            base = self._base()
+            if "stage_in" in self.job:
+                self._stage_in(base)
+            folder = self._make_folder(base)
             self._write("baseline.json", baseline(folder))
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
-            self._write("ended.json", self._end(None, "not started", str(error)))
+            self._write("ended.json", self._end(None, self._asked() or "not started", str(error)))
             return 0
         self._write(
             "started.json",
@@ -93,16 +98,52 @@ class Supervisor:
         reason = self._watch(process)
         # Its children may have outlived it: nothing writes to the folder when the end is told.
         _signal_group(process.pid, signal.SIGKILL)
-        self._write("ended.json", self._end(process.returncode, reason, ""))
+        if reason != "given up":  # then another one's word stands there
+            self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(folder)
         return 0
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.signalled = signal.Signals(number).name
 
-    def _make_folder(self) -> Path:
-        root = self.job["root"]
-        base = Path(os.environ[root["env"]]) if "env" in root else Path(root["path"])
+    def _base(self) -> Path:
+        """The buffer's root as this job sees it: ``$NAME`` stands for a variable."""
+        root: str = self.job["root"]
+        if not root.startswith("$"):
+            return Path(root)
+        path = os.environ.get(root[1:])
+        if not path:
+            raise ValueError(f"{root[1:]} is not set: the job has not got its buffer")
+        return Path(path)
+
+    def _stage_in(self, base: Path) -> None:
+        """Run the program that stages in; it does nothing on a buffer that has its inputs."""
+        told = self.job["stage_in"]
+        list_, folder = str(self.run_dir / told["list"]), str(base / told["folder"])
+        command = [sys.executable, "-P", "-m", "burstlens.workflows.stage_in", list_, folder]
+        with open(self.job_folder / "stage-in.log", "w+b") as log:
+            staging = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=partial(_die_with_parent, os.getpid()),
+            )
+            while True:
+                try:
+                    code = staging.wait(CONTROL_PERIOD_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    if self.signalled or self._asked():
+                        _signal_group(staging.pid, signal.SIGKILL)
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip().splitlines()
+        if code:
+            why = "stopped" if self._asked() else said[-1] if said else f"exit code {code}"
+            raise ValueError(f"stage in failed: {why}")
+
+    def _make_folder(self, base: Path) -> Path:
         folder: Path = base / self.job["folder"]
         folder.mkdir(parents=True, exist_ok=True)
         if self.job.get("inputs"):
@@ -118,6 +159,8 @@ class Supervisor:
     def _start(self, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
         """The program's process, leader of a group of its own, and its start time."""
         environment = {**os.environ, **self.job.get("environment", {})}
+        for name, place in self.job.get("places", {}).items():
+            environment[name] = str(self._base() / place)
         path = folder / self.job["log"]
         if path.is_symlink():  # to a log among the inputs, of an earlier run
             path.unlink()
@@ -154,8 +197,12 @@ class Supervisor:
                 grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
                 stop_at = min(stop_at, now + grace)
             if self.signalled:
-                reason = f"terminated by {self.signalled}"
+                near = "batch" in self.job and now - begin > walltime - WALLTIME_NEAR_S
+                reason = "walltime" if near else f"terminated by {self.signalled}"
                 self._end_group(process, TERM_GRACE_S)
+            elif (self.job_folder / "ended.json").exists():
+                reason = "given up"
+                self._end_group(process, TERM_GRACE_NOW_S)
             elif asked == "stop-now" or now >= stop_at:
                 reason = "stop" if stop_at < float("inf") else "stop-now"
                 self._end_group(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)

@@ -57,7 +57,7 @@ def job(run_dir: Any, tmp_path: Path) -> Callable[..., Path]:
         values = {
             "run_dir": str(run_dir.path),
             "name": name,
-            "root": {"path": str(buffer)},
+            "root": str(buffer),
             "folder": "storm-1/1",
             "argv": ["sh", "-c", program],
             "log": "model.log",

@@ -58,7 +58,7 @@ def test_a_program_that_is_not_there_is_told_as_not_started(ended, job):
 
 def test_a_buffer_that_is_not_there_is_told_as_not_started(ended, tmp_path):
     (tmp_path / "file").write_text("")
-    end = ended("true", root={"path": str(tmp_path / "file")})
+    end = ended("true", root=str(tmp_path / "file"))
     assert end["reason"] == "not started"
     assert "file" in end["message"]
 
@@ -66,7 +66,7 @@ def test_a_buffer_that_is_not_there_is_told_as_not_started(ended, tmp_path):
 def test_the_root_is_resolved_from_the_jobs_own_environment(job, supervise, tmp_path):
     mount = tmp_path / "mount"
     mount.mkdir()
-    folder = job("pwd", root={"env": "BB_MOUNT"})
+    folder = job("pwd", root="$BB_MOUNT")
     supervise(folder, BB_MOUNT=str(mount)).wait(30)
     assert (mount / "storm-1" / "1" / "model.log").read_text() == f"{mount}/storm-1/1\n"
 

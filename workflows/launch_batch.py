@@ -1,0 +1,121 @@
+"""How a supervised job is started through Slurm, found again, and judged when it tells nothing.
+
+A submission leaves marks in the job's folder: ``submitting`` before sbatch is asked, ``job_id``
+when it has answered. What was killed in between is mended by asking Slurm for the job's name.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from burstlens.cluster_configs.batch_script import BatchJob, batch_script
+from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import JobState, Slurm, SlurmError
+from burstlens.durable import read_json, write_whole
+from burstlens.errors import SiteError
+from burstlens.workflows import supervisor
+
+SETTLES_S = 10.0
+"""How long after a job's end its supervisor's word may still be on its way over the network."""
+LATE_S = 2.0
+"""An sbatch that was killed with its driver may have been heard a moment later."""
+PATIENCE_S = 300.0
+"""How long to try again while the controller does not answer a submission."""
+
+
+class BatchLauncher:
+    """Runs supervisors in batch jobs. Ids: ``slurm:NUMBER``; names are made unique by ``token``."""
+
+    def __init__(self, slurm: Slurm, site: Site, run_id: str, token: str) -> None:
+        self.slurm = slurm
+        self.site = site
+        self.run_id = run_id
+        self.token = token
+        self._over: dict[str, float] = {}
+
+    def submit(self, job_folder: Path) -> str:
+        """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
+        job = read_json(job_folder / "job.json") or {}
+        batch = job["batch"]
+        return self.hand_in(
+            job_folder,
+            BatchJob(
+                name=f"{self.token}-{job['name']}",
+                comment=self.run_id,
+                argv=(sys.executable, "-P", supervisor.__file__, str(job_folder)),
+                output=job_folder / "supervisor.log",
+                nodes=batch["nodes"],
+                tasks_per_node=batch["tasks_per_node"],
+                walltime_s=job["walltime_s"],
+                buffer_lines=tuple(batch["buffer_lines"]),
+                options=self.site.slurm.options,
+                init=self.site.slurm.job_init,
+            ),
+        )
+
+    def hand_in(self, folder: Path, job: BatchJob) -> str:
+        """Submit that job once, with its marks in ``folder``; returns its id. Raises SiteError."""
+        script = batch_script(job, self.site.slurm)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "job.sh", script)
+        write_whole(folder / "submitting", job.name)
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                number = self.slurm.submit(script)
+                break
+            except SlurmError as error:
+                if not error.passing or time.monotonic() > end:
+                    raise
+                time.sleep(5.0)  # it may have been heard all the same
+                found = self._named(job.name)
+                if found is not None:
+                    number = found.job_id
+                    break
+        write_whole(folder / "job_id", number)
+        return f"slurm:{number}"
+
+    def find(self, job_folder: Path) -> str | None:
+        """By the noted id; by the job's name where a driver was killed as it submitted."""
+        noted = job_folder / "job_id"
+        if noted.exists():
+            return f"slurm:{noted.read_text().strip()}"
+        mark = job_folder / "submitting"
+        if not mark.exists():
+            return None
+        time.sleep(LATE_S)
+        found = self._named(mark.read_text().strip())
+        if found is None:
+            return None
+        write_whole(noted, found.job_id)
+        return f"slurm:{found.job_id}"
+
+    def alive(self, job_id: str) -> bool:
+        """By what Slurm said lately; a job is given time to tell its end itself."""
+        state = self.slurm.state(_number(job_id))
+        if state.hopeless:
+            self.slurm.cancel([state.job_id])
+            raise SiteError(f"job {state.job_id} cannot start, says Slurm: {state.reason}")
+        if not state.over:
+            return True
+        return time.monotonic() < self._over.setdefault(job_id, time.monotonic() + SETTLES_S)
+
+    def fate(self, job_id: str | None, job_folder: Path) -> str:
+        """Slurm's word for it."""
+        if job_id is None:
+            return f"its job is not known to Slurm, see {job_folder}"
+        state = self.slurm.state(_number(job_id))
+        return f"job {state.job_id}: {state.text}"
+
+    def clear(self, job_folder: Path) -> bool:
+        """Nothing: a supervisor that finds its end told by somebody else ends its program."""
+        return False
+
+    def _named(self, name: str) -> JobState | None:
+        return next((job for job in self.slurm.jobs(self.run_id) if job.name == name), None)
+
+
+def _number(job_id: str) -> str:
+    return job_id.partition(":")[2]

@@ -1,0 +1,181 @@
+"""Space for a run, asked for where no buffer can be seen: made, found again, given back.
+
+A persistent buffer is made and destroyed by batch jobs of their own. Slurm's ``scontrol show
+burst`` tells what there is; that this run asked for it stands in the run directory.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from burstlens.cluster_configs.batch_script import VIEWING, BatchJob
+from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import Burst, Pool, Slurm
+from burstlens.errors import SiteError
+from burstlens.quantity import show_bytes
+from burstlens.run_dir import RunDir, facts_of
+from burstlens.workflows.buffer import BufferRef, prepare
+from burstlens.workflows.launch_batch import BatchLauncher
+from burstlens.workflows.recipe import Buffer
+
+FIRST_LOOK_S = 0.5
+"""How soon Slurm is asked whether a buffer stands; then after twice that, up to the interval."""
+
+
+class Provision(Protocol):
+    """One kind of space."""
+
+    def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
+        """The space, and whether it is the ``known`` one of this run. Raises SiteError."""
+
+    def give_back(self, buffer: BufferRef) -> None:
+        """Give it back whole, if this run made it. Raises SiteError, with what to do."""
+
+    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
+        """What a batch script says to see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the run's own on a directory that every job sees."""
+
+    site: Site
+    folder: str
+    capacity: int
+
+    def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
+        """The first candidate with room, or the folder there was."""
+        return prepare(self.site.buffer.folders, self.folder, self.capacity, known)
+
+    def give_back(self, buffer: BufferRef) -> None:
+        """Nothing: who sees the directory deletes the folder."""
+
+    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
+        """Nothing has to be said."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Persistent:
+    """A persistent buffer of DataWarp or Rabbit: made for the run, or there before it."""
+
+    site: Site
+    run: RunDir
+    launcher: BatchLauncher
+    wanted: Buffer
+    folder: str
+    leaving: Callable[[], bool]
+
+    @property
+    def slurm(self) -> Slurm:
+        """The scheduler."""
+        return self.launcher.slurm
+
+    def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
+        """The buffer of that name when there is one, else a new one, when it is allocated."""
+        own = "bl_" + re.sub(r"\W", "_", self.folder)
+        name = known.name if known else self.wanted.name or own
+        pools, bursts = self.slurm.buffers()
+        burst = next((burst for burst in bursts if burst.name == name), None)
+        mark = self._mark("create")
+        asked = (mark / "submitting").exists()
+        if burst is not None and burst.user != getpass.getuser():
+            raise SiteError(
+                f"a buffer {name} exists and belongs to {burst.user}; buffer.name names another"
+            )
+        if burst is None and not asked:
+            self._require_room(pools)
+        if asked or burst is None:
+            self._create(mark, name)
+        # A mark outlives whatever was killed between the making and the journal's line.
+        owned = any((self.run.path / "steps").glob("buffer-create-*/submitting"))
+        lines = directives(self.site.buffer)
+        variable = lines.variable(name, persistent=True)
+        found = known is not None and burst is not None
+        return BufferRef(self.site.buffer.kind, f"${variable}", self.folder, name, owned), found
+
+    def give_back(self, buffer: BufferRef) -> None:
+        """Destroy it by a job, and see that it is gone. One that the run did not make stays."""
+        if not buffer.owned or self.slurm.buffer(buffer.name) is None:
+            return
+        self.slurm.cancel_all(self.run.id, f"{self.launcher.token}-{VIEWING}")
+        mark = self._mark("destroy")
+        job_id = self._submit(mark, directives(self.site.buffer).destroy(buffer.name))
+        self._await(job_id, mark, lambda burst: burst is None, buffer.name)
+        (mark / "done").touch()
+
+    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
+        """The line that mounts it."""
+        return (directives(self.site.buffer).use(buffer.name),)
+
+    def _create(self, mark: Path, name: str) -> None:
+        create = directives(self.site.buffer).create(name, self.wanted.capacity)
+        job_id = self._submit(mark, create)
+        self._await(job_id, mark, _allocated, name)
+        (mark / "done").touch()
+
+    def _submit(self, mark: Path, line: str) -> str:
+        found = self.launcher.find(mark)
+        if found is not None:
+            return found
+        job = BatchJob(
+            name=f"{self.launcher.token}-{mark.name}",
+            comment=self.run.id,
+            argv=("true",),
+            output=mark / "said.log",
+            buffer_lines=(line,),
+        )
+        return self.launcher.hand_in(mark, job)
+
+    def _await(
+        self, job_id: str, mark: Path, holds: Callable[[Burst | None], bool], name: str
+    ) -> None:
+        pause = FIRST_LOOK_S
+        while not holds(self.slurm.buffer(name)):
+            if not self.launcher.alive(job_id) and not holds(self.slurm.buffer(name)):
+                raise SiteError(
+                    f"{mark.name} of buffer {name} failed: {self.launcher.fate(job_id, mark)}"
+                )
+            end = time.monotonic() + pause
+            while time.monotonic() < end:
+                if self.leaving():
+                    raise SiteError(f"left while it waited for {mark.name} of buffer {name}")
+                time.sleep(0.1)
+            pause = min(2 * pause, self.site.slurm.query_interval_s)
+
+    def _require_room(self, pools: list[Pool]) -> None:
+        pool = next((pool for pool in pools if pool.total), None)
+        if pool is not None and self.wanted.capacity > pool.total:
+            raise SiteError(
+                f"buffer.capacity asks for {show_bytes(self.wanted.capacity)}, and pool "
+                f"{pool.name} has {show_bytes(pool.total)} in all"
+            )
+
+    def _mark(self, what: str) -> Path:
+        """The folder of the first such job of this run that is not known to have done its work."""
+        number = 1
+        while (self.run.path / "steps" / f"buffer-{what}-{number}" / "done").exists():
+            number += 1
+        return self.run.path / "steps" / f"buffer-{what}-{number}"
+
+
+def _allocated(burst: Burst | None) -> bool:
+    return burst is not None and burst.state == "allocated"
+
+
+def provision(
+    site: Site, run: RunDir, wanted: Buffer, launcher: BatchLauncher | None,
+    leaving: Callable[[], bool],
+) -> Provision:  # fmt: skip
+    """How this run gets its space on that site."""
+    folder = str(facts_of(run)["buffer_folder"])
+    if site.buffer.kind == "posix" or launcher is None:
+        return Folder(site, folder, wanted.capacity)
+    return Persistent(site, run, launcher, wanted, folder, leaving)

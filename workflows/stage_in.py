@@ -1,0 +1,75 @@
+"""The program that stages in where only the simulation's job sees the buffer.
+
+``python -m burstlens.workflows.stage_in LIST FOLDER``: ``LIST`` is the JSON file that the driver
+wrote, ``FOLDER`` the run's on the buffer. A mark on the buffer itself says that it is done, so
+that it is done once a buffer, whatever is killed; ``staged-in.json`` beside the list tells the
+driver.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from burstlens.durable import read_json, write_json
+from burstlens.errors import BurstlensError, StagingError
+from burstlens.stagers.base import Stager
+from burstlens.workflows.buffer import BufferRef, fill, selected
+from burstlens.workflows.models.base import Model
+
+LIST = "stage-in.json"
+DONE = "staged-in.json"
+"""On the buffer the mark, in the run directory the word to the driver."""
+
+
+def write_list(
+    place: Path, buffer: BufferRef, inputs: Path, model: Model, leave: Sequence[str]
+) -> None:
+    """Write the list of what is to be staged in. Raises OSError."""
+    files, left = selected(inputs, model, leave)
+    write_json(place / LIST, {"kind": buffer.kind, "files": files, "left": left})
+
+
+def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
+    """Bring what the list names to ``folder/inputs``, unless that was done; returns the counts.
+
+    Raises StagingError.
+    """
+    told = json.loads(list_.read_text(encoding="utf-8"))
+    done = read_json(folder / DONE)
+    if done is None:
+        begin = time.time()
+        stager: Stager = BufferRef(told["kind"], str(folder.parent), folder.name).stager()
+        size = fill(stager, told["files"], folder / "inputs")
+        done = {
+            "files": len(told["files"]),
+            "bytes": size,
+            "left": told["left"],
+            "seconds": round(time.time() - begin, 3),
+        }
+        try:
+            write_json(folder / DONE, done)
+        except OSError as error:
+            raise StagingError(
+                "cannot stage in", path=str(folder), number=error.errno or 0
+            ) from error
+    write_json(list_.with_name(DONE), done)
+    return done
+
+
+def main() -> int:
+    """Stage in; returns 1, with one line on standard error, when it cannot."""
+    try:
+        stage_in(Path(sys.argv[1]), Path(sys.argv[2]))
+    except (BurstlensError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
