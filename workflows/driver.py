@@ -213,7 +213,7 @@ class Driver:
     def _on_submitted(self, done: Done) -> None:
         self.jobs.submitted(done.about, done.value)
         if not self._local and done.about == self.jobs.simulation:
-            self.graph.ask_block(done.value)
+            self.graph.ask_block(done.value.partition(":")[2])
 
     def _watch(self) -> None:
         self.graph.view(
