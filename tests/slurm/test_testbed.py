@@ -139,13 +139,14 @@ def test_two_at_once_do_not_meet_and_a_killed_owner_leaves_nothing(slurm, tmp_pa
         "guard = subprocess.Popen([sys.executable, sys.path[0] + '/testbed.py', 'guard', root],\n"
         "                         stdin=subprocess.PIPE, start_new_session=True)\n"
         "testbed = Testbed(root)\ntestbed.start()\n"
-        "job = testbed.submit('#!/bin/sh\\nsetsid sleep 600 & sleep 600\\n')\n"
-        "testbed.wait(job, 'RUNNING')\nprint(root, flush=True)\ntime.sleep(600)\n"
+        "testbed.submit('#!/bin/sh\\nsetsid sleep 600 &\\ntouch running\\nsleep 600\\n')\n"
+        "while not (testbed.home / 'running').exists(): time.sleep(0.1)\n"
+        "print(root, flush=True)\ntime.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as owner:
         try:
             root = Path(owner.stdout.readline().strip())
-            assert len(processes.marked(root)) >= 6
+            assert _sleeping(root) >= 1
             other = Testbed(root).daemons.ask("squeue", "-h", "-o", "%t").split()
             assert other == ["R"]
             assert [job for job in slurm.jobs() if job["JobState"] == "RUNNING"] == []
@@ -155,6 +156,11 @@ def test_two_at_once_do_not_meet_and_a_killed_owner_leaves_nothing(slurm, tmp_pa
     while root.exists() or processes.marked(root):
         assert time.monotonic() < until, processes.marked(root)
         time.sleep(0.1)
+
+
+def _sleeping(root):
+    commands = [Path(f"/proc/{pid}/cmdline") for pid in processes.marked(root)]
+    return sum(path.read_bytes().startswith(b"sleep") for path in commands)
 
 
 def test_clear_ends_what_a_test_has_left(slurm):
