@@ -7,18 +7,30 @@ compares what arrived with what was sent.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import errno
+import functools
 import os
 import time
+import uuid
 import zlib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
-from burstlens.errors import StagingError
+from burstlens.errors import BurstlensError, SiteError, StagingError
+from burstlens.nearness import did_you_mean
+from burstlens.plugins import plugins
 
+ENTRY_POINTS = "burstlens.stagers"
 BLOCK = 4 << 20
+IN_FLIGHT = 8
+"""Stages that one process has in flight at once."""
+# A server says EIO for any trouble of its own, and 0 stands for a reason that nobody knows.
+_WORTH_ANOTHER = {0, errno.EIO}
 
 
 class State(enum.Enum):
@@ -39,17 +51,21 @@ class Arrival:
     crc32: int
 
 
+@runtime_checkable
 class Stager(Protocol):
     """One way to move a file. All paths are absolute; the target's folder must exist.
 
     Each call raises StagingError. A target that could not be completed is either absent or
-    never reported as COMPLETE.
+    never reported as COMPLETE. Threads may share a stager.
     """
 
     name: ClassVar[str]
 
     def start_out(self, source: Path, target: Path) -> None:
-        """Start bringing a closed, whole file from the buffer to the target."""
+        """Start bringing a closed, whole file from the buffer to the target.
+
+        A stage of the same file that is still active, whoever started it, is over on return.
+        """
 
     def start_in(self, source: Path, target: Path) -> None:
         """Start bringing a file to the buffer; an existing target is replaced."""
@@ -57,11 +73,35 @@ class Stager(Protocol):
     def query(self, path: Path) -> State:
         """How the stage of that file on the buffer stands; ABSENT when none was started."""
 
+    def reason(self, path: Path) -> int:
+        """The errno of that file's FAILED stage; 0 when it is not known."""
+
     def wait(self, path: Path) -> None:
-        """Return when that file's stage is over, well or not."""
+        """Return when that file's stage is over, well or not.
+
+        One that makes no progress is given up: ETIMEDOUT.
+        """
 
     def terminate(self, path: Path) -> None:
         """Give up that file's stage; what was written at the target is undefined."""
+
+
+@functools.cache
+def stager(kind: str) -> Stager:
+    """This process's stager of that kind: a built-in one, else that of an entry point.
+
+    Raises SiteError with near names when there is none.
+    """
+    from burstlens.stagers.datawarp import DataWarpStager
+    from burstlens.stagers.posix import PosixStager
+
+    built_in: dict[str, type[Stager]] = {"posix": PosixStager, "datawarp": DataWarpStager}
+    if kind in built_in:
+        return built_in[kind]()
+    known = plugins(ENTRY_POINTS, "stager", Stager, built_in)  # type: ignore[type-abstract]
+    if kind not in known:
+        raise SiteError(f"there is no stager {kind!r}{did_you_mean(kind, {*built_in, *known})}")
+    return known[kind]
 
 
 def checksum(path: Path) -> Arrival:
@@ -80,41 +120,100 @@ def bring(
 ) -> Arrival:
     """Stage ``source`` to ``target`` and verify size and CRC-32 of what arrived.
 
-    Transient failures are tried again with a growing pause. Raises StagingError; the partial
+    Failures that may pass are tried again with a growing pause. Raises StagingError; the partial
     target is removed first, so that it can never be taken for the file.
     """
-    buffer_side = target if inward else source
     pause = 0.1
     for turn in range(tries):
         try:
-            (stager.start_in if inward else stager.start_out)(source, target)
-            stager.wait(buffer_side)
-            state = stager.query(buffer_side)
-            if state is not State.COMPLETE:
-                raise StagingError(f"staging ended as {state.value}", path=str(source))
-            try:
-                sent, arrived = checksum(source), checksum(target)
-            except OSError as error:
-                raise StagingError(
-                    "cannot read back what was staged",
-                    path=str(error.filename or target),
-                    number=error.errno or 0,
-                ) from error
-            if sent != arrived:
-                raise StagingError(
-                    f"what arrived differs from what was sent ({arrived.bytes} of {sent.bytes} "
-                    f"bytes, CRC-32 {arrived.crc32:08x} for {sent.crc32:08x})",
-                    path=str(target),
-                    number=errno.EAGAIN,
-                )
-            return arrived
-        except StagingError as error:
+            _stage(stager, source, target, inward)
+            return _verified(source, target)
+        except BaseException as error:
             remove(target)
-            if not error.transient or turn == tries - 1:
+            if turn == tries - 1 or not _may_pass(error):
                 raise
             time.sleep(pause)
             pause *= 4
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+def bring_all(
+    stager: Stager,
+    pairs: Iterable[tuple[Path, Path]],
+    *,
+    inward: bool = False,
+    in_flight: int = IN_FLIGHT,
+) -> Iterator[Arrival]:
+    """:func:`bring` of each (source, target), ``in_flight`` at once; arrivals in the same order.
+
+    Raises the first one's StagingError, and starts no more.
+    """
+    with ThreadPoolExecutor(in_flight, thread_name_prefix="stage") as pool:
+        stages = [pool.submit(bring, stager, *pair, inward=inward) for pair in pairs]
+        try:
+            for stage in stages:
+                yield stage.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def deliver(stager: Stager, source: Path, target: Path, *, inward: bool = False) -> Arrival:
+    """:func:`bring`, seen at the target's end only when whole: staged under another name there.
+
+    Raises StagingError; an older file under that name is then still there.
+    """
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    arrival = bring(stager, source, part, inward=inward)
+    try:
+        os.replace(part, target)
+    except OSError as error:
+        remove(part)
+        raise StagingError("cannot put in place", path=str(target), number=error.errno or 0) from (
+            error
+        )
+    return arrival
+
+
+def _stage(stager: Stager, source: Path, target: Path, inward: bool) -> None:
+    """One stage, from its start to COMPLETE."""
+    buffer_side = target if inward else source
+    (stager.start_in if inward else stager.start_out)(source, target)
+    try:
+        stager.wait(buffer_side)
+    except BaseException:
+        # Whoever interrupts may unlink what is staged next: nothing must be copying it then.
+        with contextlib.suppress(BurstlensError):
+            stager.terminate(buffer_side)
+        raise
+    state = stager.query(buffer_side)
+    if state is State.COMPLETE:
+        return
+    number = stager.reason(buffer_side) if state is State.FAILED else 0
+    raise StagingError(f"staging ended as {state.value}", path=str(source), number=number)
+
+
+def _verified(source: Path, target: Path) -> Arrival:
+    """What arrived. Raises StagingError when it is not what was sent, or cannot be read."""
+    try:
+        sent, arrived = checksum(source), checksum(target)
+    except OSError as error:
+        raise StagingError(
+            "cannot read back what was staged",
+            path=str(error.filename or target),
+            number=error.errno or 0,
+        ) from error
+    if sent != arrived:
+        raise StagingError(
+            f"what arrived differs from what was sent ({arrived.bytes} of {sent.bytes} "
+            f"bytes, CRC-32 {arrived.crc32:08x} for {sent.crc32:08x})",
+            path=str(target),
+            number=errno.EAGAIN,
+        )
+    return arrived
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, StagingError) and (error.transient or error.errno in _WORTH_ANOTHER)
 
 
 def remove(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +17,7 @@ class PosixStager:
     name: ClassVar[str] = "posix"
 
     def __init__(self) -> None:
-        self._states: dict[Path, State] = {}
+        self._states: dict[Path, tuple[State, int]] = {}
 
     def start_out(self, source: Path, target: Path) -> None:
         """Copy ``source`` to ``target`` and bring it to disk. Raises StagingError."""
@@ -28,7 +29,11 @@ class PosixStager:
 
     def query(self, path: Path) -> State:
         """The state of the last copy of ``path`` made by this stager."""
-        return self._states.get(path, State.ABSENT)
+        return self._states.get(path, (State.ABSENT, 0))[0]
+
+    def reason(self, path: Path) -> int:
+        """The errno of the last copy of ``path``, 0 when it did not fail."""
+        return self._states.get(path, (State.ABSENT, 0))[1]
 
     def wait(self, path: Path) -> None:
         """Return at once."""
@@ -36,12 +41,9 @@ class PosixStager:
     def terminate(self, path: Path) -> None:
         """Forget the copy of ``path``. Raises StagingError when there was none."""
         if self._states.pop(path, None) is None:
-            raise StagingError("no stage to terminate", path=str(path), number=22)
+            raise StagingError("no stage to terminate", path=str(path), number=errno.EINVAL)
 
     def _copy(self, source: Path, target: Path, buffer_side: Path) -> None:
-        if len(self._states) > 1000:  # a worker stages for days; only the last ones are asked for
-            self._states.clear()
-        self._states[buffer_side] = State.FAILED
         try:
             # The mode is the user's umask's, not the source's: products are group-readable.
             with source.open("rb") as reader, target.open("wb") as writer:
@@ -49,10 +51,16 @@ class PosixStager:
                 os.fsync(writer.fileno())
         except OSError as error:
             remove(target)
+            self._note(buffer_side, State.FAILED, error.errno or 0)
             raise StagingError(
                 f"cannot stage to {target}", path=str(source), number=error.errno or 0
             ) from error
-        self._states[buffer_side] = State.COMPLETE
+        self._note(buffer_side, State.COMPLETE, 0)
+
+    def _note(self, path: Path, state: State, number: int) -> None:
+        self._states[path] = (state, number)
+        if len(self._states) > 1000:  # a worker stages for days; only the last ones are asked for
+            self._states.pop(next(iter(self._states)), None)
 
     @staticmethod
     def _pump(reader: int, writer: int) -> None:

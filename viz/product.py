@@ -6,16 +6,15 @@ or matplotlib before a product is measured or made.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from burstlens.errors import RecipeError, StagingError
 from burstlens.nearness import did_you_mean
+from burstlens.plugins import plugins
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -116,22 +115,7 @@ def product_kinds() -> dict[str, ProductKind]:
     out with a warning.
     """
     known = _built_in()
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            loaded = point.load()
-            kind = loaded() if isinstance(loaded, type) else loaded
-        except Exception as error:  # a plugin may fail in any way, and must not end the run
-            warnings.warn(f"product plugin {point.name!r} is left out: {error}", stacklevel=2)
-            continue
-        if not isinstance(kind, ProductKind):
-            reason = "is no product kind"
-        elif kind.name in known:
-            reason = f"takes the name {kind.name!r}, which is taken"
-        else:
-            known[kind.name] = kind
-            continue
-        warnings.warn(f"product plugin {point.name!r} is left out: it {reason}", stacklevel=2)
-    return known
+    return known | plugins(ENTRY_POINTS, "product kind", ProductKind, known)  # type: ignore[type-abstract]
 
 
 def product_kind(name: str) -> ProductKind:

@@ -18,7 +18,6 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from burstlens.errors import BurstlensError, FrameError, RecipeError, StagingError
-from burstlens.viz import product
 from burstlens.viz.frame import open_frame
 from burstlens.viz.product import Context, Made, product_kind, product_kinds
 
@@ -233,14 +232,14 @@ def _points(**loaders: Any) -> Any:
 
 
 def test_a_plugin_joins_the_built_in_kinds(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(product, "entry_points", _points(histogram=_Plugin))
+    monkeypatch.setattr("burstlens.plugins.entry_points", _points(histogram=_Plugin))
     assert {"map", "vtk", "netcdf", "python", "command", "histogram"} == set(product_kinds())
 
 
 def test_a_broken_plugin_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPatch):
     thief = type("Thief", (_Plugin,), {"name": "map"})
     points = _points(broken=ImportError("no tulip"), thief=thief, good=_Plugin, other=object)
-    monkeypatch.setattr(product, "entry_points", points)
+    monkeypatch.setattr("burstlens.plugins.entry_points", points)
     with pytest.warns(UserWarning, match="is left out") as warned:
         kinds = product_kinds()
     said = " / ".join(str(warning.message) for warning in warned)

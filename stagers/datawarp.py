@@ -1,0 +1,200 @@
+"""Stager for Cray DataWarp: the buffer's own servers copy, this process asks and verifies."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import ClassVar
+
+from burstlens.errors import BurstlensError, StagingError
+from burstlens.stagers import libdatawarp
+from burstlens.stagers.base import State
+from burstlens.stagers.libdatawarp import File
+from burstlens.stagers.posix import PosixStager
+
+LIMIT_VARIABLE = "BURSTLENS_STAGE_LIMIT_S"
+LIMIT_S = 300.0
+"""A stage that made no progress for so long is given up."""
+_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.1
+_END_S = 10.0
+"""How long the end of a stage that was given up is waited for."""
+
+Progress = tuple[int, int] | None
+
+
+class DataWarpStager:
+    """Stages through libdatawarp. A path that is on no DataWarp buffer is copied by this process.
+
+    A stage is waited for by asking with a growing pause, 1 ms to 100 ms, not by the library's
+    own wait: no signal interrupts that, and it cannot tell a stage that never ends.
+    """
+
+    name: ClassVar[str] = "datawarp"
+
+    def __init__(self, limit_s: float | None = None) -> None:
+        """``limit_s``: see LIMIT_S, which the variable BURSTLENS_STAGE_LIMIT_S overrides."""
+        self.limit_s = (
+            float(os.environ.get(LIMIT_VARIABLE) or LIMIT_S) if limit_s is None else limit_s
+        )
+        self._plain = PosixStager()
+        self._warned: set[Path] = set()
+        self._written: dict[Path, Path] = {}  # the end that a stage writes, to see it progress
+
+    def start_out(self, source: Path, target: Path) -> None:
+        """Start the stage-out of ``source``, after the end of one that is active."""
+        if self._is_plain(source):
+            return self._plain.start_out(source, target)
+        _check_ends(source, target)
+        self._settle(source)
+        self._written[source] = target
+        File(source).stage_out(target)
+
+    def start_in(self, source: Path, target: Path) -> None:
+        """Start the stage-in of ``target``, after the end of one that is active."""
+        if self._is_plain(target):
+            return self._plain.start_in(source, target)
+        _check_ends(source, target)
+        self._settle(target)
+        self._written[target] = target
+        # Links are lost on the way, so what they lead to is staged.
+        File(target).stage_in(os.path.realpath(source))
+
+    def query(self, path: Path) -> State:
+        """How the last stage of that file stands, whichever process started it."""
+        if self._is_plain(path):
+            return self._plain.query(path)
+        return _state(path)
+
+    def reason(self, path: Path) -> int:
+        """The errno that DataWarp has on record for that file's failed stage."""
+        if self._is_plain(path):
+            return self._plain.reason(path)
+        root = instance(path)
+        real = os.path.realpath(path)
+        for failed in libdatawarp.failed_stages(root):
+            # Whether the library names it from the instance's root is said nowhere.
+            if os.path.realpath(root / failed.path) == real:
+                return failed.errno
+        return 0
+
+    def wait(self, path: Path) -> None:
+        """Return when the stage is over; one without progress is terminated: ETIMEDOUT."""
+        if self._is_plain(path):
+            return
+        pause = _FIRST_PAUSE_S
+        before, deadline = self._progress(path), time.monotonic() + self.limit_s
+        while _state(path) is State.PENDING:
+            if time.monotonic() > deadline:
+                now = self._progress(path)
+                if now == before:
+                    self._give_up(path)
+                before, deadline = now, time.monotonic() + self.limit_s
+            time.sleep(pause)
+            pause = min(1.5 * pause, _LAST_PAUSE_S)
+        self._written.pop(path, None)
+
+    def terminate(self, path: Path) -> None:
+        """Give up the stage and wait for its end. EINVAL when there was none."""
+        if self._is_plain(path):
+            return self._plain.terminate(path)
+        self._written.pop(path, None)
+        File(path).terminate()
+        deadline = time.monotonic() + _END_S
+        while _state(path) is State.PENDING and time.monotonic() < deadline:
+            time.sleep(_LAST_PAUSE_S)
+
+    def _settle(self, path: Path) -> None:
+        """Leave no active stage of that file: a worker that was killed may have started one.
+
+        Where it goes cannot be asked, so it is not taken for the one to start.
+        """
+        try:
+            self.wait(path)
+        except StagingError as error:
+            if error.errno != errno.ETIMEDOUT or _state(path) is State.PENDING:
+                raise
+
+    def _give_up(self, path: Path) -> None:
+        ended = "terminated"
+        try:
+            self.terminate(path)
+        except BurstlensError as error:
+            ended = f"cannot be terminated: {error}"
+        raise StagingError(
+            f"no progress in {self.limit_s:g} s, the stage is given up and {ended}",
+            path=str(path),
+            number=errno.ETIMEDOUT,
+        )
+
+    def _progress(self, path: Path) -> Progress:
+        """Size and blocks of what is written, None where it is not there."""
+        try:
+            status = os.stat(self._written.get(path, path))
+        except OSError:
+            return None
+        return status.st_size, status.st_blocks
+
+    def _is_plain(self, path: Path) -> bool:
+        """Whether the file is on no DataWarp buffer; the first one of each mount warns."""
+        folder = path.parent
+        if libdatawarp.file_system(folder) == libdatawarp.FILE_SYSTEM:
+            return False
+        if _named_instance(path) is not None and libdatawarp.emulated(folder):
+            return False
+        mount = _mount(folder)
+        if mount not in self._warned:
+            self._warned.add(mount)
+            warnings.warn(
+                f"{folder} is on no DataWarp buffer: files are copied by this process", stacklevel=4
+            )
+        return True
+
+
+def instance(path: Path) -> Path:
+    """Where the instance that holds ``path`` is mounted, by the job's environment or by mounts."""
+    return _named_instance(path) or _mount(path.parent)
+
+
+def _named_instance(path: Path) -> Path | None:
+    real = Path(os.path.realpath(path))
+    for name, value in os.environ.items():
+        if name.startswith(("DW_JOB_", "DW_PERSISTENT_")) and value.startswith("/"):
+            root = Path(os.path.realpath(value))
+            if real.is_relative_to(root):
+                return root
+    return None
+
+
+def _mount(folder: Path) -> Path:
+    return next(place for place in (folder, *folder.parents) if os.path.ismount(place))
+
+
+def _state(path: Path) -> State:
+    try:
+        counts = File(path).query()
+    except StagingError as error:
+        if error.errno in {errno.EINVAL, errno.ENOENT}:  # never staged, not there
+            return State.ABSENT
+        raise
+    for state in (State.FAILED, State.PENDING, State.DEFERRED, State.COMPLETE):
+        if getattr(counts, state.value):
+            return state
+    return State.ABSENT
+
+
+def _check_ends(source: Path, target: Path) -> None:
+    """Tell at once what DataWarp would tell by a failed stage, or not at all."""
+    try:
+        if source.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "", str(source))
+        source.stat()
+        target.parent.stat()
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "", str(target))
+    except OSError as error:
+        raise StagingError(
+            "cannot stage", path=str(error.filename), number=error.errno or 0
+        ) from error
