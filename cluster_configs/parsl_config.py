@@ -190,7 +190,7 @@ def viewing_block(
         local = LocalProvider(init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init)
     return ViewingBlock(
         label=label,
-        address=site.viewing.address,
+        address=None if site.viewing.address == "any" else site.viewing.address,
         encrypted=True,
         drain_period=None if block is None else int(block.walltime_s - block.drain_s),
         max_workers_per_node=site.workers() + 1,

@@ -79,7 +79,8 @@ class ViewingSite:
     """How often the watcher looks."""
     address: str = "127.0.0.1"
     """The address on which Parsl's workers reach the driver: on a cluster, the login node's on the
-    network that compute nodes see. Nothing else of Burstlens listens there."""
+    network that compute nodes see, or `any`: they try all that it has. Nothing else of Burstlens
+    listens there, and what passes is encrypted."""
     worker_init: str = ""
     """Shell lines before a worker starts, such as ``module load``: the site's, never a recipe's."""
 
