@@ -6,13 +6,16 @@ Each setting that differs from Parsl's default was measured; docs/decisions/0003
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import zmq
+from parsl.addresses import address_by_hostname, address_by_interface
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
 from parsl.executors.high_throughput.errors import (
@@ -190,7 +193,7 @@ def viewing_block(
         local = LocalProvider(init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init)
     return ViewingBlock(
         label=label,
-        address=None if site.viewing.address == "any" else site.viewing.address,
+        address=_address(site.viewing.address),
         encrypted=True,
         drain_period=None if block is None else int(block.walltime_s - block.drain_s),
         max_workers_per_node=site.workers() + 1,
@@ -202,6 +205,20 @@ def viewing_block(
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
         provider=local if block is None else ViewingProvider(block, site, worker_init),
     )
+
+
+def _address(said: str) -> str:
+    # Parsl's own way to find all addresses asks a server on the internet.
+    interfaces = [name for _, name in socket.if_nameindex()]
+    try:
+        if said == "hostname":
+            return str(address_by_hostname())
+        return str(address_by_interface(said)) if said in interfaces else str(ip_address(said))
+    except (OSError, ValueError) as error:
+        raise SiteError(
+            f'viewing.address "{said}" is no address and no interface of this machine '
+            f"({', '.join(interfaces)})"
+        ) from error
 
 
 def _clock(seconds: float) -> str:

@@ -78,9 +78,9 @@ class ViewingSite:
     poll_interval_s: Annotated[float, Field(gt=0, le=60)] = 1.0
     """How often the watcher looks."""
     address: str = "127.0.0.1"
-    """The address on which Parsl's workers reach the driver: on a cluster, the login node's on the
-    network that compute nodes see, or `any`: they try all that it has. Nothing else of Burstlens
-    listens there, and what passes is encrypted."""
+    """Where Parsl's workers reach the driver: on a cluster, the login node on the network that
+    compute nodes see. An address, the name of a network interface such as `ib0`, or `hostname`:
+    what the host's name stands for. Nothing else of Burstlens listens there."""
     worker_init: str = ""
     """Shell lines before a worker starts, such as ``module load``: the site's, never a recipe's."""
 

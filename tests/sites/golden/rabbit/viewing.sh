@@ -1,0 +1,24 @@
+#!/bin/bash
+
+#SBATCH --job-name=chapala-1-0a1b2c3d-parsl-parsl.BLOCK
+#SBATCH --output=RUNS/chapala-1/parsl/chapala-1-0a1b2c3d-parsl-parsl.BLOCK.stdout
+#SBATCH --error=RUNS/chapala-1/parsl/chapala-1-0a1b2c3d-parsl-parsl.BLOCK.stderr
+#SBATCH --nodes=1
+#SBATCH --time=120
+#SBATCH --ntasks-per-node=1
+#DW persistentdw name=bl_chapala_1_0a1b2c3d
+#SBATCH --comment=chapala-1
+#SBATCH --no-requeue
+
+#SBATCH --dependency=after:6
+
+
+export PATH=VENV/bin:$PATH
+export BURSTLENS_BLOCK=RUNS/chapala-1/parsl
+export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1
+
+
+
+export JOBNAME="chapala-1-0a1b2c3d-parsl-parsl.BLOCK"
+
+process_worker_pool.py

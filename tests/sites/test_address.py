@@ -1,0 +1,33 @@
+"""Where the workers of a viewing block are told to find the driver."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burstlens.cluster_configs.parsl_config import viewing_block
+from burstlens.cluster_configs.site import SITES, read
+from burstlens.errors import SiteError
+
+LOCAL = read(SITES / "local.toml")
+
+
+def address(said, folder):
+    site = replace(LOCAL, viewing=replace(LOCAL.viewing, address=said))
+    return viewing_block(site, "viewing", folder).address
+
+
+@pytest.mark.parametrize("said", ["127.0.0.1", "lo"])
+def test_an_interface_stands_for_its_address(said, tmp_path):
+    assert address(said, tmp_path) == "127.0.0.1"
+
+
+def test_the_host_name_stands_for_what_it_resolves_to(tmp_path, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "localhost")
+    assert address("hostname", tmp_path) == "127.0.0.1"
+
+
+def test_an_interface_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    with pytest.raises(SiteError, match=r'"ib7" is no address and no interface .*\blo\b'):
+        address("ib7", tmp_path)

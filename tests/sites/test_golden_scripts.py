@@ -1,0 +1,155 @@
+"""The scripts that each site's Slurm would be handed, to the letter.
+
+They are made as a run makes them; an ``sbatch`` that keeps what it is given stands in for Slurm.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from burstlens.cluster_configs.batch_script import BatchJob, batch_script
+from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.parsl_config import Block, viewing_block
+from burstlens.cluster_configs.site import SITES, read
+from burstlens.cluster_configs.slurm import Slurm
+from burstlens.workflows import supervisor
+from burstlens.workflows.launch_batch import BatchLauncher
+
+GOLDEN = Path(__file__).parent / "golden"
+RUN, TOKEN, BUFFER = "chapala-1", "chapala-1-0a1b2c3d", "bl_chapala_1_0a1b2c3d"
+CAPACITY = 600 * 2**30
+SBATCH = """\
+#!/bin/sh
+for last; do :; done
+case $last in /*) cat "$last" ;; *) cat ;; esac > "$KEPT"
+case $last in /*) echo "Submitted batch job 7" ;; *) echo 7 ;; esac
+"""
+BATCH_SITES = sorted(path.stem for path in SITES.glob("*.toml") if read(path).scheduler == "slurm")
+BUFFER_SITES = [name for name in BATCH_SITES if read(SITES / f"{name}.toml").buffer.kind != "posix"]
+
+
+@pytest.fixture
+def site(request):
+    return read(SITES / f"{request.param}.toml")
+
+
+@pytest.fixture
+def sent(tmp_path, monkeypatch):
+    """What sbatch was given last, without what differs by machine and run."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "sbatch").write_text(SBATCH)
+    (programs / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("KEPT", str(tmp_path / "kept"))
+
+    def read_sent():
+        text = (tmp_path / "kept").read_text()
+        for path, name in (
+            (str(Path(supervisor.__file__)), "BURSTLENS/supervisor.py"),
+            (sys.executable, "VENV/bin/python"),
+            (str(Path(sys.executable).parent), "VENV/bin"),
+            (str(tmp_path), "RUNS"),
+        ):
+            text = text.replace(path, name)
+        return re.sub(r"parsl\.[\w.-]*?\d+\.\d+", "parsl.BLOCK", text)
+
+    return read_sent
+
+
+@pytest.fixture
+def golden(request):
+    """Compares with, or writes, the golden file."""
+
+    def check(site, name, text):
+        path = GOLDEN / site.name / name
+        if request.config.getoption("--update-golden", default=False):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        assert text == path.read_text()
+
+    return check
+
+
+def simulate(tmp_path, site, lines):
+    """Submits the simulation of a run on 40 nodes, as the driver does."""
+    folder = tmp_path / RUN / "attempts" / "1"
+    folder.mkdir(parents=True)
+    batch = {"nodes": 40, "tasks_per_node": 32, "buffer_lines": list(lines)}
+    job = {"name": "attempt-1", "walltime_s": 7200.0, "batch": batch}
+    (folder / "job.json").write_text(json.dumps(job))
+    assert BatchLauncher(Slurm(), site, RUN, TOKEN).submit(folder) == "slurm:7"
+
+
+@pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
+def test_simulation(site, tmp_path, sent, golden):
+    lines = [] if site.buffer.kind == "posix" else [directives(site.buffer).use(BUFFER)]
+    simulate(tmp_path, site, lines)
+    golden(site, "simulation.sh", sent())
+
+
+@pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
+def test_viewing_block(site, tmp_path, sent, golden):
+    lines = () if site.buffer.kind == "posix" else (directives(site.buffer).use(BUFFER),)
+    # The cores and interfaces of the machine that runs this are no part of the site.
+    workers = site.viewing.workers or 4
+    here = replace(site, viewing=replace(site.viewing, workers=workers, address="127.0.0.1"))
+    block = Block(slurm=Slurm(), comment=RUN, token=TOKEN, walltime_s=7200.0, lines=lines)
+    folder = tmp_path / RUN / "parsl"
+    folder.mkdir(parents=True)
+    provider = viewing_block(here, "viewing", folder, block).provider
+    provider.script_dir = str(folder)
+    provider.after = "6"
+    assert provider.submit("process_worker_pool.py", 1) == "7"
+    golden(site, "viewing.sh", sent())
+
+
+@pytest.mark.parametrize("site", BUFFER_SITES, indirect=True)
+@pytest.mark.parametrize("what", ["create", "destroy"])
+def test_buffer_is_made_and_given_back_by_jobs_of_their_own(site, what, golden):
+    lines = directives(site.buffer)
+    line = lines.create(BUFFER, CAPACITY) if what == "create" else lines.destroy(BUFFER)
+    job = BatchJob(
+        name=f"{TOKEN}-buffer-{what}-1",
+        comment=RUN,
+        argv=("true",),
+        output=Path("RUNS") / RUN / "steps" / f"buffer-{what}-1" / "said.log",
+        buffer_lines=(line,),
+    )
+    golden(site, f"buffer-{what}.sh", batch_script(job, site.slurm))
+
+
+@pytest.mark.parametrize("site", BUFFER_SITES, indirect=True)
+def test_buffer_of_the_job_itself_filled_by_the_scheduler(site, tmp_path, sent, golden):
+    lines = directives(site.buffer)
+    root = f"${lines.variable('own', persistent=False)}"
+    own = lines.own("own", CAPACITY)
+    stage = lines.stage_in("/project/chapala/wrfinput_d01", f"{root}/{TOKEN}/inputs/wrfinput_d01")
+    simulate(tmp_path, site, [own, stage])
+    golden(site, "own-buffer.sh", sent())
+
+
+def test_no_golden_script_is_left_of_a_site_that_is_gone():
+    assert sorted(path.name for path in GOLDEN.iterdir()) == BATCH_SITES
+
+
+def test_no_script_names_this_machine():
+    for path in GOLDEN.glob("*/*.sh"):
+        text = path.read_text()
+        assert socket.gethostname() not in text.replace("localhost", "")
+        assert str(Path(__file__).parents[2]) not in text, path
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/*.sh")), ids=lambda path: str(path)[-40:])
+def test_directives_stand_before_the_first_command(path):
+    """Slurm looks no further than the first line that is no comment, and ignores the rest."""
+    lines = path.read_text().splitlines()
+    first = next(n for n, line in enumerate(lines) if line and not line.startswith("#"))
+    assert not [line for line in lines[first:] if re.match(r"\s*#(DW|BB|SBATCH)", line)]
