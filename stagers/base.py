@@ -95,7 +95,11 @@ def stager(kind: str) -> Stager:
     from burstlens.stagers.datawarp import DataWarpStager
     from burstlens.stagers.posix import PosixStager
 
-    built_in: dict[str, type[Stager]] = {"posix": PosixStager, "datawarp": DataWarpStager}
+    built_in: dict[str, type[Stager]] = {
+        "posix": PosixStager,
+        "datawarp": DataWarpStager,
+        "rabbit": PosixStager,  # a mounted file system; its copy offload is not used
+    }
     if kind in built_in:
         return built_in[kind]()
     known = plugins(ENTRY_POINTS, "stager", Stager, built_in)  # type: ignore[type-abstract]

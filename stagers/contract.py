@@ -11,12 +11,13 @@ import os
 import resource
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from burstlens.errors import StagingError
-from burstlens.stagers.base import Stager, State, bring, checksum
+from burstlens.stagers.base import Stager, State, bring, bring_all, checksum, deliver
 
 
 class StagerContract:
@@ -153,3 +154,63 @@ class StagerContract:
         one.start_out(source, tmp_path / "out")
         one.terminate(source)
         assert one.query(source) is not State.COMPLETE
+
+    def test_many_files_arrive_each_under_its_own_name(
+        self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
+    ) -> None:
+        """More files than stages in flight, and arrivals in the order that was asked for."""
+        pairs = []
+        for number in range(12):
+            (buffer / f"{number}").write_bytes(os.urandom(1000 + number))
+            pairs.append((buffer / f"{number}", tmp_path / f"{number}.out"))
+        arrivals = list(bring_all(stager(), pairs, in_flight=3))
+        assert arrivals == [checksum(source) for source, _ in pairs]
+        assert arrivals == [checksum(target) for _, target in pairs]
+
+    def test_a_file_that_fails_among_many_is_told_by_its_own_name(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """The others that were started come to their end."""
+        pairs = [(source, tmp_path / "a"), (source.with_name("gone"), tmp_path / "b")]
+        arrivals = bring_all(stager(), pairs, in_flight=1)
+        assert next(arrivals) == checksum(source)
+        with pytest.raises(StagingError) as raised:
+            next(arrivals)
+        assert "gone" in str(raised.value)
+        assert os.listdir(tmp_path) == ["a"]
+
+    def test_a_file_can_be_staged_again_elsewhere_and_by_another_process(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """What is on record of the first stage is no obstacle."""
+        one = stager()
+        for name, each in (("a", one), ("b", one), ("c", stager())):
+            assert bring(each, source, tmp_path / name) == checksum(tmp_path / name)
+
+    def test_two_workers_may_stage_one_file_at_once(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """The second one waits for the first, or the stager lets both run."""
+        with ThreadPoolExecutor(2) as pool:
+            both = [pool.submit(bring, stager(), source, tmp_path / name) for name in "ab"]
+        assert {one.result() for one in both} == {checksum(source)}
+        assert checksum(tmp_path / "a") == checksum(tmp_path / "b") == checksum(source)
+
+    def test_a_name_with_blanks_and_letters_beyond_ascii_arrives(
+        self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
+    ) -> None:
+        """People name files as they like."""
+        (buffer / "Grüße 1 %.png").write_bytes(b"picture")
+        bring(stager(), buffer / "Grüße 1 %.png", tmp_path / "日本 2.png")
+        assert (tmp_path / "日本 2.png").read_bytes() == b"picture"
+
+    def test_a_file_delivered_replaces_the_older_one_and_leaves_nothing_beside_it(
+        self, stager: Callable[[], Stager], source: Path, tmp_path: Path
+    ) -> None:
+        """And one that cannot be brought leaves the older one alone."""
+        (tmp_path / "out").write_bytes(b"older")
+        with pytest.raises(StagingError):
+            deliver(stager(), source.with_name("gone"), tmp_path / "out")
+        assert (tmp_path / "out").read_bytes() == b"older"
+        assert deliver(stager(), source, tmp_path / "out") == checksum(tmp_path / "out")
+        assert os.listdir(tmp_path) == ["out"]

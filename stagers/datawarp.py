@@ -160,12 +160,16 @@ def instance(path: Path) -> Path:
 
 def _named_instance(path: Path) -> Path | None:
     real = Path(os.path.realpath(path))
-    for name, value in os.environ.items():
-        if name.startswith(("DW_JOB_", "DW_PERSISTENT_")) and value.startswith("/"):
-            root = Path(os.path.realpath(value))
-            if real.is_relative_to(root):
-                return root
-    return None
+    roots = (
+        Path(os.path.realpath(value))
+        for name, value in os.environ.items()
+        if name.startswith(("DW_JOB_", "DW_PERSISTENT_")) and value.startswith("/")
+    )
+    return max(
+        (root for root in roots if real.is_relative_to(root)),
+        key=lambda root: len(root.parts),
+        default=None,
+    )
 
 
 def _mount(folder: Path) -> Path:

@@ -1,0 +1,51 @@
+"""The emulator of libdatawarp, an instance of a buffer, trouble made on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from burstlens.stagers import library
+
+
+@pytest.fixture(scope="session")
+def emulator_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The emulator, built once; its pkg-config file is in ``pkgconfig`` beside it."""
+    from burstlens.stagers.emulator import build
+
+    return Path(build(tmp_path_factory.mktemp("emulator")))
+
+
+@pytest.fixture
+def libdatawarp_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Path | str | None], None]]:
+    """Makes the binding look anew, with that path in its variable (None: without it)."""
+
+    def look(path: Path | str | None) -> None:
+        library.load.cache_clear()
+        if path is None:
+            monkeypatch.delenv(library.VARIABLE, raising=False)
+        else:
+            monkeypatch.setenv(library.VARIABLE, str(path))
+
+    yield look
+    library.load.cache_clear()
+
+
+@pytest.fixture
+def emulator(emulator_library: Path, libdatawarp_at: Callable[[Path], None]) -> Path:
+    """The emulator in use; its library's path."""
+    libdatawarp_at(emulator_library)
+    return emulator_library
+
+
+@pytest.fixture
+def buffer(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty instance, mounted as the persistent buffer ``case`` in this process's job."""
+    folder = tmp_path_factory.mktemp("instance") / "case"
+    folder.mkdir()
+    monkeypatch.setenv("DW_PERSISTENT_STRIPED_case", f"{folder}/")
+    return folder
