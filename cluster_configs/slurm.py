@@ -26,7 +26,7 @@ _WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
 _ACTIVE = {"CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"}
 _AFTER = {"STAGE_OUT"}
 _HOPELESS = re.compile(
-    r"burst_buffer/|held|BadConstraints|PartitionTimeLimit|PartitionNodeLimit|PartitionInactive"
+    r"burst_buffer/|held|BadConstraints|PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|PartitionInactive"
     r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
     re.IGNORECASE,
 )

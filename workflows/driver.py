@@ -6,12 +6,11 @@ It runs on the login node and is light: no netCDF, no rendering, no path on the 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
-from burstlens.errors import BurstlensError, RunError
+from burstlens.errors import RunError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
@@ -25,6 +24,7 @@ from burstlens.workflows.launch import Launcher
 from burstlens.workflows.production import Production
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.stage_in import DONE, write_list
 
@@ -36,10 +36,6 @@ BLOCKS = 5
 PATIENCE_S = 120.0
 """How long to go on without a writable target, or with products that cannot be staged, when
 nothing else is left to do."""
-LOSSES = 8
-"""How often in a row a node is submitted again whose worker, block or interchange died; the pause
-doubles each time, so that this is most of a minute."""
-LOSS_PAUSE_S = 0.1
 
 
 class Driver:
@@ -72,9 +68,8 @@ class Driver:
         self._watched_all = False
         self._homing = False
         self._end: Outcome | None = None
-        self._losses: Counter[str] = Counter()
+        self._retries = Retries(self.snapshot.alarm)
         self._blocks_lost = 0
-        self._later: list[tuple[float, Callable[[], None]]] = []
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
         self._last_good = time.monotonic()
@@ -124,18 +119,9 @@ class Driver:
     # What comes back from the graph.
 
     def _lost(self, done: Done, again: Callable[[], None]) -> bool:
-        """Whether a node failed with its worker, block or interchange: then it is tried again."""
         if done.error is None:
-            self._losses[done.kind] = 0
             self._blocks_lost = 0
-            return False
-        self._losses[done.kind] += 1
-        losses = self._losses[done.kind]
-        if isinstance(done.error, BurstlensError) or losses > LOSSES:
-            return False
-        self.snapshot.alarm(f"{done.kind} is tried again: {done.error}")
-        self._later.append((time.monotonic() + LOSS_PAUSE_S * 2 ** (losses - 1), again))
-        return True
+        return self._retries.lost(done, again)
 
     def _on_buffer(self, done: Done) -> None:
         if self._lost(done, self._prepare):
@@ -265,10 +251,7 @@ class Driver:
     # What is to be done next.
 
     def _advance(self, now: float) -> None:
-        due = [again for moment, again in self._later if moment <= now]
-        self._later = [(moment, again) for moment, again in self._later if moment > now]
-        for again in due:
-            again()
+        self._retries.call_due(now)
         if self.production is not None:
             try:
                 self.production.publish()
@@ -333,6 +316,8 @@ class Driver:
             self._relieve(self.production)
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
+        if not self._local and self.jobs.over and not self.jobs.began:
+            self._end = self._end or self.jobs.outcome()  # there is nothing to see
         self.snapshot.look(self.jobs, self.graph.block_state())
         self.snapshot.write()
         self._tick(self.snapshot)
@@ -387,7 +372,7 @@ class Driver:
             self.journal.sync()  # what was published must be known for good before raw data goes
         except OSError as error:
             self.snapshot.alarm(f"the run directory cannot be written: {error}")
-            self._later.append((time.monotonic() + 1.0, lambda: self._free(outcome)))
+            self._retries.later(1.0, lambda: self._free(outcome))
             return
         assert self.buffer is not None
         if self.recipe.buffer.destroy != "on-success" or outcome.state != "done":

@@ -253,6 +253,16 @@ class Jobs:
             self.run.drop("frame-done")
             self.asked = "stopping"
 
+    @property
+    def waits(self) -> str:
+        """Why a job has not begun, where a scheduler says it; else nothing."""
+        return next(iter(self._launcher.waits.values()), "")
+
+    @property
+    def began(self) -> bool:
+        """Whether the simulation's program was started in this attempt."""
+        return (self.folder / "started.json").exists()
+
     def stop(self, asked: str) -> None:
         """Pass on what a client asks for; the supervisors see it for themselves as well."""
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):

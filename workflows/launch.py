@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,10 @@ from burstlens.workflows import supervisor
 
 class Launcher(Protocol):
     """Starts the supervisor of a job folder, finds it again, ends it."""
+
+    @property
+    def waits(self) -> Mapping[str, str]:
+        """Why jobs that were submitted have not begun yet, by number."""
 
     def submit(self, job_folder: Path) -> str:
         """Start the supervisor; returns the job's id. Raises SiteError."""
@@ -43,6 +48,7 @@ class LocalLauncher:
     """Runs the supervisor on this machine, in a session of its own. Ids: ``local:PID:TICKS``."""
 
     def __init__(self) -> None:
+        self.waits: Mapping[str, str] = {}
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def submit(self, job_folder: Path) -> str:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import BatchJob, batch_script
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import JobState, Slurm, SlurmError
 from burstlens.durable import read_json, write_whole
-from burstlens.errors import SiteError
+from burstlens.errors import NeverBeganError
+from burstlens.run_dir import RunDir
 from burstlens.workflows import supervisor
 
 SETTLES_S = 10.0
@@ -28,12 +30,19 @@ PATIENCE_S = 300.0
 class BatchLauncher:
     """Runs supervisors in batch jobs. Ids: ``slurm:NUMBER``; names are made unique by ``token``."""
 
-    def __init__(self, slurm: Slurm, site: Site, run_id: str, token: str) -> None:
+    def __init__(self, slurm: Slurm, site: Site, run: RunDir, token: str) -> None:
         self.slurm = slurm
         self.site = site
-        self.run_id = run_id
+        self.run = run
         self.token = token
+        self._waits: dict[str, str] = {}
         self._over: dict[str, float] = {}
+        self._begun: set[str] = set()
+
+    @property
+    def waits(self) -> Mapping[str, str]:
+        """As Slurm said lately."""
+        return self._waits.copy()
 
     def submit(self, job_folder: Path) -> str:
         """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
@@ -43,7 +52,7 @@ class BatchLauncher:
             job_folder,
             BatchJob(
                 name=f"{self.token}-{job['name']}",
-                comment=self.run_id,
+                comment=self.run.id,
                 argv=(sys.executable, "-P", supervisor.__file__, str(job_folder)),
                 output=job_folder / "supervisor.log",
                 nodes=batch["nodes"],
@@ -94,13 +103,26 @@ class BatchLauncher:
 
     def alive(self, job_id: str) -> bool:
         """By what Slurm said lately; a job is given time to tell its end itself."""
-        state = self.slurm.state(_number(job_id))
-        if state.hopeless:
-            self.slurm.cancel([state.job_id])
-            raise SiteError(f"job {state.job_id} cannot start, says Slurm: {state.reason}")
+        number = _number(job_id)
+        state = self.slurm.state(number)
+        self._waits.pop(number, None)
+        if state.waiting:
+            self._waits[number] = state.reason
+            self._give_up_waiting(state)
         if not state.over:
             return True
         return time.monotonic() < self._over.setdefault(job_id, time.monotonic() + SETTLES_S)
+
+    def _give_up_waiting(self, state: JobState) -> None:
+        """End a job that waits for what will not come, or that nobody wants any more."""
+        if state.hopeless:
+            self.slurm.cancel([state.job_id])
+            raise NeverBeganError(f"job {state.job_id} cannot start, says Slurm: {state.reason}")
+        if self.run.asked() and state.job_id not in self._begun:
+            if self.slurm.look(state.job_id).waiting:
+                self.slurm.cancel([state.job_id])
+                raise NeverBeganError(f"job {state.job_id} was still waiting", reason="stop")
+            self._begun.add(state.job_id)
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """Slurm's word for it."""
@@ -114,7 +136,7 @@ class BatchLauncher:
         return False
 
     def _named(self, name: str) -> JobState | None:
-        return next((job for job in self.slurm.jobs(self.run_id) if job.name == name), None)
+        return next((job for job in self.slurm.jobs(self.run.id) if job.name == name), None)
 
 
 def _number(job_id: str) -> str:

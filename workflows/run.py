@@ -117,7 +117,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
     require_host(run, history)
-    epoch = _take_over(run)
+    epoch = take_over(run)
     history = replay(read(run.journal))
     new = history.state == "new"
     with (
@@ -129,7 +129,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
         journal.sync()
         if not new:
             forget_stop(run, history)
-        launcher, block = _scheduled(run, recipe, site)
+        launcher, block = scheduled(run, recipe, site)
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
             leaving = graph.leaving.is_set
             space = provision(site, run, recipe.buffer, launcher, leaving)
@@ -147,9 +147,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
     return outcome
 
 
-def _scheduled(
-    run: RunDir, recipe: Recipe, site: Site
-) -> tuple[BatchLauncher | None, Block | None]:
+def scheduled(run: RunDir, recipe: Recipe, site: Site) -> tuple[BatchLauncher | None, Block | None]:
     """How jobs and viewing blocks are submitted, where there is a scheduler."""
     if site.scheduler == "local":
         return None, None
@@ -158,7 +156,7 @@ def _scheduled(
     slurm = Slurm(site.slurm.query_interval_s)
     token = str(facts_of(run)["buffer_folder"])
     walltime = site.viewing.walltime or recipe.simulation.walltime
-    launcher = BatchLauncher(slurm, site, run.id, token)
+    launcher = BatchLauncher(slurm, site, run, token)
     return launcher, Block(slurm=slurm, comment=run.id, token=token, walltime_s=walltime)
 
 
@@ -202,7 +200,7 @@ def resumable(run: RunDir) -> str | None:
     return None
 
 
-def _take_over(run: RunDir) -> int:
+def take_over(run: RunDir) -> int:
     """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
     epochs = [int(path.name.removeprefix("driver-")) for path in run.path.glob("driver-*")]
     last = max(epochs, default=0)

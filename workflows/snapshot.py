@@ -37,6 +37,7 @@ class Snapshot:
         self.history = history
         self.state = "starting"
         self.block = "queued"
+        self.waits_for = ""
         self.free_bytes: int | None = None
         self.alarms: collections.deque[dict[str, Any]] = collections.deque(maxlen=20)
         self.events: collections.deque[str] = collections.deque(maxlen=8)
@@ -103,6 +104,7 @@ class Snapshot:
         """How the supervised jobs and the viewing block stand."""
         self._attempt = jobs.attempt
         self.block = block
+        self.waits_for = jobs.waits
         if jobs.asked and not jobs.over:
             self.state = "stopping"
         elif jobs.over and self.state in {"running", "stopping", "starting"}:
@@ -158,6 +160,7 @@ class Snapshot:
             "ledger": {"raw_bytes": history.raw_bytes, "product_bytes": history.product_bytes},
             "buffer": self._buffer(production) if production else None,
             "block": self.block,
+            "waits_for": self.waits_for,
             "last_product": self._last,
             "alarms": list(self.alarms),
             "events": list(self.events),

@@ -93,7 +93,7 @@ def run_job(
                 launcher.clear(job_folder)
                 _tell(ended, "lost", launcher.fate(job_id, job_folder))
     except SiteError as error:  # it never began, and never will
-        told = _tell(ended, "not started", str(error))
+        told = _tell(ended, getattr(error, "reason", "not started"), str(error))
     end = Ended(told.get("exit_code"), told.get("signal"), told["reason"], told.get("message", ""))
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)

@@ -26,6 +26,14 @@ class SiteError(BurstlensError):
     """This is the wrong machine for the site file, or a library or program is missing here."""
 
 
+class NeverBeganError(SiteError):
+    """A job that was submitted and will never begin; ``reason`` is that of its end."""
+
+    def __init__(self, message: str, *, reason: str = "not started") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class RunError(BurstlensError):
     """The run cannot be started, found, resumed or stopped as asked."""
 

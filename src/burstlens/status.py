@@ -112,6 +112,8 @@ def text(status: Status) -> str:
                  f"{show_bytes(ledger['product_bytes'])} brought out")  # fmt: skip
     if status["state"] not in OVER:
         lines.append(f"  block    {status['block']}")
+        if status.get("waits_for"):
+            lines.append(f"  waits    for the scheduler: {status['waits_for']}")
     lines.append(f"  pictures {status['pictures']}")
     lines += [f"  ! {alarm['text']}" for alarm in status["alarms"][-3:]]
     return "\n".join(lines)

@@ -80,6 +80,8 @@ def one_line(status: Status) -> str:
     progress = status.get("progress")
     if progress:
         parts.append(_progress_text(progress))
+    if status.get("waits_for"):
+        parts.append(f"in the queue ({status['waits_for']})")
     frames = status["frames"]
     published = sum(product["published"] for product in status["products"].values())
     parts.append(f"{frames['ready']} frames ready, {published} products published")
@@ -133,6 +135,8 @@ def screen(status: Status) -> RenderableType:
     if buffer:
         fill, capacity = show_bytes(buffer["raw_bytes"]), show_bytes(buffer["capacity_bytes"])
         table.add_row("buffer", f"{fill} of {capacity} ({100 * buffer['fill']:.1f} %)")
+    if status.get("waits_for"):
+        table.add_row("waits", Text(f"in the scheduler's queue: {status['waits_for']}"))
     if status["block"] != "running":
         table.add_row("viewing block", status["block"])
     table.add_row("pictures", Text(status["pictures"], overflow="fold"))
