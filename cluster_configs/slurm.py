@@ -25,6 +25,7 @@ what holds a job up is told early."""
 _WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
 _ACTIVE = {"CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"}
 _AFTER = {"STAGE_OUT"}
+_HOLDING = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING", "STAGE_OUT"}
 _HOPELESS = re.compile(
     r"burst_buffer/|held|BadConstraints|PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|PartitionInactive"
     r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
@@ -34,6 +35,8 @@ _PASSING = re.compile(
     r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again",
     re.IGNORECASE,
 )
+# No comment and no directive has these in it.
+_CELL_END, _ROW_END = "\x1f", "\x1e"
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 
 
@@ -103,6 +106,17 @@ class Burst:
     user: str
     created: str
     job_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A job that asks for burst buffers or has them; ``lines`` are its directives."""
+
+    job_id: str
+    user: str
+    state: str
+    comment: str
+    lines: tuple[str, ...]
 
 
 class Slurm:
@@ -182,6 +196,18 @@ class Slurm:
     def buffer(self, name: str) -> Burst | None:
         """The persistent buffer of that name. Raises SlurmError."""
         return next((burst for burst in self.buffers()[1] if burst.name == name), None)
+
+    def holders(self) -> list[Holder]:
+        """Jobs with burst buffers, those of others as far as Slurm shows them. Raises SlurmError."""
+        names = ("JobID", "UserName", "State", "Comment", "BurstBuffer")
+        form = ",".join(f"{name}:{_CELL_END}" for name in names) + _ROW_END
+        said = _run(["squeue", "-h", "-t", ",".join(sorted(_HOLDING)), "-O", form])
+        rows = [row.strip().split(_CELL_END) for row in said.split(_ROW_END)]
+        return [
+            Holder(*row[:4], tuple(row[4].splitlines()))
+            for row in rows
+            if len(row) > len(names) and row[4] != "(null)"
+        ]
 
     def _ask(self, job_id: str) -> JobState:
         try:

@@ -80,8 +80,7 @@ class Persistent:
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
         """The buffer of that name when there is one, else a new one, when it is allocated."""
-        own = "bl_" + re.sub(r"\W", "_", self.folder)
-        name = known.name if known else self.wanted.name or own
+        name = known.name if known else self.wanted.name or own_name(self.folder)
         pools, bursts = self.slurm.buffers()
         burst = next((burst for burst in bursts if burst.name == name), None)
         mark = self._mark("create")
@@ -164,6 +163,11 @@ class Persistent:
         while (self.run.path / "steps" / f"buffer-{what}-{number}" / "done").exists():
             number += 1
         return self.run.path / "steps" / f"buffer-{what}-{number}"
+
+
+def own_name(folder: str) -> str:
+    """The buffer that a run makes for itself, by the name of its folder on it."""
+    return "bl_" + re.sub(r"\W", "_", folder)
 
 
 def _allocated(burst: Burst | None) -> bool:
