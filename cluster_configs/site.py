@@ -100,6 +100,10 @@ class SlurmSite:
     """The nodes' features, such as `haswell`."""
     options: tuple[str, ...] = ()
     """Further options of sbatch for the simulation's job, such as `--exclusive`."""
+    driver_walltime: Seconds = 24 * 3600.0
+    """Time of the one-core job that `run --batch` puts the driver in."""
+    driver_options: tuple[str, ...] = ()
+    """Further options of sbatch for that job, such as `--partition=service`."""
     query_interval_s: Annotated[float, Field(ge=1)] = 30.0
     """The scheduler is asked about a job at most so often."""
     job_init: str = ""

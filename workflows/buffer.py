@@ -18,7 +18,7 @@ from pathlib import Path
 
 from burstlens.errors import SiteError, StagingError
 from burstlens.quantity import show_bytes
-from burstlens.stagers.base import Stager, bring, remove
+from burstlens.stagers.base import Stager, bring, remove, stager
 from burstlens.workflows.models.base import Configurable, Model
 
 
@@ -48,9 +48,7 @@ class BufferRef:
 
     def stager(self) -> Stager:
         """The stager that brings files from this buffer."""
-        from burstlens.stagers.posix import PosixStager
-
-        return PosixStager()
+        return stager("datawarp" if self.kind == "datawarp" else "posix")
 
 
 def free_bytes(root: Path) -> int | None:

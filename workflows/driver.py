@@ -219,6 +219,8 @@ class Driver:
 
     def _on_job(self, done: Done) -> None:
         self._end = self._end or self.jobs.ended(done.about, done.value, done.error)
+        if done.value is not None and done.value.message:
+            self.snapshot.alarm(done.value.message)
 
     def _on_watch(self, done: Done) -> None:
         assert self.production is not None

@@ -40,6 +40,9 @@ class Launcher(Protocol):
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """What became of a job whose supervisor told of no end."""
 
+    def remark(self, job_id: str, *, well: bool) -> str:
+        """What the scheduler adds to the end that a supervisor told; mostly nothing."""
+
     def clear(self, job_folder: Path) -> bool:
         """End whatever a dead supervisor left behind; returns whether there was anything."""
 
@@ -92,6 +95,10 @@ class LocalLauncher:
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """Only a kill -9 keeps a supervisor from telling."""
         return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
+
+    def remark(self, job_id: str, *, well: bool) -> str:
+        """Nothing: nobody else knows of it."""
+        return ""
 
     def clear(self, job_folder: Path) -> bool:
         """End the program's process group when its supervisor was killed.

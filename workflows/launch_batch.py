@@ -23,6 +23,9 @@ SETTLES_S = 10.0
 """How long after a job's end its supervisor's word may still be on its way over the network."""
 LATE_S = 2.0
 """An sbatch that was killed with its driver may have been heard a moment later."""
+_ENDED_BY_SLURM = {
+    "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
+}  # fmt: skip
 PATIENCE_S = 300.0
 """How long to try again while the controller does not answer a submission."""
 
@@ -130,6 +133,20 @@ class BatchLauncher:
             return f"its job is not known to Slurm, see {job_folder}"
         state = self.slurm.state(_number(job_id))
         return f"job {state.job_id}: {state.text}"
+
+    def remark(self, job_id: str, *, well: bool) -> str:
+        """Why Slurm ended it, and what it hides in the reason of a job that it calls completed:
+        a stage out that failed."""
+        number, end = _number(job_id), time.monotonic() + SETTLES_S
+        try:
+            state = self.slurm.look(number)
+            while not (state.over or well) and time.monotonic() < end:
+                time.sleep(1.0)
+                state = self.slurm.look(number)
+        except SlurmError:
+            return ""
+        told = state.state in _ENDED_BY_SLURM or "burst_buffer" in state.reason
+        return f"Slurm says of job {number}: {state.text}" if told else ""
 
     def clear(self, job_folder: Path) -> bool:
         """Nothing: a supervisor that finds its end told by somebody else ends its program."""

@@ -10,7 +10,6 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -252,29 +251,3 @@ def _signals(run: RunDir) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def detach(run: RunDir) -> int:
-    """Start a driver of its own for the run, in a session of its own; returns its pid.
-
-    Raises RunError with the end of its log when it dies at once.
-    """
-    log = run.logs / "driver.log"
-    with log.open("ab") as stream:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "burstlens", "drive", str(run.path)],
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    before = run.status.stat().st_mtime_ns if run.status.exists() else 0
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if run.status.exists() and run.status.stat().st_mtime_ns != before:
-            break
-        if child.poll() is not None:
-            text = log.read_text(encoding="utf-8", errors="replace").strip()
-            raise RunError(f"the driver ended at once: {text[-2000:]}")
-        time.sleep(0.1)
-    return child.pid

@@ -185,6 +185,8 @@ class Snapshot:
     def _buffer(self, production: Production) -> dict[str, Any]:
         return {
             "path": f"{production.buffer.path}/{production.buffer.folder}",
+            "name": production.buffer.name,
+            "released": self.history.buffer_released,
             "capacity_bytes": self.recipe.buffer.capacity,
             "raw_bytes": production.space.raw_bytes,
             "fill": round(production.space.fill(), 4),

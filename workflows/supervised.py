@@ -46,7 +46,8 @@ class Ended:
             if self.signal
             else f"ended with exit code {self.exit_code}"
         )
-        return how if self.reason == "exited" else f"{how} ({self.reason})"
+        how = how if self.reason == "exited" else f"{how} ({self.reason})"
+        return f"{how}; {self.message}" if self.message else how
 
 
 def describe(job_folder: Path, job: dict[str, Any]) -> None:
@@ -93,8 +94,19 @@ def run_job(
                 launcher.clear(job_folder)
                 _tell(ended, "lost", launcher.fate(job_id, job_folder))
     except SiteError as error:  # it never began, and never will
+        job_id = None
         told = _tell(ended, getattr(error, "reason", "not started"), str(error))
-    end = Ended(told.get("exit_code"), told.get("signal"), told["reason"], told.get("message", ""))
+    remark = (
+        ""
+        if job_id is None or told["reason"] == "lost"
+        else launcher.remark(job_id, well=told.get("exit_code") == 0)
+    )
+    end = Ended(
+        told.get("exit_code"),
+        told.get("signal"),
+        told["reason"],
+        "; ".join(part for part in (told.get("message", ""), remark) if part),
+    )
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end

@@ -87,6 +87,9 @@ def run(
     detach: Annotated[
         bool, typer.Option("--detach", help="Return at once; the run goes on.")
     ] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Put the driver into a one-core batch job.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan; start nothing.")
     ] = False,
@@ -108,7 +111,7 @@ def run(
     made, warnings = new_run(recipe, site, settings or [], name)
     for warning in warnings:
         _err(f"warning: {warning}")
-    _drive(made.path, detach=detach, as_json=as_json)
+    _drive(made.path, detach=detach, batch=batch, as_json=as_json)
 
 
 @app.command(short_help="See an earthquake cross a basin, in about two minutes.")
@@ -156,18 +159,37 @@ def recipes(as_json: JsonOpt = False) -> None:
         _out(f"{row['name']:<{width}}  {row['title']}")
 
 
-@app.command()
-def sites(as_json: JsonOpt = False) -> None:
-    """List the sites that --site takes."""
-    from burstlens.cluster_configs.site import known, read
+@app.command(short_help="List the sites that --site takes, or explain one.")
+def sites(
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="NAME",
+            help="Each value of this site: what it means and where it comes from.",
+            autocompletion=_complete_site,
+        ),
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """List the sites that --site takes, and which one is taken here without it."""
+    from burstlens.site_tables import show_site, show_sites
 
-    rows = [{"name": n, "description": read(p).description} for n, p in known().items()]
-    if as_json:
-        _out(json.dumps(rows, indent=2))
-        return
-    width = max((len(row["name"]) for row in rows), default=0)
-    for row in rows:
-        _out(f"{row['name']:<{width}}  {row['description']}")
+    if explain is None:
+        show_sites(as_json=as_json)
+    else:
+        show_site(explain, as_json=as_json)
+
+
+@app.command(short_help="Show burst buffers: how full, how old, who holds them.")
+def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
+    """Show the pools and buffers of a site, and which could be given back, and how.
+
+    What a buffer holds is known of this user's runs in ./runs (or $BURSTLENS_RUNS).
+    """
+    from burstlens.buffer_tables import show_buffers
+
+    show_buffers(site, as_json=as_json)
 
 
 @app.command("list")
@@ -249,6 +271,9 @@ def resume(
     detach: Annotated[
         bool, typer.Option("--detach", help="Return at once; the run goes on.")
     ] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Put the driver into a one-core batch job.")
+    ] = False,
     as_json: JsonOpt = False,
 ) -> None:
     """Take up a run whose driver has died, or whose model has failed or was stopped.
@@ -264,7 +289,21 @@ def resume(
     if reason is not None:
         _out(reason)
         return
-    _drive(found.path, detach=detach, as_json=as_json)
+    _drive(found.path, detach=detach, batch=batch, as_json=as_json)
+
+
+@app.command()
+def free(
+    run_name: RunArg,
+    discard: Annotated[
+        bool, typer.Option("--discard", help="Give up raw files that are not home yet.")
+    ] = False,
+) -> None:
+    """Give back the buffer space that a failed or stopped run has left."""
+    from burstlens.run_dir import open_run_dir
+    from burstlens.workflows.free import free as give_back
+
+    _out(give_back(open_run_dir(run_name), discard=discard))
 
 
 @app.command()
@@ -278,20 +317,28 @@ def schema() -> None:
 @app.command(hidden=True)
 def drive(path: Path) -> None:
     """What --detach starts."""
-    _drive(path, detach=False, as_json=False)
+    _drive(path, as_json=False)
 
 
-def _drive(path: Path, *, detach: bool, as_json: bool) -> None:
+def _drive(path: Path, *, as_json: bool, detach: bool = False, batch: bool = False) -> None:
     from burstlens.run_dir import RunDir
     from burstlens.terminal import View, summary
 
     made = RunDir(path.resolve())
-    if detach:
-        from burstlens.workflows.run import detach as start
+    if detach or batch:
+        from burstlens.workflows import detach as driver
 
-        start(made)
-        _out(json.dumps({"run": made.id, "path": str(path)}) if as_json else
-             f"{made.id} runs; watch it: burstlens watch {made.id}")  # fmt: skip
+        told = {"run": made.id, "path": str(path)}
+        if batch:
+            told["driver_job"] = driver.submit_driver(made)
+        else:
+            driver.detach(made)
+            if driver.is_ended_at_logout():
+                _err("warning: systemd ends your processes here when you log out "
+                     "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip
+        how = f"is driven by job {told['driver_job']}" if batch else "runs"
+        _out(json.dumps(told) if as_json else
+             f"{made.id} {how}; watch it: burstlens watch {made.id}")  # fmt: skip
         return
     if not as_json:
         _out(f"run {made.id}\npictures arrive in {made.products}")
@@ -313,17 +360,21 @@ def _drive(path: Path, *, detach: bool, as_json: bool) -> None:
         _out(json.dumps(last, indent=2))
     else:
         view.console.print(summary(last))
-        _tell(outcome.message, outcome.line, made.id, outcome.state)
+        buffer = last.get("buffer") or {"released": True}
+        kept = "" if buffer["released"] else buffer["name"] or buffer["path"]
+        _tell(outcome.message, outcome.line, made.id, outcome.state, kept)
     raise typer.Exit(outcome.exit_code)
 
 
-def _tell(message: str, line: str | None, run_id: str, state: str) -> None:
+def _tell(message: str, line: str | None, run_id: str, state: str, kept: str) -> None:
     if message:
         _err(f"burstlens: {printable(message)}")
     if line:
         _err(f"  {printable(line)}")
     if state in {"failed", "stopped"}:
         _err(f"go on with: burstlens resume {run_id}")
+        if kept:
+            _err(f"its buffer is kept ({kept}); burstlens free {run_id} gives it back")
 
 
 @app.callback(invoke_without_command=True)

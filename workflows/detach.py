@@ -1,0 +1,85 @@
+"""A driver that outlives its login shell: in a session of its own, or as a one-core batch job."""
+
+from __future__ import annotations
+
+import configparser
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from burstlens.cluster_configs.batch_script import BatchJob
+from burstlens.errors import RunError, SiteError
+from burstlens.run_dir import RunDir
+from burstlens.workflows.run import recipe_of, scheduled
+
+LOGIND = Path("/etc/systemd")
+BEGINS_S = 30.0
+
+
+def detach(run: RunDir) -> int:
+    """Start a driver of its own for the run, in a session of its own; returns its pid.
+
+    Raises RunError with the end of its log when it dies at once.
+    """
+    log = run.logs / "driver.log"
+    before = _changed(run.status)
+    with log.open("ab") as stream:
+        child = subprocess.Popen(
+            _command(run),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + BEGINS_S
+    while time.monotonic() < deadline and _changed(run.status) == before:
+        if child.poll() is not None:
+            text = log.read_text(encoding="utf-8", errors="replace").strip()
+            raise RunError(f"the driver ended at once: {text[-2000:]}")
+        time.sleep(0.1)
+    return child.pid
+
+
+def submit_driver(run: RunDir) -> str:
+    """Put the driver into a batch job of one core; returns the job's number.
+
+    For sites that end what runs on a login node. Raises SiteError.
+    """
+    recipe, site = recipe_of(run)
+    launcher, _ = scheduled(run, recipe, site)
+    if launcher is None:
+        raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
+    number = len(list((run.path / "steps").glob("driver-*"))) + 1
+    job = BatchJob(
+        name=f"{launcher.token}-driver-{number}",
+        comment=run.id,
+        argv=tuple(_command(run)),
+        output=run.logs / "driver.log",
+        walltime_s=site.slurm.driver_walltime,
+        options=site.slurm.driver_options,
+        init=site.slurm.job_init,
+    )
+    job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
+    return job_id.partition(":")[2]
+
+
+def is_ended_at_logout(folder: Path = LOGIND) -> bool:
+    """Whether systemd ends a user's processes at logout here (logind.conf, KillUserProcesses)."""
+    ends = False
+    for path in [folder / "logind.conf", *sorted(folder.glob("logind.conf.d/*.conf"))]:
+        settings = configparser.ConfigParser(strict=False, interpolation=None)
+        try:
+            settings.read(path)
+        except configparser.Error:
+            continue
+        ends = settings.getboolean("Login", "KillUserProcesses", fallback=ends)
+    return ends
+
+
+def _command(run: RunDir) -> list[str]:
+    return [sys.executable, "-m", "burstlens", "drive", str(run.path)]
+
+
+def _changed(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
