@@ -272,12 +272,13 @@ class Driver:
             if self._drained():
                 self._go_home()
             elif self._watched_all and self.jobs.over and self.production.stuck(now, PATIENCE_S):
-                self._end = Outcome(
-                    "failed",
-                    1,
-                    f"{self.production.backlog.size} products cannot be staged "
-                    f"({self.production.trouble}); the buffer is kept",
-                )
+                self._end = self._stuck(self.production)
+
+    def _stuck(self, production: Production) -> Outcome:
+        jobs = self.jobs.outcome()
+        message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
+        told = f"{jobs.message}; {message}" if jobs.message else message
+        return Outcome("failed", 1, told, jobs.line)
 
     def _wait_for_target(self, error: OSError, now: float) -> None:
         # What is made waits in .incoming or on the buffer, and is published when it can be.

@@ -145,7 +145,9 @@ class BatchLauncher:
                 state = self.slurm.look(number)
         except SlurmError:
             return ""
-        told = state.state in _ENDED_BY_SLURM or "burst_buffer" in state.reason
+        told = state.state in _ENDED_BY_SLURM or (
+            state.state == "COMPLETED" and "burst_buffer" in state.reason
+        )
         return f"Slurm says of job {number}: {state.text}" if told else ""
 
     def clear(self, job_folder: Path) -> bool:
