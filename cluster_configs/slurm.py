@@ -198,15 +198,15 @@ class Slurm:
         return next((burst for burst in self.buffers()[1] if burst.name == name), None)
 
     def holders(self) -> list[Holder]:
-        """Jobs with burst buffers, those of others as far as Slurm shows them. Raises SlurmError."""
+        """Jobs with burst buffers, of others too where Slurm shows them. Raises SlurmError."""
         names = ("JobID", "UserName", "State", "Comment", "BurstBuffer")
         form = ",".join(f"{name}:{_CELL_END}" for name in names) + _ROW_END
         said = _run(["squeue", "-h", "-t", ",".join(sorted(_HOLDING)), "-O", form])
         rows = [row.strip().split(_CELL_END) for row in said.split(_ROW_END)]
         return [
-            Holder(*row[:4], tuple(row[4].splitlines()))
-            for row in rows
-            if len(row) > len(names) and row[4] != "(null)"
+            Holder(job_id, user, state, comment, tuple(lines.splitlines()))
+            for job_id, user, state, comment, lines in (row[:5] for row in rows if row[5:])
+            if lines != "(null)"
         ]
 
     def _ask(self, job_id: str) -> JobState:

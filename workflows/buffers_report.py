@@ -9,13 +9,11 @@ from __future__ import annotations
 import getpass
 import os
 import re
-import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import Burst, Holder, Slurm
 from burstlens.errors import BurstlensError
@@ -59,11 +57,13 @@ class BufferRow:
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """A run of this user, and how it stands with its buffer."""
+    """A run of this user, and how it stands with its buffer: whether the run made it, and whether
+    its journal says so."""
 
     run: RunDir
     state: str
     owned: bool
+    noted: bool
     used: int | None
 
 
@@ -75,18 +75,17 @@ def buffers(site: Site) -> tuple[list[PoolRow], list[BufferRow]]:
     slurm = Slurm()
     pools, bursts = slurm.buffers()
     holders, owners, user = slurm.holders(), _owners(), getpass.getuser()
-    rows = [_burst(site, burst, holders, owners.get(burst.name)) for burst in bursts]
+    rows = [_burst(burst, holders, owners.get(burst.name)) for burst in bursts]
     return (
         [PoolRow(pool.name, pool.granule or None, pool.total, pool.free) for pool in pools],
         sorted(rows, key=lambda row: (row.user != user, row.name)),
     )
 
 
-def _burst(site: Site, burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferRow:
+def _burst(burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferRow:
     if burst.user != getpass.getuser():
         owner = None  # somebody else's buffer may have the name that a run of ours would give
     held = tuple(_said(holder) for holder in holders if _holds(holder, burst))
-    idle = owner is not None and owner.owned and owner.state in OVER and not held
     return BufferRow(
         name=burst.name or f"(of job {burst.job_id})",
         size=burst.size,
@@ -97,20 +96,15 @@ def _burst(site: Site, burst: Burst, holders: list[Holder], owner: _Owner | None
         holders=held,
         run=owner.run.id if owner else "",
         run_state=owner.state if owner else "",
-        free_with=_destroy(site, burst.name) if idle else "",
+        free_with=_command(owner) if owner and not held else "",
     )
 
 
-def _destroy(site: Site, name: str) -> str:
-    script = shlex.join(
-        ["printf", r"%s\n", "#!/bin/sh", directives(site.buffer).destroy(name), "true"]
-    )
-    options = [
-        f"--{option}={value}"
-        for option in ("partition", "account", "qos", "constraint")
-        if (value := getattr(site.slurm, option))
-    ]
-    return f"{script} | {shlex.join(['sbatch', '--time=5', *options])}"
+def _command(owner: _Owner) -> str:
+    if owner.state not in OVER or not owner.owned:
+        return ""
+    # A driver that was killed before it noted its buffer finds it when it is taken up again.
+    return f"burstlens {'free' if owner.noted else 'resume'} {owner.run.id}"
 
 
 def _holds(holder: Holder, burst: Burst) -> bool:
@@ -146,7 +140,9 @@ def _owners() -> dict[str, _Owner]:
         if not history.buffer_released:
             snapshot = status.get("buffer") or {}
             owned = bool(known.get("owned", True))
-            found.setdefault(name, _Owner(run, status["state"], owned, snapshot.get("raw_bytes")))
+            noted = history.buffer is not None
+            owner = _Owner(run, status["state"], owned, noted, snapshot.get("raw_bytes"))
+            found.setdefault(name, owner)
     return found
 
 
@@ -177,7 +173,7 @@ def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
 def _folder(path: Path, run: str, state: str) -> BufferRow:
     used, user = _used(path), getpass.getuser()
     age = time.time() - path.stat().st_mtime
-    free_with = shlex.join(["rm", "-r", str(path)]) if state in OVER else ""
+    free_with = f"burstlens free {run}" if state in OVER else ""
     return BufferRow(str(path), None, used, "", user, age, (), run, state, free_with)
 
 

@@ -75,6 +75,10 @@ SetOpt = Annotated[
         "product.t2.variable=PSFC). May be given several times.",
     ),
 ]
+ExplainOpt = Annotated[
+    str | None,
+    typer.Option(metavar="SITE", help="Each value of a site: its meaning, where it comes from."),
+]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
@@ -160,33 +164,16 @@ def recipes(as_json: JsonOpt = False) -> None:
 
 
 @app.command(short_help="List the sites that --site takes, or explain one.")
-def sites(
-    explain: Annotated[
-        str | None,
-        typer.Option(
-            "--explain",
-            metavar="NAME",
-            help="Each value of this site: what it means and where it comes from.",
-            autocompletion=_complete_site,
-        ),
-    ] = None,
-    as_json: JsonOpt = False,
-) -> None:
+def sites(explain: ExplainOpt = None, as_json: JsonOpt = False) -> None:
     """List the sites that --site takes, and which one is taken here without it."""
     from burstlens.site_tables import show_site, show_sites
 
-    if explain is None:
-        show_sites(as_json=as_json)
-    else:
-        show_site(explain, as_json=as_json)
+    show_site(explain, as_json=as_json) if explain else show_sites(as_json=as_json)
 
 
 @app.command(short_help="Show burst buffers: how full, how old, who holds them.")
 def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
-    """Show the pools and buffers of a site, and which could be given back, and how.
-
-    What a buffer holds is known of this user's runs in ./runs (or $BURSTLENS_RUNS).
-    """
+    """Show the pools and buffers of a site, and how to give back those of runs that are over."""
     from burstlens.buffer_tables import show_buffers
 
     show_buffers(site, as_json=as_json)
