@@ -151,6 +151,9 @@ def _writes(descriptor: int, data: bytes, *_: object) -> str | None:
 
 def _starts(args: list[bytes | str], *_: object) -> str:
     words = [os.path.basename(os.fsdecode(word)) for word in args[:6]]
+    for word in " ".join(words).split():  # Parsl hands its own to a shell
+        if word in ("sbatch", "squeue", "scontrol", "scancel", "sacct"):
+            return f"start {word}"
     programs = [word for word in words if word.endswith(".py")]
     return f"start {programs[0] if programs else words[0]}"
 

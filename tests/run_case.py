@@ -1,0 +1,310 @@
+"""A small real run of a replayed model, the means to disturb it, and what must hold after it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+TRACE = TESTS / "data" / "traces" / "netcdf4_one"
+TIMES = ("00010101T000000", "00010101T000100", "00010101T000200")
+FINAL = {f"{product}_d01_{time}" for product in ("w", "core") for time in TIMES}
+LIMIT_S = 150.0
+"""For one life of a driver; a run takes 12 s on two idle cores."""
+ENDS_S = 15.0
+RECIPE = """
+title = "A run to be disturbed"
+[simulation]
+model = "wrf"
+inputs = "inputs"
+[buffer]
+capacity = "{capacity}"
+[[product]]
+name = "w"
+kind = "map"
+variable = "W"
+level = 5
+[[product]]
+name = "core"
+kind = "vtk"
+variables = ["U", "V", "W"]
+[stage_out]
+keep = ["wrfout_*"]
+"""
+
+
+@dataclass(frozen=True)
+class Life:
+    """One life of a driver: its exit code and what it said."""
+
+    code: int
+    said: str
+
+
+@dataclass
+class Case:
+    """One run in a folder of its own: started, disturbed, resumed, examined."""
+
+    folder: Path
+    model: str = "--interval 0.5"
+    capacity: str = "100 MiB"
+    buffer_folder: Path | None = None
+    recipe: str = RECIPE
+    python: str = sys.executable
+
+    def __post_init__(self) -> None:
+        self.inputs = self.folder / "inputs"
+        self.runs = self.folder / "runs"
+        self.run = self.runs / "r"
+        self.buffer = self.buffer_folder or self.folder / "buffer"
+        self.calls = self.folder / "calls"
+        self.inputs.mkdir(parents=True, exist_ok=True)
+        self.buffer.mkdir(exist_ok=True)
+        self.calls.mkdir()
+        shutil.copy(TESTS / "replay.py", self.inputs)
+        shutil.copy(TRACE.parent / "namelist.input", self.inputs)
+        shutil.copytree(TRACE, self.inputs / "trace")
+        program = self.inputs / "wrf.exe"
+        program.write_text(f"#!/bin/sh\nexec {self.python} replay.py trace {self.model}\n")
+        program.chmod(0o755)
+        (self.folder / "r.toml").write_text(self.recipe.format(capacity=self.capacity))
+
+    def start(
+        self, *words: str, kill: dict[str, Any] | None = None, counted: bool = False
+    ) -> subprocess.Popen[str]:
+        """``burstlens words``, with its output in a file of its own."""
+        environment = {"BURSTLENS_RUNS": str(self.runs), "BURSTLENS_BUFFER": str(self.buffer)}
+        if counted or kill:
+            paths = [str(TESTS / "fault" / "killer"), os.environ.get("PYTHONPATH")]
+            environment |= {
+                "PYTHONPATH": ":".join(filter(None, paths)),
+                "FAULT_FOLDER": str(self.calls),
+                "FAULT_ROOTS": f"{self.run}:{self.buffer}",
+                "FAULT_KILL": json.dumps(kill),
+            }
+        command = [self.python, "-m", "burstlens", *words]
+        # In a file: a pipe would be held open by whatever outlives the driver.
+        with (self.folder / "said").open("a") as said:
+            return self.popen(command, environment, said)
+
+    def popen(
+        self, command: list[str], environment: dict[str, str], said: IO[str]
+    ) -> subprocess.Popen[str]:
+        """Start a command in the case's folder, with these variables beside the others."""
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=os.environ | environment,
+            text=True,
+            stdout=said,
+            stderr=said,
+        )
+
+    def wait(self, driver: subprocess.Popen[str], limit_s: float = LIMIT_S) -> Life:
+        """The driver's end. Fails when it takes longer."""
+        try:
+            code = driver.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            pytest.fail(f"still running after {limit_s:.0f} s; it said:\n{self.said()}")
+        return Life(code, self.said())
+
+    def burstlens(self, *words: str, kill: dict[str, Any] | None = None, **how: Any) -> Life:
+        """``burstlens words`` to its end."""
+        return self.wait(self.start(*words, kill=kill, **how))
+
+    def said(self) -> str:
+        """All that the drivers have said so far."""
+        return (self.folder / "said").read_text()
+
+    def launch(self, **how: Any) -> subprocess.Popen[str]:
+        """Start the run."""
+        return self.start("run", "r.toml", "--name", "r", **how)
+
+    def finish(self) -> None:
+        """Resume until it is done; twice must do."""
+        for _ in range(2):
+            if self.burstlens("resume", "r").code == 0:
+                return
+        pytest.fail(f"two resumes did not end the run:\n{self.said()}")
+
+    def await_event(self, event: str, count: int = 1, limit_s: float = 120.0) -> None:
+        """Wait until the journal has that event so often."""
+        self.await_that(
+            lambda: sum(line["event"] == event for line in self.journal()) >= count, event, limit_s
+        )
+
+    def await_that(self, holds: Any, what: str, limit_s: float = 120.0) -> None:
+        """Wait until ``holds()``."""
+        end = time.monotonic() + limit_s
+        while not holds():
+            assert time.monotonic() < end, f"no {what} within {limit_s:.0f} s:\n{self.said()}"
+            time.sleep(0.05)
+
+    def journal(self) -> list[dict[str, Any]]:
+        """The journal's events; a line that is not whole yet is left out."""
+        try:
+            text = (self.run / "journal.jsonl").read_text()
+        except OSError:
+            return []
+        return [json.loads(line) for line in text.split("\n")[:-1]]
+
+    def processes(self) -> dict[int, str]:
+        """Live processes that belong to this run, by their command, folder or environment."""
+        marker = os.fsencode(self.folder) + b"/"
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                command = (entry / "cmdline").read_bytes()
+                if not command:  # a zombie: its parent is another one of these, or this process
+                    continue
+                place = os.fsencode(os.readlink(entry / "cwd")) + b"/"
+                if marker in command + (entry / "environ").read_bytes() + place:
+                    found[int(entry.name)] = command.replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+        return found
+
+    def end(self) -> None:
+        """End whatever is left of this run's own processes."""
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def faults(self) -> list[str]:
+        """What does not hold of a run that is done: empty when nothing was lost or done twice."""
+        return [
+            *self._product_faults(),
+            *self._leftovers(),
+            *self._output_faults(),
+            *self._process_faults(),
+        ]
+
+    def _product_faults(self) -> Iterator[str]:
+        journal = self.journal()
+        if not journal or journal[-1]["event"] != "run.ended" or journal[-1]["outcome"] != "done":
+            yield f"the journal does not end with a run that is done: {journal[-1:]}"
+        published = [line for line in journal if line["event"] == "product.published"]
+        for what, count in Counter(map(_key, published)).items():
+            if count > 1:
+                yield f"published {count} times: {what}"
+        ready = [line for line in journal if line["event"] == "frame.ready"]
+        for what, count in Counter((f["stream"], f["time"], f["attempt"]) for f in ready).items():
+            if count > 1:
+                yield f"frame.ready {count} times: {what}"
+        last = max((line["attempt"] for line in ready), default=0)
+        stands = {Path(line["name"]).stem for line in published if line["attempt"] == last}
+        if stands != FINAL:
+            yield f"published of attempt {last}: {sorted(stands)}"
+        index = (self.run / "products" / "index.jsonl").read_text()
+        listed = Counter(_key(json.loads(line)) for line in index.splitlines())
+        if listed != Counter(set(map(_key, published))):
+            yield f"the index lists {sorted(listed.items())}"
+        for line in published:
+            if line["attempt"] == last:
+                yield from self._file_faults(line)
+        names = set((self.run / "products").glob("[!.]*/*"))
+        foreign = names - {self.run / "products" / line["name"] for line in published}
+        if foreign:
+            yield f"unknown files among the products: {sorted(map(str, foreign))}"
+
+    def _file_faults(self, line: dict[str, Any]) -> Iterator[str]:
+        path = self.run / "products" / line["name"]
+        data = path.read_bytes() if path.exists() else b""
+        if len(data) != line["bytes"] or zlib.crc32(data) != line["crc32"]:
+            yield f"{line['name']} is not what the journal says"
+        elif (line["facts"] or {}).get("placeholder"):
+            yield f"{line['name']} is a placeholder: {line['facts']}"
+        elif not _opens(path):
+            yield f"{line['name']} does not open"
+
+    def _leftovers(self) -> Iterator[str]:
+        incoming = list((self.run / "products" / ".incoming").iterdir())
+        if incoming:
+            yield f"left in .incoming: {[path.name for path in incoming]}"
+        for path in self.run.rglob("*"):
+            inside = path.relative_to(self.run).parts[0] == "parsl"
+            if not inside and (path.name.endswith(".part") or path.name.endswith(".tmp")):
+                yield f"temporary file left: {path}"
+        yield from self._buffer_faults()
+        if list((self.run / "control").iterdir()):
+            yield f"left in control: {os.listdir(self.run / 'control')}"
+
+    def _buffer_faults(self) -> Iterator[str]:
+        if list(self.buffer.glob("*/*")):
+            yield f"left on the buffer: {list(self.buffer.rglob('*'))[:9]}"
+
+    def _output_faults(self) -> Iterator[str]:
+        final = trace_results()
+        output = self.run / "output"
+        found = {path.name: _sha256(path) for path in output.iterdir()} if output.is_dir() else {}
+        if found != final:
+            yield f"output holds {sorted(found)}, not bit-equal to the model's {sorted(final)}"
+        logs = sorted(self.run.glob("logs/attempt-*/rsl.error.0000"), key=str)
+        if not logs or "SUCCESS COMPLETE WRF" not in logs[-1].read_text():
+            yield f"the model's log is not home: {logs}"
+
+    def _process_faults(self) -> Iterator[str]:
+        end = time.monotonic() + ENDS_S
+        while left := self.processes():
+            if time.monotonic() > end:
+                yield f"still alive {ENDS_S:.0f} s after the end: {left}"
+                return
+            time.sleep(0.1)
+
+
+def trace_results() -> dict[str, str]:
+    """SHA-256 of each file that the model leaves, by name."""
+    spec = importlib.util.spec_from_file_location("fault_replay", TESTS / "replay.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fault_replay"] = module
+    spec.loader.exec_module(module)
+    final = module.Trace.load(TRACE).final
+    return {name: digest for name, (_, digest) in final.items() if name.startswith("wrfout")}
+
+
+def _key(line: dict[str, Any]) -> tuple[str, str, str, int]:
+    return line["product"], line["stream"], line["time"], line["attempt"]
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _opens(path: Path) -> bool:
+    if path.suffix == ".png":
+        from PIL import Image
+
+        with Image.open(path) as image:
+            image.load()
+            return image.size[0] > 100
+    from vtkmodules.vtkIOXML import vtkXMLStructuredGridReader
+
+    reader = vtkXMLStructuredGridReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    grid = reader.GetOutput()
+    names = {grid.GetPointData().GetArrayName(i) for i in range(3)}
+    names |= {grid.GetCellData().GetArrayName(i) for i in range(3)}
+    return bool(grid.GetNumberOfPoints() > 1000 and {"U", "V", "W"} <= names)

@@ -1,0 +1,312 @@
+"""Whole runs on a real Slurm with persistent buffers: what holds, whatever happens to them."""
+
+from __future__ import annotations
+
+import json
+import pwd
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from batch_case import BatchCase
+from testbed import Testbed
+
+from burstlens.stagers import emulator
+
+
+@pytest.fixture(scope="session")
+def library(slurm: Testbed) -> Any:
+    return emulator.build(slurm.root / "libdatawarp")
+
+
+@pytest.fixture
+def make_case(slurm: Testbed, library: Any, request: Any) -> Iterator[Callable[..., BatchCase]]:
+    made: list[BatchCase] = []
+
+    def make(**how: Any) -> BatchCase:
+        name = f"{request.node.name[:40].replace('[', '-').strip(']')}-{len(made)}"
+        made.append(BatchCase(slurm, library, name, **how))
+        return made[-1]
+
+    yield make
+    for case in made:
+        case.end()
+    slurm.clear()
+
+
+def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model="--interval 4")
+    driver = case.launch()
+    case.await_event("product.published")
+    simulation, viewing = case.await_job("attempt-1"), case.await_job("parsl")
+    assert simulation["JobId"] != viewing["JobId"]
+    assert simulation["Comment"] == viewing["Comment"] == "r"
+    assert not (case.run / "attempts" / "1" / "ended.json").exists(), "nothing came while it ran"
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+    events = [line["event"] for line in case.journal()]
+    for before, after in (
+        ("buffer.created", "simulation.submitted"),
+        ("simulation.submitted", "stagein.done"),
+        ("stagein.done", "frame.ready"),
+        ("product.published", "simulation.ended"),
+        ("stageout.done", "buffer.released"),
+    ):
+        assert events.index(before) < events.index(after), (before, after)
+    journal = (case.run / "journal.jsonl").read_text()
+    assert str(slurm.root / "datawarp") not in journal, "a path on the buffer in the journal"
+    lying = {path.name for path in case.run.iterdir()}
+    assert "output" in lying
+    assert not list(case.run.rglob("trace")), "inputs came to the target"
+
+
+def test_a_buffer_that_exists_is_used_and_left(slurm: Testbed, make_case: Any) -> None:
+    made = slurm.submit(
+        "#!/bin/sh\n#BB create_persistent name=storms capacity=1GiB access=striped type=scratch\n:\n"
+    )
+    slurm.wait(made)
+    case = make_case()
+    recipe = case.folder / "r.toml"
+    recipe.write_text(recipe.read_text().replace("[buffer]\n", '[buffer]\nname = "storms"\n'))
+    assert case.wait(case.launch()).code == 0, case.said()
+    assert not case.faults(), case.said()
+    assert set(slurm.burst()) == {"storms"}
+    (root,) = (slurm.root / "datawarp" / "instances").glob("*/data")
+    assert not list(root.iterdir()), "the run's folder is left on the buffer"
+
+
+def test_somebody_elses_buffer_is_refused(slurm: Testbed, make_case: Any) -> None:
+    script = (
+        "#!/bin/sh\n#BB create_persistent name=taken capacity=1GiB access=striped type=scratch\n:\n"
+    )
+    nobody = pwd.getpwnam("nobody")
+    as_nobody: Any = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+    def submit(script: str) -> str:
+        done = subprocess.run(
+            ["sbatch", "--parsable", "--output=/dev/null"],
+            input=script, env=slurm.env, cwd="/tmp", text=True, check=True, capture_output=True,
+            **as_nobody,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    slurm.wait(submit(script))
+    case = make_case()
+    recipe = case.folder / "r.toml"
+    recipe.write_text(recipe.read_text().replace("[buffer]\n", '[buffer]\nname = "taken"\n'))
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "a buffer taken exists and belongs to nobody" in life.said
+    slurm.wait(submit("#!/bin/sh\n#BB destroy_persistent name=taken\n:\n"))
+
+
+def test_a_buffer_too_large_for_the_pool_is_refused_at_once(make_case: Any) -> None:
+    case = make_case(capacity="900 TiB")
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "buffer.capacity asks for 900 TiB, and pool wlm_pool has" in life.said
+    assert not case.jobs()
+
+
+def test_an_input_that_cannot_be_read_is_told_with_the_command_that_frees_the_buffer(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case()
+    (case.inputs / "secret").write_text("")
+    (case.inputs / "secret").chmod(0o600)
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "stage in failed" in life.said
+    assert f"{case.inputs}/secret (Permission denied)" in life.said
+    assert "burstlens free r" in life.said
+    assert case.buffer_name() in slurm.burst()
+    assert case.burstlens("free", "r").code == 0
+    assert not slurm.burst()
+
+
+def test_a_job_that_can_never_start_is_told_at_once(make_case: Any) -> None:
+    case = make_case()
+    recipe = case.folder / "r.toml"
+    recipe.write_text(recipe.read_text().replace("[simulation]\n", "[simulation]\nnodes = 7\n"))
+    life = case.wait(case.launch(), 60)
+    assert life.code == 1
+    assert "cannot start, says Slurm: PartitionConfig" in life.said
+    assert not case.faults() or "burstlens free r" in life.said
+
+
+def test_a_cancelled_simulation_is_told_and_the_run_can_be_resumed(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model="--interval 8")
+    driver = case.launch()
+    case.await_event("product.published")
+    slurm.run(["scancel", case.await_job("attempt-1")["JobId"]])
+    life = case.wait(driver)
+    assert life.code == 1
+    assert "CANCELLED" in life.said
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+def test_a_viewing_block_is_replaced_three_times_and_no_frame_is_lost(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model="--interval 15", interval=2.0)
+    driver = case.launch()
+    seen: set[str] = set()
+    for _ in range(3):
+        case.await_that(
+            lambda: any(
+                job["JobState"] == "RUNNING" and job["JobId"] not in seen
+                for job in case.jobs("parsl")
+            ),
+            "another viewing block",
+            60,
+        )
+        job = case.await_job("parsl")["JobId"]
+        seen.add(job)
+        slurm.run(["scancel", job])
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> None:
+    case = make_case(options='options = ["--begin=now+1hour"]')
+    driver = case.launch()
+    case.await_that(lambda: case.jobs("attempt-1"), "the simulation's job")
+    assert case.burstlens("stop", "r").code == 0
+    life = case.wait(driver, 60)
+    assert life.code == 4, life.said
+    assert not [job for job in case.jobs() if job["JobState"] == "PENDING"]
+    status = json.loads((case.run / "status.json").read_text())
+    assert status["state"] == "stopped"
+
+
+def test_the_controller_may_restart_while_a_run_goes_on(slurm: Testbed, make_case: Any) -> None:
+    case = make_case(model="--interval 5")
+    driver = case.launch()
+    case.await_event("frame.ready")
+    slurm.restart_controller()
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+def test_a_viewing_block_that_begins_after_the_model_has_ended_sees_every_frame(
+    make_case: Any,
+) -> None:
+    case = make_case(viewing='options = ["--begin=now+30"]')
+    driver = case.launch()
+    case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
+    assert not case.journal()[-1]["event"].startswith("product")
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+def test_a_viewing_block_may_have_two_nodes(make_case: Any) -> None:
+    case = make_case(viewing="nodes = 2")
+    assert case.wait(case.launch()).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+def test_a_driver_in_a_batch_job_needs_no_login_node(make_case: Any) -> None:
+    case = make_case()
+    life = case.wait(case.launch_with("--batch"))
+    assert life.code == 0, life.said
+    assert case.await_job("driver")["Comment"] == "r"
+    case.await_event("run.ended")
+    case.await_that(lambda: not case.jobs("driver-1")[0]["JobState"] == "RUNNING", "its end")
+    assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
+
+
+def test_stop_without_a_driver_ends_the_model(make_case: Any) -> None:
+    case = make_case(model="--interval 60")
+    driver = case.launch()
+    case.await_event("frame.ready")
+    driver.kill()
+    driver.wait()
+    begin = time.monotonic()
+    assert case.burstlens("stop", "r", "--now").code == 0
+    ended = case.run / "attempts" / "1" / "ended.json"
+    case.await_that(ended.exists, "end of the model", 15)
+    assert time.monotonic() - begin < 15
+    case.await_that(lambda: not case.has_live("attempt-1"), "end of the job")
+    # Workers without a driver leave by themselves: nothing holds the buffer any more.
+    case.await_that(lambda: not case.has_live("parsl"), "end of the viewing block", 60)
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+def test_a_job_that_slurm_has_forgotten_is_judged_by_its_supervisors_word(
+    slurm: Testbed, make_case: Any
+) -> None:
+    with slurm.configured(MinJobAge=2):
+        case = make_case(model="--interval 8")
+        driver = case.launch()
+        case.await_event("frame.ready")
+        driver.kill()
+        driver.wait()
+        case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
+        case.await_that(lambda: not case.jobs("attempt-1"), "Slurm's forgetting", 90)
+        case.finish()
+    assert not case.faults(), case.said()
+
+
+def test_a_node_that_fails_ends_the_attempt_and_leaves_no_model(
+    slurm: Testbed, make_case: Any
+) -> None:
+    with slurm.configured(SlurmdTimeout=10):
+        case = make_case(model="--interval 60", interval=2.0)
+        driver = case.launch()
+        case.await_event("frame.ready")
+        node = case.await_job("attempt-1")["NodeList"]
+        slurm.daemons.stop(node)
+        try:
+            life = case.wait(driver, 120)
+        finally:
+            slurm.daemons.start(node)
+        assert life.code == 1, life.said
+        assert "NODE_FAIL" in life.said
+        case.await_that(
+            lambda: not any("replay.py" in command for command in case.processes().values()),
+            "end of the model",
+            30,
+        )
+
+
+@pytest.mark.slow
+def test_a_viewing_block_with_a_third_of_the_models_time_is_replaced_ahead_of_its_end(
+    make_case: Any,
+) -> None:
+    case = make_case(model="--interval 55", viewing='walltime = "00:01"')
+    driver = case.launch()
+    assert case.wait(driver, 400).code == 0, case.said()
+    assert len(case.jobs("parsl")) >= 3
+    assert not case.faults(), case.said()
+    slow = [line for line in case.journal() if line["event"] == "viewing.ended"]
+    assert all("about to end" in line["reason"] for line in slow), slow
+
+
+@pytest.mark.parametrize(
+    ("call", "number", "when"),
+    [
+        ("sbatch", 1, "after"),
+        ("sbatch", 2, "before"),
+        ("sbatch", 2, "after"),
+        ("sbatch", 3, "after"),
+        ("sbatch", 4, "after"),
+    ],
+    ids=["buffer", "before-simulation", "simulation", "viewing", "destroy"],
+)
+def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
+    make_case: Any, call: str, number: int, when: str
+) -> None:
+    case = make_case()
+    kill = {"role": "driver", "call": f"start {call}", "number": number, "when": when}
+    life = case.wait(case.launch(kill=kill))
+    assert life.code == -9, life.said
+    case.finish()
+    assert not case.faults(), case.said()
