@@ -35,8 +35,8 @@ _PASSING = re.compile(
     r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again",
     re.IGNORECASE,
 )
-# No comment and no directive has these in it.
-_CELL_END, _ROW_END = "\x1f", "\x1e"
+# No comment and no directive has these in it, and they are no white space.
+_CELL_END, _ROW_END = "\x01", "\x02"
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 
 

@@ -75,7 +75,8 @@ def buffers(site: Site) -> tuple[list[PoolRow], list[BufferRow]]:
     slurm = Slurm()
     pools, bursts = slurm.buffers()
     holders, owners, user = slurm.holders(), _owners(), getpass.getuser()
-    rows = [_burst(burst, holders, owners.get(burst.name)) for burst in bursts]
+    # A job that only mounts a persistent buffer has an entry of its own, of no size.
+    rows = [_burst(burst, holders, owners.get(burst.name)) for burst in bursts if burst.size]
     return (
         [PoolRow(pool.name, pool.granule or None, pool.total, pool.free) for pool in pools],
         sorted(rows, key=lambda row: (row.user != user, row.name)),

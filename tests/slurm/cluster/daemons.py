@@ -73,9 +73,9 @@ class Daemons:
             ).returncode  # fmt: skip
         until = time.monotonic() + START_S
         while code == 0 and time.monotonic() < until:
-            if self.pid(name) is not None and (name != CONTROLLER or self._answers()):
+            if self.pid(name) is not None and (name != CONTROLLER or self._knows_nodes()):
                 return
-            time.sleep(0.02)
+            time.sleep(0.05)
         raise TestbedError(f"{name} does not start:\n{self.log(name)}")
 
     def stop(self, name: str, *, kill: bool = False) -> None:
@@ -130,8 +130,16 @@ class Daemons:
         ]
         return "\n".join("".join(texts).splitlines()[-lines:])
 
-    def _answers(self) -> bool:
-        return "is UP" in self.ask("scontrol", "ping")
+    def _knows_nodes(self) -> bool:
+        """Whether the controller answers, and has heard of each node whose slurmd runs."""
+        said = self.ask("sinfo", "-h", "-N", "-o", "%N %t").splitlines()
+        states = dict(line.split() for line in said)
+        # A star stands behind the state of a node that does not respond.
+        return bool(states) and not any(
+            states[node].startswith("unk") or states[node].endswith("*")
+            for node in NODES
+            if self.pid(node) is not None
+        )
 
     def _pid_file(self, name: str) -> Path:
         return self.root / "run" / f"{name}.pid"
