@@ -24,9 +24,11 @@ from parsl.executors.high_throughput.errors import (
 )
 from parsl.jobs.states import JobState, JobStatus
 from parsl.launchers import SimpleLauncher, SrunLauncher
+from parsl.launchers.base import Launcher
 from parsl.providers import LocalProvider, SlurmProvider
 
 from burstlens.cluster_configs.batch_script import VIEWING, minutes
+from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.errors import SiteError
@@ -173,13 +175,28 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
                 job["status"] = JobStatus(told, message=state.reason)
 
 
+class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
+    """Starts workers as a step of a running job."""
+
+    def __init__(self, inside: Inside, debug: bool = True) -> None:
+        super().__init__(debug=debug)
+        self.inside = inside
+
+    def __call__(
+        self, command: str, tasks_per_node: int, nodes_per_block: int, script_dir: str = ""
+    ) -> str:
+        """The command of the step."""
+        return self.inside.step(command)
+
+
 def viewing_block(
-    site: Site, label: str, parsl_folder: Path, block: Block | None = None
+    site: Site, label: str, parsl_folder: Path, place: Block | Inside | None = None
 ) -> HighThroughputExecutor:
     """The executor of one viewing block: the product workers and one more that watches.
 
-    Every process of the block has ``parsl_folder`` in its environment. ``block`` makes it a batch
-    job. Raises SiteError when Parsl's programs or util-linux are missing.
+    Every process of the block has ``parsl_folder`` in its environment. It is a batch job
+    (``place`` is a Block), a step of one (Inside), or of this machine. Raises SiteError when
+    Parsl's programs or util-linux are missing.
     """
     ensure_programs()
     here = Path(sys.executable).parent
@@ -189,13 +206,19 @@ def viewing_block(
         "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
         + site.viewing.worker_init
     )
-    if block is None:
-        local = LocalProvider(init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init)
+    job = place if isinstance(place, Block) else None
+    if job is None:
+        launcher = StepLauncher(place) if isinstance(place, Inside) else SimpleLauncher()
+        provider = LocalProvider(
+            init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init, launcher=launcher
+        )
+    else:
+        provider = ViewingProvider(job, site, worker_init)
     return ViewingBlock(
         label=label,
         address=_address(site.viewing.address),
         encrypted=True,
-        drain_period=None if block is None else int(block.walltime_s - block.drain_s),
+        drain_period=None if job is None else int(job.walltime_s - job.drain_s),
         max_workers_per_node=site.workers() + 1,
         cores_per_worker=1e-6,  # max_workers_per_node alone decides
         heartbeat_period=HEARTBEAT_S,
@@ -203,7 +226,7 @@ def viewing_block(
         poll_period=1000,
         interchange_launch_cmd=_INTERCHANGE,
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
-        provider=local if block is None else ViewingProvider(block, site, worker_init),
+        provider=provider,
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from burstlens.cluster_configs.batch_script import BatchJob
 from burstlens.errors import RunError, SiteError
 from burstlens.run_dir import RunDir
+from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.run import recipe_of, scheduled
 
 LOGIND = Path("/etc/systemd")
@@ -48,6 +49,8 @@ def submit_driver(run: RunDir) -> str:
     """
     recipe, site = recipe_of(run)
     launcher, _ = scheduled(run, recipe, site)
+    if isinstance(launcher, HostedLauncher):
+        launcher = launcher.batch
     if launcher is None:
         raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
     number = len(list((run.path / "steps").glob("driver-*"))) + 1

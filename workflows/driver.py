@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 
 from burstlens.cluster_configs.site import Site
-from burstlens.durable import read_json
 from burstlens.errors import RunError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
@@ -22,11 +21,10 @@ from burstlens.workflows.history import History
 from burstlens.workflows.jobs import SIMULATION_LOG, Jobs, Outcome
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.production import Production
-from burstlens.workflows.provision import Provision
+from burstlens.workflows.provision import JobBuffer, Provision
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
-from burstlens.workflows.stage_in import DONE, write_list
 
 TICK_S = 0.5
 WATCH_S = 2.0
@@ -112,6 +110,10 @@ class Driver:
     def _local(self) -> bool:
         return self.site.scheduler == "local"
 
+    @property
+    def _separate(self) -> bool:
+        return self.site.viewing.placement == "separate"
+
     def _open_block(self) -> None:
         self.journal.append("viewing.queued", label=self.graph.open_block())
         self.graph.warm(sorted({product.kind.name for product in self.recipe.products}))
@@ -141,6 +143,8 @@ class Driver:
             name=self.buffer.name,
             owned=self.buffer.owned,
         )
+        if isinstance(self.provision, JobBuffer):
+            self.graph.enter(self.provision.inside())
         if not self._local:
             self.graph.mount(self.provision.lines(self.buffer))
             self._open_block()
@@ -161,7 +165,7 @@ class Driver:
             # A former driver died between the last file home and the end: only freeing is left.
             self._free(Outcome("done", 0))
             return
-        if self.history.staged_in or not self._local:
+        if self.history.staged_in or self._separate:
             self._start_jobs()
             return
         self.snapshot.state = "staging in"
@@ -187,18 +191,12 @@ class Driver:
     def _start_jobs(self) -> None:
         assert self.buffer is not None
         self.snapshot.state = "starting"
-        if not self._local:
-            # The first job stages in: no other one sees the buffer before it runs.
-            simulation = self.recipe.simulation
-            write_list(
-                self.run.path, self.buffer, self.recipe.inputs, self.recipe.model, simulation.leave
-            )
         self.jobs.start(self.buffer)
         self._watch()
 
     def _on_submitted(self, done: Done) -> None:
         self.jobs.submitted(done.about, done.value)
-        if not self._local and done.about == self.jobs.simulation:
+        if self._separate and done.about == self.jobs.simulation:
             self.graph.ask_block(done.value.partition(":")[2])
 
     def _watch(self) -> None:
@@ -290,15 +288,8 @@ class Driver:
             ) from error
         time.sleep(TICK_S)
 
-    def _note_stage_in(self) -> None:
-        told = read_json(self.run.path / DONE)
-        if told is not None:
-            self.history.staged_in = True
-            self.journal.append("stagein.done", **told)
-
     def _look_around(self) -> None:
-        if not self._local and not self.history.staged_in and self.jobs.attempt:
-            self._note_stage_in()
+        self.jobs.note_stage_in()
         mended = self.graph.mend_block()
         if mended is not None:
             self._blocks_lost += 1
@@ -319,7 +310,7 @@ class Driver:
             self._relieve(self.production)
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
-        if not self._local and self.jobs.over and not self.jobs.began:
+        if self._separate and self.jobs.over and not self.jobs.began:
             self._end = self._end or self.jobs.outcome()  # there is nothing to see
         self.snapshot.look(self.jobs, self.graph.block_state())
         self.snapshot.write()
@@ -378,9 +369,10 @@ class Driver:
             self._retries.later(1.0, lambda: self._free(outcome))
             return
         assert self.buffer is not None
-        if self.recipe.buffer.destroy != "on-success" or outcome.state != "done":
+        freed = self.recipe.buffer.destroy == "on-success" and outcome.state == "done"
+        if self.provision.lasts and not freed:
             self._end = outcome
-        elif self.buffer.name and self.buffer.owned:
+        elif not self.provision.lasts or (self.buffer.name and self.buffer.owned):
             self.snapshot.state = "giving the buffer back"
             self.graph.close_block()
             self.graph.login("freed", outcome, self.provision.give_back, self.buffer)

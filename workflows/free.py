@@ -38,7 +38,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
     buffer = BufferRef(**history.buffer)
     launcher, _ = scheduled(run, recipe, site)
     if buffer.name and buffer.owned:
-        provision(site, run, recipe.buffer, launcher, lambda: False).give_back(buffer)
+        provision(site, run, recipe, launcher, lambda: False).give_back(buffer)
         what = f"buffer {buffer.name}"
     elif buffer.path.startswith("$"):
         raise RunError(

@@ -23,6 +23,7 @@ import zmq
 from parsl.jobs.states import TERMINAL_STATES
 
 from burstlens.cluster_configs.batch_script import VIEWING
+from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.parsl_config import (
     BLOCK_VARIABLE,
     JOBS,
@@ -76,6 +77,7 @@ class Graph:
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
         self._state = "queued"
         self._wanted = False
+        self._inside: Inside | None = None
         self._next_look = 0.0
         self._kernel: Any = None
         self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
@@ -113,7 +115,8 @@ class Graph:
         for _ in range(STARTS):
             self._generation += 1
             label = f"viewing-{self._generation}"
-            block = viewing_block(self.site, label, self.run.parsl, self._batch)
+            place = self._batch or self._inside
+            block = viewing_block(self.site, label, self.run.parsl, place)
             self._blocks.append(block)
             try:
                 self._kernel.add_executors([block])
@@ -131,6 +134,10 @@ class Graph:
                 self.ask_block(None)
             return label
         raise SiteError(f"Parsl's interchange does not start ({reason}); see {self.run.parsl}")
+
+    def enter(self, inside: Inside) -> None:
+        """Later blocks are steps of this job."""
+        self._inside = inside
 
     def mount(self, lines: tuple[str, ...]) -> None:
         """What the scripts of later blocks say to see the buffer."""

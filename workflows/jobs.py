@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.cluster_configs.site import Site
+from burstlens.durable import read_json
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import mpiio
@@ -18,7 +19,7 @@ from burstlens.workflows.history import History
 from burstlens.workflows.launch import Launcher, LocalLauncher
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe, Step
-from burstlens.workflows.stage_in import LIST
+from burstlens.workflows.stage_in import DONE, LIST, write_list
 from burstlens.workflows.supervised import Ended, JobFailedError, describe
 from burstlens.workflows.watch import Report
 
@@ -85,6 +86,10 @@ class Jobs:
         last = self.history.jobs.get(f"attempt-{self.history.attempt}")
         again = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
         self.attempt = self.history.attempt + 1 if again else self.history.attempt
+        if self.site.viewing.placement == "separate":
+            # The first job stages in: no other one sees the buffer before it runs.
+            recipe, leave = self.recipe, self.recipe.simulation.leave
+            write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
         before: list[Any] = []
         for step in self._steps("before"):
             before += self._submit_step(buffer, step, before[-1:])
@@ -193,7 +198,7 @@ class Jobs:
         self, buffer: BufferRef, nodes: int, tasks_per_node: int, *, first: bool
     ) -> dict[str, Any]:
         """What a batch job needs beside: its size, its buffer, and the inputs to stage in."""
-        if self.site.scheduler == "local":
+        if self.site.viewing.placement != "separate":
             return {}
         batch = {
             "nodes": nodes,
@@ -257,6 +262,14 @@ class Jobs:
     def waits(self) -> str:
         """Why a job has not begun, where a scheduler says it; else nothing."""
         return next(iter(self._launcher.waits.values()), "")
+
+    def note_stage_in(self) -> None:
+        """Journal what the first job says of its stage in, once."""
+        if self.site.viewing.placement == "separate" and not self.history.staged_in:
+            told = read_json(self.run.path / DONE)
+            if told is not None:
+                self.history.staged_in = True
+                self.journal.append("stagein.done", **told)
 
     @property
     def began(self) -> bool:

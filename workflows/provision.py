@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import getpass
 import re
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +17,21 @@ from typing import Protocol
 
 from burstlens.cluster_configs.batch_script import VIEWING, BatchJob
 from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import Burst, Pool, Slurm
+from burstlens.durable import read_json
 from burstlens.errors import SiteError
 from burstlens.quantity import show_bytes
 from burstlens.run_dir import RunDir, facts_of
+from burstlens.workflows import host as hosts
 from burstlens.workflows.buffer import BufferRef, prepare
 from burstlens.workflows.launch_batch import BatchLauncher
-from burstlens.workflows.recipe import Buffer
+from burstlens.workflows.launch_hosted import HostedLauncher
+from burstlens.workflows.recipe import Buffer, Recipe
 
+LOOK_S = 0.5
+"""How often a file is looked for."""
 FIRST_LOOK_S = 0.5
 """How soon Slurm is asked whether a buffer stands; then after twice that, up to the interval."""
 
@@ -41,6 +48,10 @@ class Provision(Protocol):
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """What a batch script says to see it."""
 
+    @property
+    def lasts(self) -> bool:
+        """Whether it can wait for somebody to look after it when a run has failed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -49,6 +60,7 @@ class Folder:
     site: Site
     folder: str
     capacity: int
+    lasts: bool = True
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
         """The first candidate with room, or the folder there was."""
@@ -72,6 +84,7 @@ class Persistent:
     wanted: Buffer
     folder: str
     leaving: Callable[[], bool]
+    lasts: bool = True
 
     @property
     def slurm(self) -> Slurm:
@@ -170,16 +183,100 @@ def own_name(folder: str) -> str:
     return "bl_" + re.sub(r"\W", "_", folder)
 
 
+@dataclass(frozen=True, slots=True)
+class JobBuffer:
+    """The buffer of one batch job, in which everything on the buffer runs: the job's host starts
+    the supervisors, and the viewing block is a step of it."""
+
+    site: Site
+    run: RunDir
+    launcher: HostedLauncher
+    recipe: Recipe
+    folder: str
+    leaving: Callable[[], bool]
+    lasts: bool = False
+
+    def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
+        """The live host's buffer, else that of a new job, when it has begun."""
+        batch = self.launcher.batch
+        hosts = sorted((self.run.path / "steps").glob("host-*"), key=lambda path: len(path.name))
+        found = bool(hosts) and self._serves(hosts[-1])
+        host = hosts[-1] if found else self.run.path / "steps" / f"host-{len(hosts) + 1}"
+        if not found:
+            batch.hand_in(host, self._job(host))
+        self.launcher.host = host
+        while not (host / "host.json").exists():
+            job_id = batch.find(host)
+            if job_id is None or not batch.alive(job_id):
+                raise SiteError(f"the job with the buffer ended: {batch.fate(job_id, host)}")
+            if self.leaving():
+                raise SiteError("left while it waited for the job with the buffer")
+            time.sleep(LOOK_S)
+        return BufferRef(self.site.buffer.kind, f"${self._variable}", self.folder), found
+
+    def give_back(self, buffer: BufferRef) -> None:
+        """Let the job end; its buffer goes with it."""
+        host = self.launcher.host
+        (host / "leave").touch()
+        job_id = self.launcher.batch.find(host)
+        while job_id is not None and not self.leaving() and self.launcher.batch.alive(job_id):
+            time.sleep(LOOK_S)
+
+    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
+        """Nothing: all is inside the one job."""
+        return ()
+
+    def inside(self) -> Inside:
+        """The job, as the viewing block has to know it."""
+        told = read_json(self.launcher.host / "host.json") or {}
+        return Inside(str(told["job_id"]), self._variable, str(told["root"]))
+
+    @property
+    def _variable(self) -> str:
+        if self.site.buffer.kind != "posix":
+            return directives(self.site.buffer).variable("run", persistent=False)
+        return next(folder[1:] for folder in self.site.buffer.folders if folder.startswith("$"))
+
+    def _serves(self, host: Path) -> bool:
+        job_id = self.launcher.batch.find(host)
+        waits_or_runs = job_id is not None and self.launcher.batch.alive(job_id)
+        return waits_or_runs and not (host / "leave").exists()
+
+    def _job(self, host: Path) -> BatchJob:
+        simulation, slurm = self.recipe.simulation, self.site.slurm
+        steps = [step for step in self.recipe.steps if step.where == "buffer" and not step.beside]
+        own = () if self.site.buffer.kind == "posix" else (
+            directives(self.site.buffer).own("run", self.recipe.buffer.capacity),
+        )  # fmt: skip
+        return BatchJob(
+            name=f"{self.launcher.batch.token}-{host.name}",
+            comment=self.run.id,
+            argv=(sys.executable, "-P", hosts.__file__, str(host), self._variable, self.folder),
+            output=host / "host.log",
+            nodes=simulation.nodes,
+            tasks_per_node=simulation.ranks_per_node,
+            walltime_s=simulation.walltime + sum(step.walltime for step in steps),
+            buffer_lines=own,
+            options=slurm.options,
+            init=slurm.job_init,
+        )
+
+
 def _allocated(burst: Burst | None) -> bool:
     return burst is not None and burst.state == "allocated"
 
 
 def provision(
-    site: Site, run: RunDir, wanted: Buffer, launcher: BatchLauncher | None,
+    site: Site,
+    run: RunDir,
+    recipe: Recipe,
+    launcher: BatchLauncher | HostedLauncher | None,
     leaving: Callable[[], bool],
-) -> Provision:  # fmt: skip
+) -> Provision:
     """How this run gets its space on that site."""
     folder = str(facts_of(run)["buffer_folder"])
+    if isinstance(launcher, HostedLauncher):
+        return JobBuffer(site, run, launcher, recipe, folder, leaving)
     if site.buffer.kind == "posix" or launcher is None:
-        return Folder(site, folder, wanted.capacity)
-    return Persistent(site, run, launcher, wanted, folder, leaving)
+        return Folder(site, folder, recipe.buffer.capacity)
+    return Persistent(site, run, launcher, recipe.buffer, folder, leaving)

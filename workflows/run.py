@@ -27,6 +27,7 @@ from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
 from burstlens.workflows.launch import lives
 from burstlens.workflows.launch_batch import BatchLauncher
+from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.provision import provision
 from burstlens.workflows.recipe import NAME, Recipe
 from burstlens.workflows.recipe_check import check
@@ -131,7 +132,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
         launcher, block = scheduled(run, recipe, site)
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
             leaving = graph.leaving.is_set
-            space = provision(site, run, recipe.buffer, launcher, leaving)
+            space = provision(site, run, recipe, launcher, leaving)
             driver = Driver(run, recipe, site, graph, journal, history, space, launcher, tick)
             outcome = driver.drive()
         run.sweep()
@@ -146,7 +147,9 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
     return outcome
 
 
-def scheduled(run: RunDir, recipe: Recipe, site: Site) -> tuple[BatchLauncher | None, Block | None]:
+def scheduled(
+    run: RunDir, recipe: Recipe, site: Site
+) -> tuple[BatchLauncher | HostedLauncher | None, Block | None]:
     """How jobs and viewing blocks are submitted, where there is a scheduler."""
     if site.scheduler == "local":
         return None, None
@@ -156,6 +159,8 @@ def scheduled(run: RunDir, recipe: Recipe, site: Site) -> tuple[BatchLauncher | 
     token = str(facts_of(run)["buffer_folder"])
     walltime = site.viewing.walltime or recipe.simulation.walltime
     launcher = BatchLauncher(slurm, site, run, token)
+    if site.viewing.placement == "same-job":
+        return HostedLauncher(launcher), None
     return launcher, Block(slurm=slurm, comment=run.id, token=token, walltime_s=walltime)
 
 

@@ -1,0 +1,118 @@
+"""The host of a batch job that has a buffer of its own: starts supervisors inside that job.
+
+``python host.py FOLDER VARIABLE RUN_FOLDER`` is the job's program, on the standard library alone.
+It says in ``host.json`` of its folder of the run directory where the buffer is mounted, starts the
+supervisor of each job folder that a driver names in ``queue/``, and ends when told to ``leave``, or
+when no driver has been heard of for long and nothing runs any more: what waits costs node-hours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+PERIOD_S = 0.5
+DRIVERLESS_S = 600.0
+"""How long an idle job waits for a driver that is silent."""
+
+
+def main(folder: Path, variable: str, run_folder: str) -> int:
+    """Serve until told to leave. Returns 1 when the job has not got its buffer."""
+    root = os.environ.get(variable)
+    if not root:
+        print(f"{variable} is not set: the job has not got its buffer", file=sys.stderr)
+        return 1
+    Path(root, run_folder).mkdir(parents=True, exist_ok=True)
+    (folder / "queue").mkdir(exist_ok=True)
+    told = {"host": socket.gethostname(), "job_id": os.environ.get("SLURM_JOB_ID"), "root": root}
+    part = folder / ".host.json.part"
+    part.write_text(json.dumps(told), encoding="utf-8")
+    os.replace(part, folder / "host.json")
+    return Host(folder).serve()
+
+
+class Host:
+    """The supervisors of one job."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.signalled = False
+        self.heard = time.time()
+
+    def serve(self) -> int:
+        """Start what is asked for; pass Slurm's SIGTERM on, and end when the last one has."""
+        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        while True:
+            live = self._reap()
+            if self.signalled:
+                if not live:
+                    return 0
+            else:
+                self._start_new()
+                if not self.children_alive() and (self._told_to_leave() or self._forsaken()):
+                    return 0
+            time.sleep(PERIOD_S)
+
+    def children_alive(self) -> bool:
+        """Whether a supervisor lives."""
+        return any(child.poll() is None for child in self.children.values())
+
+    def _start_new(self) -> None:
+        with contextlib.suppress(OSError):  # the run directory may be away for a while
+            for entry in sorted((self.folder / "queue").iterdir()):
+                if entry.suffix or entry.name in self.children:
+                    continue
+                job_folder = entry.read_text(encoding="utf-8").strip()
+                supervisor = Path(__file__).with_name("supervisor.py")
+                with open(os.path.join(job_folder, "supervisor.log"), "ab") as log:
+                    self.children[entry.name] = subprocess.Popen(
+                        [sys.executable, "-P", str(supervisor), job_folder],
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,
+                    )
+
+    def _reap(self) -> bool:
+        """Note which supervisors have ended; one that was killed leaves no program behind."""
+        for name, child in self.children.items():
+            over = self.folder / "queue" / f"{name}.over"
+            if child.poll() is None or over.exists():
+                continue
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                job_folder = Path((self.folder / "queue" / name).read_text().strip())
+                if not (job_folder / "ended.json").exists():
+                    started = json.loads((job_folder / "started.json").read_text())
+                    os.killpg(started["group"], signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                over.touch()
+        return self.children_alive()
+
+    def _told_to_leave(self) -> bool:
+        return (self.folder / "leave").exists()
+
+    def _forsaken(self) -> bool:
+        """Whether no driver has written its status for long."""
+        with contextlib.suppress(OSError):
+            self.heard = max(self.heard, (self.folder.parents[1] / "status.json").stat().st_mtime)
+        return time.time() - self.heard > DRIVERLESS_S
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self.signalled = True
+        for child in self.children.values():
+            if child.poll() is None:
+                child.send_signal(number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
