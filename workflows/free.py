@@ -37,8 +37,9 @@ def free(run: RunDir, *, discard: bool = False) -> str:
         )
     buffer = BufferRef(**history.buffer)
     launcher, _ = scheduled(run, recipe, site)
-    if buffer.name and buffer.owned:
-        provision(site, run, recipe, launcher, lambda: False).give_back(buffer)
+    space = provision(site, run, recipe, launcher, lambda: False)
+    if not space.lasts or (buffer.name and buffer.owned):
+        space.give_back(buffer)
         what = f"buffer {buffer.name}"
     elif buffer.path.startswith("$"):
         raise RunError(

@@ -199,9 +199,9 @@ class JobBuffer:
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
         """The live host's buffer, else that of a new job, when it has begun."""
         batch = self.launcher.batch
-        hosts = sorted((self.run.path / "steps").glob("host-*"), key=lambda path: len(path.name))
-        found = bool(hosts) and self._serves(hosts[-1])
-        host = hosts[-1] if found else self.run.path / "steps" / f"host-{len(hosts) + 1}"
+        number = self._hosts()
+        found = bool(number) and self._serves(self._host(number))
+        host = self._host(number if found else number + 1)
         if not found:
             batch.hand_in(host, self._job(host))
         self.launcher.host = host
@@ -216,7 +216,7 @@ class JobBuffer:
 
     def give_back(self, buffer: BufferRef) -> None:
         """Let the job end; its buffer goes with it."""
-        host = self.launcher.host
+        host = self._host(self._hosts())
         (host / "leave").touch()
         job_id = self.launcher.batch.find(host)
         while job_id is not None and not self.leaving() and self.launcher.batch.alive(job_id):
@@ -236,6 +236,12 @@ class JobBuffer:
         if self.site.buffer.kind != "posix":
             return directives(self.site.buffer).variable("run", persistent=False)
         return next(folder[1:] for folder in self.site.buffer.folders if folder.startswith("$"))
+
+    def _hosts(self) -> int:
+        return len(list((self.run.path / "steps").glob("host-*")))
+
+    def _host(self, number: int) -> Path:
+        return self.run.path / "steps" / f"host-{number}"
 
     def _serves(self, host: Path) -> bool:
         job_id = self.launcher.batch.find(host)
