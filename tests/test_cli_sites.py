@@ -135,8 +135,10 @@ def test_folders_of_runs_that_are_over_are_shown_and_given_back(burstlens, left)
     done = burstlens("buffers", env=env)
     row = next(line for line in done.stdout.splitlines() if line.startswith(str(folder)))
     assert "2.93 KiB" in row
-    assert "storm-1 (failed)" in row
-    assert done.stdout.endswith("by\n  burstlens free storm-1\n")
+    assert done.stdout.endswith(
+        f"{folder}: made for storm-1 (failed); given back, with all it holds, by\n"
+        "  burstlens free storm-1\n"
+    )
     found = json.loads(burstlens("buffers", "--json", env=env).stdout)
     (buffer,) = [row for row in found["buffers"] if row["name"] == str(folder)]
     assert (buffer["used"], buffer["free_with"]) == (3000, "burstlens free storm-1")

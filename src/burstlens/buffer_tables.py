@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 from burstlens.cluster_configs.site import choose
+from burstlens.printable import printable
 from burstlens.quantity import show_bytes, show_duration
 from burstlens.tables import show_table
 from burstlens.workflows.buffers_report import BufferRow, buffers
@@ -31,30 +32,36 @@ def show_buffers(site: str | None, *, as_json: bool) -> None:
             for pool in pools
         ],
     )
-    print()
     if not rows:
         print("no buffers")
         return
     show_table(
-        ("buffer", "size", "used", "state", "user", "age", "run", "held by"),
+        ("buffer", "size", "used", "age", "user"),
         [
             (
                 row.name,
                 "-" if row.size is None else show_exactly(row.size),
                 _used(row),
-                row.state or "-",
-                row.user,
                 "-" if row.age_s is None else show_duration(row.age_s),
-                f"{row.run} ({row.run_state})" if row.run else "-",
-                "; ".join(row.holders) or "-",
+                row.user,
             )
             for row in rows
         ],
     )
-    offers = [f"  {row.free_with}" for row in rows if row.free_with]
-    if offers:
-        print("\nThese runs are over; their buffers are given back, with all they hold, by")
-        print("\n".join(offers))
+    told = [text for row in rows if (text := _told(row))]
+    if told:
+        print("\n".join(told))
+
+
+def _told(row: BufferRow) -> str:
+    """Whose it is and who holds it, below the table, where there is room for it."""
+    parts = [] if row.state in {"", "allocated"} else [printable(row.state)]
+    if row.run:
+        parts.append(f"made for {row.run} ({row.run_state})")
+    parts += [f"held by {printable(holder)}" for holder in row.holders]
+    if row.free_with:
+        parts.append(f"given back, with all it holds, by\n  {row.free_with}")
+    return f"{printable(row.name)}: {'; '.join(parts)}" if parts else ""
 
 
 def _size(size: int, *, exactly: bool) -> str:

@@ -27,7 +27,7 @@ def show_sites(*, as_json: bool) -> None:
     ]
     chosen = next((number for number, site in enumerate(found) if site.chosen), -1)
     show_table(("", "site", "what it is", "from"), rows, marked=chosen)
-    print(f"\n* {why}" if chosen >= 0 else f"\n{why}")
+    print(f"* {why}" if chosen >= 0 else why)
 
 
 def show_site(name: str, *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from burstlens.printable import printable
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, marked: int = -1) -> None:
-    """Print rows of text below their columns; row ``marked`` stands out.
+    """Print rows of text below their columns, and an empty line; row ``marked`` stands out.
 
     Cells may come from other programs: what would move a cursor is taken out of them.
     """
@@ -25,10 +25,11 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, marked:
         for line in lines:
             cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
             print("  ".join(cells).rstrip())
+        print()
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
     for number, row in enumerate(clean):
         table.add_row(*map(Text, row), style="bold green" if number == marked else None)
     console.print(table)
