@@ -14,7 +14,7 @@ from typing import Protocol
 from burstlens.cluster_configs.site import BufferSite
 from burstlens.errors import SiteError
 
-_GIB = 2**30
+_UNITS = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6}
 _PLAIN = re.compile(r"[\w/.,:+=@$-]+")
 
 
@@ -48,7 +48,7 @@ class DataWarp:
 
     def create(self, name: str, capacity_bytes: int) -> str:
         """``#BB create_persistent``."""
-        words = f"name={_plain(name)} capacity={_gib(capacity_bytes)}"
+        words = f"name={_plain(name)} capacity={_size(capacity_bytes)}"
         return f"#BB create_persistent {words} access={self.site.access} type={self._type()}"
 
     def destroy(self, name: str) -> str:
@@ -61,7 +61,7 @@ class DataWarp:
 
     def own(self, name: str, capacity_bytes: int) -> str:
         """``#DW jobdw``."""
-        mode = f"access_mode={self.site.access} capacity={_gib(capacity_bytes)}"
+        mode = f"access_mode={self.site.access} capacity={_size(capacity_bytes)}"
         return f"#DW jobdw type={self._type()} {mode}"
 
     def stage_in(self, source: str, destination: str) -> str:
@@ -108,7 +108,7 @@ class Rabbit:
         return f"DW_{'PERSISTENT' if persistent else 'JOB'}_{name.replace('-', '_')}"
 
     def _what(self, name: str, capacity_bytes: int) -> str:
-        return f"type={self.site.type} capacity={_gib(capacity_bytes)} name={_plain(name)}"
+        return f"type={self.site.type} capacity={_size(capacity_bytes)} name={_plain(name)}"
 
 
 _KINDS: dict[str, type[DataWarp] | type[Rabbit]] = {"datawarp": DataWarp, "rabbit": Rabbit}
@@ -119,8 +119,13 @@ def directives(site: BufferSite) -> Directives:
     return _KINDS[site.kind](site)
 
 
-def _gib(capacity_bytes: int) -> str:
-    return f"{-(-capacity_bytes // _GIB)}GiB"
+def _size(capacity_bytes: int) -> str:
+    """Whole units, since Slurm reads no decimal point; not more than was asked for, if it can be
+    said: 20 GB as 19 GiB would be two granules of 20 GB."""
+    for unit, size in _UNITS.items():
+        if capacity_bytes % size == 0:
+            return f"{capacity_bytes // size}{unit}"
+    return f"{-(-capacity_bytes // 2**20)}MiB"
 
 
 def _plain(word: str) -> str:

@@ -19,8 +19,12 @@ from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.parsl_config import Block, viewing_block
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.cluster_configs.slurm import Slurm
+from burstlens.run_dir import RunDir
+from burstlens.workflows import host as hosts
 from burstlens.workflows import supervisor
 from burstlens.workflows.launch_batch import BatchLauncher
+from burstlens.workflows.launch_hosted import HostedLauncher
+from burstlens.workflows.provision import JobBuffer
 
 GOLDEN = Path(__file__).parent / "golden"
 RUN, TOKEN, BUFFER = "chapala-1", "chapala-1-0a1b2c3d", "bl_chapala_1_0a1b2c3d"
@@ -54,6 +58,7 @@ def sent(tmp_path, monkeypatch):
         text = (tmp_path / "kept").read_text()
         for path, name in (
             (str(Path(supervisor.__file__)), "BURSTLENS/supervisor.py"),
+            (str(Path(hosts.__file__)), "BURSTLENS/host.py"),
             (sys.executable, "VENV/bin/python"),
             (str(Path(sys.executable).parent), "VENV/bin"),
             (str(tmp_path), "RUNS"),
@@ -85,7 +90,7 @@ def simulate(tmp_path, site, lines):
     batch = {"nodes": 40, "tasks_per_node": 32, "buffer_lines": list(lines)}
     job = {"name": "attempt-1", "walltime_s": 7200.0, "batch": batch}
     (folder / "job.json").write_text(json.dumps(job))
-    assert BatchLauncher(Slurm(), site, RUN, TOKEN).submit(folder) == "slurm:7"
+    assert BatchLauncher(Slurm(), site, RunDir(tmp_path / RUN), TOKEN).submit(folder) == "slurm:7"
 
 
 @pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
@@ -126,14 +131,23 @@ def test_buffer_is_made_and_given_back_by_jobs_of_their_own(site, what, golden):
     golden(site, f"buffer-{what}.sh", batch_script(job, site.slurm))
 
 
-@pytest.mark.parametrize("site", BUFFER_SITES, indirect=True)
-def test_buffer_of_the_job_itself_filled_by_the_scheduler(site, tmp_path, sent, golden):
-    lines = directives(site.buffer)
-    root = f"${lines.variable('own', persistent=False)}"
-    own = lines.own("own", CAPACITY)
-    stage = lines.stage_in("/project/chapala/wrfinput_d01", f"{root}/{TOKEN}/inputs/wrfinput_d01")
-    simulate(tmp_path, site, [own, stage])
-    golden(site, "own-buffer.sh", sent())
+@pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
+def test_job_with_a_buffer_of_its_own_in_which_everything_runs(
+    site, tmp_path, sent, golden, recipe
+):
+    folders = ("$TMPDIR",) if site.buffer.kind == "posix" else ()
+    here = replace(
+        site,
+        buffer=replace(site.buffer, lifetime="job", folders=folders),
+        viewing=replace(site.viewing, placement="same-job"),
+    )
+    batch = BatchLauncher(Slurm(), here, RunDir(tmp_path / RUN), TOKEN)
+    size = ("simulation.nodes=40", "simulation.ranks_per_node=32")
+    wanted = recipe(*size, "simulation.walltime=02:00:00", "buffer.capacity=600 GiB")
+    own = JobBuffer(here, batch.run, HostedLauncher(batch), wanted, TOKEN, lambda: False)
+    host = tmp_path / RUN / "steps" / "host-1"
+    batch.hand_in(host, own._job(host))
+    golden(site, "same-job.sh", sent())
 
 
 def test_no_golden_script_is_left_of_a_site_that_is_gone():
