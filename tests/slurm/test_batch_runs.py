@@ -310,3 +310,16 @@ def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
     assert life.code == -9, life.said
     case.finish()
     assert not case.faults(), case.said()
+
+
+def test_the_five_steps_of_the_talk_are_one_recipe(slurm: Testbed, make_case: Any) -> None:
+    case = make_case(model="--interval 3")
+    settings = {"inputs": case.inputs, "variable": "W", "product.map.level": 3, "capacity": "1 GiB"}
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    driver = case.start("run", "wrf-live", "--site", "bed", "--name", "r", *words)
+    case.await_event("product.published")
+    assert case.buffer_name() in slurm.burst()
+    assert case.wait(driver).code == 0, case.said()
+    assert not slurm.burst()
+    assert len(list((case.run / "products" / "map").glob("*.png"))) == 3
+    assert len(list((case.run / "products" / "wind").glob("*.vts"))) == 3
