@@ -18,7 +18,7 @@ from pathlib import Path
 
 from burstlens.errors import SiteError, StagingError
 from burstlens.quantity import show_bytes
-from burstlens.stagers.base import Stager, bring, remove, stager
+from burstlens.stagers.base import Stager, bring, bring_all, remove, stager
 from burstlens.workflows.models.base import Configurable, Model
 
 
@@ -129,18 +129,15 @@ def selected(inputs: Path, model: Model, leave: Sequence[str]) -> tuple[list[tup
 
 def fill(stager: Stager, files: Sequence[tuple[str, str]], target: Path) -> int:
     """Bring (source, relative name) to ``target``; returns their bytes. Raises StagingError."""
-    size = 0
+    pairs = [(Path(source), target / relative) for source, relative in files]
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        for source, relative in files:
-            place = target / relative
-            place.parent.mkdir(parents=True, exist_ok=True)
-            size += bring(stager, Path(source), place, inward=True).bytes
+        for folder in {target, *(place.parent for _, place in pairs)}:
+            folder.mkdir(parents=True, exist_ok=True)
+        return sum(arrival.bytes for arrival in bring_all(stager, pairs, inward=True))
     except OSError as error:
         raise StagingError(
             "cannot stage in", path=str(error.filename or target), number=error.errno or 0
         ) from error
-    return size
 
 
 def input_files(inputs: Path) -> list[tuple[Path, str]]:
