@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from burstlens.cluster_configs.site import Site
 from burstlens.quantity import show_bytes, show_duration
+from burstlens.workflows.capacity import granularity
 from burstlens.workflows.recipe import Recipe, Step
 
 
@@ -66,10 +67,11 @@ def _value(node: Node) -> dict[str, object]:
 def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Plan:
     """The plan of a recipe on a site; ``warnings`` are what ``check`` found in the inputs."""
     simulation = recipe.simulation
-    size = show_bytes(recipe.buffer.capacity)
+    batch = site.scheduler != "local"
+    by = ", by the first job" if site.viewing.placement == "separate" else ""
     nodes = [
-        Node("buffer", "buffer", f"{site.buffer.kind} buffer with room for {size}"),
-        Node("stage in", "buffer", f"{recipe.inputs}, links followed, old output left behind",
+        Node("buffer", "login" if batch else "buffer", _space(recipe, site)),
+        Node("stage in", "buffer", f"{recipe.inputs}, links followed, old output left behind{by}",
              ("buffer",)),
     ]  # fmt: skip
     last = "stage in"
@@ -79,6 +81,8 @@ def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Pla
     command = " ".join(recipe.model.command())
     limit = show_duration(simulation.walltime)
     ranks = f"{simulation.ranks} ranks, " if recipe.model.mpi else ""
+    if batch:
+        ranks = f"{simulation.nodes} nodes, {ranks}"
     what = f"{recipe.model.name}: {command} ({ranks}at most {limit})"
     nodes.append(Node("simulation", "buffer", what, (last,)))
     nodes += [_step(step, (last,)) for step in _steps(recipe, "beside")]
@@ -95,6 +99,17 @@ def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Pla
     return Plan(
         recipe.title, recipe.name, site.name, tuple(nodes), tuple(_frame_nodes(recipe)), warnings
     )  # fmt: skip
+
+
+def _space(recipe: Recipe, site: Site) -> str:
+    """The buffer, with what the request comes to where space is handed out in granules."""
+    asked, per_job = recipe.buffer.capacity, site.buffer.lifetime == "job"
+    if site.buffer.kind == "posix":
+        return f"posix buffer with room for {show_bytes(asked)}"
+    handed_out = granularity(site.buffer)
+    size = handed_out.grant(asked).text if handed_out else show_bytes(asked)
+    name = f" {recipe.buffer.name}" if recipe.buffer.name else ""
+    return f"{'job' if per_job else 'persistent'} {site.buffer.kind} buffer{name}: {size}"
 
 
 def _steps(recipe: Recipe, phase: str) -> list[Step]:
