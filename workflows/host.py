@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -36,7 +37,10 @@ def main(folder: Path, variable: str, run_folder: str) -> int:
     part = folder / ".host.json.part"
     part.write_text(json.dumps(told), encoding="utf-8")
     os.replace(part, folder / "host.json")
-    return Host(folder).serve()
+    Host(folder).serve()
+    # A buffer of the job's own goes with it; on a disk of the node nobody else would clean up.
+    shutil.rmtree(Path(root, run_folder), ignore_errors=True)
+    return 0
 
 
 class Host:
@@ -48,7 +52,7 @@ class Host:
         self.signalled = False
         self.heard = time.time()
 
-    def serve(self) -> int:
+    def serve(self) -> None:
         """Start what is asked for; pass Slurm's SIGTERM on, and end when the last one has."""
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -56,11 +60,11 @@ class Host:
             live = self._reap()
             if self.signalled:
                 if not live:
-                    return 0
+                    return
             else:
                 self._start_new()
                 if not self.children_alive() and (self._told_to_leave() or self._forsaken()):
-                    return 0
+                    return
             time.sleep(PERIOD_S)
 
     def children_alive(self) -> bool:

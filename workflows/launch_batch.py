@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import BatchJob, batch_script
@@ -21,6 +21,7 @@ from burstlens.workflows import supervisor
 
 SETTLES_S = 10.0
 """How long after a job's end its supervisor's word may still be on its way over the network."""
+FIRST_PAUSE_S = 0.5
 LATE_S = 2.0
 """An sbatch that was killed with its driver may have been heard a moment later."""
 _ENDED_BY_SLURM = {
@@ -126,6 +127,13 @@ class BatchLauncher:
                 self.slurm.cancel([state.job_id])
                 raise NeverBeganError(f"job {state.job_id} was still waiting", reason="stop")
             self._begun.add(state.job_id)
+
+    def await_end(self, job_id: str, leaving: Callable[[], bool]) -> None:
+        """Wait until Slurm calls the job over; asks at once, then ever more seldom."""
+        pause = FIRST_PAUSE_S
+        while not leaving() and not self.slurm.look(_number(job_id)).over:
+            time.sleep(pause)
+            pause = min(1.5 * pause, self.site.slurm.query_interval_s)
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """Slurm's word for it."""

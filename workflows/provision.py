@@ -219,8 +219,8 @@ class JobBuffer:
         host = self._host(self._hosts())
         (host / "leave").touch()
         job_id = self.launcher.batch.find(host)
-        while job_id is not None and not self.leaving() and self.launcher.batch.alive(job_id):
-            time.sleep(LOOK_S)
+        if job_id is not None:
+            self.launcher.batch.await_end(job_id, self.leaving)
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """Nothing: all is inside the one job."""
