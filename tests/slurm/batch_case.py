@@ -11,15 +11,15 @@ from typing import IO, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from run_case import Case  # noqa: E402
-from testbed import ACTIVE, Testbed  # noqa: E402
+from run_case import Case
+from testbed import ACTIVE, Testbed
 
 SITE = """
 scheduler = "slurm"
 [buffer]
-kind = "datawarp"
+{buffer}
 [viewing]
-placement = "separate"
+placement = "{placement}"
 workers = 1
 poll_interval_s = 0.1
 {viewing}
@@ -42,6 +42,8 @@ class BatchCase(Case):
         viewing: str = "",
         options: str = "",
         interval: float = 30.0,
+        buffer: str = 'kind = "datawarp"',
+        placement: str = "separate",
         **how: Any,
     ) -> None:
         self.slurm = slurm
@@ -51,7 +53,12 @@ class BatchCase(Case):
         sites.mkdir()
         init = f'worker_init = "export BURSTLENS_LIBDATAWARP={library}"\n'
         text = SITE.format(
-            viewing=init + viewing, slurm=options, interval=interval, library=library
+            viewing=init + viewing,
+            slurm=options,
+            interval=interval,
+            library=library,
+            buffer=buffer.replace("HERE", str(self.folder)),
+            placement=placement,
         )
         (sites / "bed.toml").write_text(text)
         for path, folders, files in os.walk(self.folder):

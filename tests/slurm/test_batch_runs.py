@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pwd
 import subprocess
 import time
@@ -66,7 +67,8 @@ def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
 
 def test_a_buffer_that_exists_is_used_and_left(slurm: Testbed, make_case: Any) -> None:
     made = slurm.submit(
-        "#!/bin/sh\n#BB create_persistent name=storms capacity=1GiB access=striped type=scratch\n:\n"
+        "#!/bin/sh\n"
+        "#BB create_persistent name=storms capacity=1GiB access=striped type=scratch\n:\n"
     )
     slurm.wait(made)
     case = make_case()
@@ -174,6 +176,51 @@ def test_a_viewing_block_is_replaced_three_times_and_no_frame_is_lost(
     assert not case.faults(), case.said()
 
 
+IN_JOB = {
+    "jobdw": 'kind = "datawarp"\nlifetime = "job"',
+    "node-local": 'kind = "posix"\nfolders = ["$NVME"]',
+}
+
+
+@pytest.mark.parametrize("kind", IN_JOB)
+def test_a_buffer_of_the_jobs_own_is_seen_from_inside_the_job(
+    slurm: Testbed, make_case: Any, kind: str
+) -> None:
+    case = make_case(model="--interval 3", buffer=IN_JOB[kind], placement="same-job")
+    nvme = case.folder / "nvme"
+    nvme.mkdir()
+    os.chown(nvme, slurm.user.pw_uid, slurm.user.pw_gid)
+    site = case.folder / "sites" / "bed.toml"
+    site.write_text(site.read_text().replace('job_init = "', f'job_init = "export NVME={nvme};'))
+    driver = case.launch()
+    case.await_event("product.published")
+    assert len(case.jobs()) == 1, "all is inside one job"
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+    assert not list(nvme.iterdir())
+
+
+def test_a_job_with_its_own_buffer_outlives_the_driver_and_is_taken_up_again(
+    make_case: Any,
+) -> None:
+    case = make_case(model="--interval 6", buffer=IN_JOB["jobdw"], placement="same-job")
+    driver = case.launch()
+    case.await_event("product.published")
+    driver.kill()
+    driver.wait()
+    case.finish()
+    assert not case.faults(), case.said()
+    assert len(case.jobs()) == 1
+    assert {line.get("attempt", 1) for line in case.journal()} == {1}
+
+
+def test_a_shared_folder_is_a_buffer_on_any_slurm(make_case: Any) -> None:
+    case = make_case(buffer='kind = "posix"\nfolders = ["HERE/buffer"]')
+    assert case.wait(case.launch()).code == 0, case.said()
+    assert not case.faults(), case.said()
+    assert not list(case.buffer.glob("*/*"))
+
+
 def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> None:
     case = make_case(options='options = ["--begin=now+1hour"]')
     driver = case.launch()
@@ -218,7 +265,7 @@ def test_a_driver_in_a_batch_job_needs_no_login_node(make_case: Any) -> None:
     assert life.code == 0, life.said
     assert case.await_job("driver")["Comment"] == "r"
     case.await_event("run.ended")
-    case.await_that(lambda: not case.jobs("driver-1")[0]["JobState"] == "RUNNING", "its end")
+    case.await_that(lambda: case.jobs("driver-1")[0]["JobState"] != "RUNNING", "its end")
     assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
 
 
