@@ -16,14 +16,12 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from burstlens.errors import BurstlensError, SiteError, StagingError
 from burstlens.nearness import did_you_mean
-from burstlens.plugins import plugins
 
 ENTRY_POINTS = "burstlens.stagers"
 BLOCK = 4 << 20
@@ -102,6 +100,8 @@ def stager(kind: str) -> Stager:
     }
     if kind in built_in:
         return built_in[kind]()
+    from burstlens.plugins import plugins
+
     known = plugins(ENTRY_POINTS, "stager", Stager, built_in)  # type: ignore[type-abstract]
     if kind not in known:
         raise SiteError(f"there is no stager {kind!r}{did_you_mean(kind, {*built_in, *known})}")
@@ -152,6 +152,8 @@ def bring_all(
 
     Raises the first one's StagingError, and starts no more.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(in_flight, thread_name_prefix="stage") as pool:
         stages = [pool.submit(bring, stager, *pair, inward=inward) for pair in pairs]
         try:

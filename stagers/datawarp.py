@@ -45,18 +45,18 @@ class DataWarpStager:
 
     def start_out(self, source: Path, target: Path) -> None:
         """Start the stage-out of ``source``, after the end of one that is active."""
+        _check_ends(source, target)
         if self._is_plain(source):
             return self._plain.start_out(source, target)
-        _check_ends(source, target)
         self._settle(source)
         self._written[source] = target
         File(source).stage_out(target)
 
     def start_in(self, source: Path, target: Path) -> None:
         """Start the stage-in of ``target``, after the end of one that is active."""
+        _check_ends(source, target)
         if self._is_plain(target):
             return self._plain.start_in(source, target)
-        _check_ends(source, target)
         self._settle(target)
         self._written[target] = target
         # Links are lost on the way, so what they lead to is staged.

@@ -49,3 +49,17 @@ def buffer(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     folder.mkdir()
     monkeypatch.setenv("DW_PERSISTENT_STRIPED_case", f"{folder}/")
     return folder
+
+
+@pytest.fixture
+def fault(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes trouble for the file of that name, always or for a number of times.
+
+    ``what`` is an errno's name, ``hang``, ``kill`` or ``short``; see docs/emulator.md.
+    """
+
+    def make(what: str, name: str, times: int | None = None) -> None:
+        rule = f"{what}:*/{name}" + (f":{times}" if times else "")
+        monkeypatch.setenv("DW_EMULATOR_FAULTS", rule)
+
+    return make

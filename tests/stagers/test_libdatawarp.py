@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ from burstlens.errors import SiteError, StagingError
 from burstlens.stagers import libdatawarp
 from burstlens.stagers.libdatawarp import Counts, Directory, File, FileList
 
+DOCS = Path(__file__).parents[2] / "docs" / "datawarp.md"
 COMPLETE = Counts(complete=1, pending=0, deferred=0, failed=0)
 DEFERRED = Counts(complete=0, pending=0, deferred=1, failed=0)
 
@@ -74,6 +77,16 @@ class TestCalls:
         File(buffer / "input").wait()
         assert File(buffer / "input").query() == COMPLETE
         assert (buffer / "input").read_bytes() == b"input"
+
+    def test_the_documented_calls_run(self, buffer, pfs):
+        code = re.search(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)[1]
+        (buffer / "frame.nc").write_bytes(b"frame")
+        names = {}
+        exec(
+            code.replace("/path/on/the/buffer", str(buffer)).replace("/lustre/me", str(pfs)), names
+        )
+        assert names["counts"] == COMPLETE
+        assert (pfs / "frame.nc").read_bytes() == b"frame"
 
     def test_a_directory_goes_out_with_what_is_below(self, buffer, pfs):
         (buffer / "case" / "below").mkdir(parents=True)
@@ -134,7 +147,7 @@ class TestCalls:
         assert (pfs / "a").read_bytes() == b"a"
 
     def test_a_stage_given_up_is_forgotten(self, buffer, pfs, fault):
-        fault("hang", "*/a")
+        fault("hang", "a")
         (buffer / "a").write_bytes(b"a")
         staged = File(buffer / "a")
         staged.stage_out(pfs / "a")
@@ -145,7 +158,7 @@ class TestCalls:
         assert raised.value.errno == errno.EINVAL
 
     def test_a_failed_stage_is_on_record_with_its_errno(self, buffer, pfs, fault):
-        fault("fail EIO", "*/b")
+        fault("EIO", "b")
         for name in "ab":
             (buffer / name).write_bytes(b"x")
             File(buffer / name).stage_out(pfs / name)
@@ -164,11 +177,11 @@ class TestCalls:
 
     def test_stripes_are_set_and_read(self, buffer):
         with (buffer / "wide").open("wb") as stream:
-            libdatawarp.set_stripes(stream.fileno(), 8 << 20, 4)
+            libdatawarp.set_stripes(stream.fileno(), 1 << 20, 2)
             told = libdatawarp.stripes(stream.fileno())
-            assert (told.size_bytes, told.width) == (8 << 20, 4)
+            assert (told.size_bytes, told.width) == (1 << 20, 2)
             with pytest.raises(StagingError) as raised:
-                libdatawarp.set_stripes(stream.fileno(), 1000, 4)
+                libdatawarp.set_stripes(stream.fileno(), 1000, 2)
         assert raised.value.errno == errno.EINVAL
 
     def test_the_number_of_stages_at_once_can_be_set(self, buffer, pfs):
@@ -183,7 +196,7 @@ class TestCalls:
             libdatawarp.set_stage_concurrency(buffer / "absent", 1)
 
     def test_other_threads_run_while_one_waits(self, buffer, pfs, fault):
-        fault("hang", "*/a")
+        fault("hang", "a")
         (buffer / "a").write_bytes(b"a")
         staged = File(buffer / "a")
         staged.stage_out(pfs / "a")
@@ -191,7 +204,8 @@ class TestCalls:
 
         def wait():
             entered.set()
-            staged.wait()
+            with contextlib.suppress(StagingError):  # what it says of a stage given up is open
+                staged.wait()
             left.set()
 
         thread = threading.Thread(target=wait)
