@@ -15,14 +15,14 @@ from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import known, parse, read
 
 
-def checked(recipe: str, site: str | None, settings: Sequence[str]) -> list[Finding]:
+def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
     """What is wrong or risky. Raises RecipeError and SiteError for faults of the files."""
     choose(site)
     loaded, _ = check(read(recipe), settings)
     return preflight(loaded)
 
 
-def plan_of(recipe: str, site: str | None, settings: Sequence[str]) -> Plan:
+def plan_of(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> Plan:
     """The plan of a run that is not started. Raises RecipeError and SiteError."""
     loaded, _ = check(read(recipe), settings)
     findings = preflight(loaded)
@@ -31,18 +31,27 @@ def plan_of(recipe: str, site: str | None, settings: Sequence[str]) -> Plan:
 
 
 def new_run(
-    recipe: str, site: str | None, settings: Sequence[str], name: str | None
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    name: str | None = None,
+    *,
+    batch: bool = False,
 ) -> tuple[RunDir, list[str]]:
     """Check everything and make the run directory; returns it with the warnings.
 
-    Raises RecipeError, SiteError, RunError.
+    ``batch`` says that the driver is to be a batch job, which not every site has. Raises
+    RecipeError, SiteError, RunError.
     """
-    # Parsl comes with it, which the other commands do without.
+    # Parsl comes with them, which the other commands do without.
+    from burstlens.workflows.detach import require_batch
     from burstlens.workflows.run import create
 
     source = read(recipe)
     loaded, table = check(source, settings)
     chosen = choose(site)
+    if batch:
+        require_batch(chosen)
     limit = chosen.buffer.limit
     if limit is not None and loaded.buffer.capacity > limit:
         raise SiteError(

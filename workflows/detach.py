@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import BatchJob
+from burstlens.cluster_configs.site import Site
 from burstlens.errors import RunError, SiteError
 from burstlens.run_dir import RunDir
 from burstlens.workflows.launch_hosted import HostedLauncher
@@ -25,6 +26,7 @@ def detach(run: RunDir) -> int:
     """
     log = run.logs / "driver.log"
     before = _changed(run.status)
+    said = log.stat().st_size if log.exists() else 0
     with log.open("ab") as stream:
         child = subprocess.Popen(
             _command(run),
@@ -36,8 +38,8 @@ def detach(run: RunDir) -> int:
     deadline = time.monotonic() + BEGINS_S
     while time.monotonic() < deadline and _changed(run.status) == before:
         if child.poll() is not None:
-            text = log.read_text(encoding="utf-8", errors="replace").strip()
-            raise RunError(f"the driver ended at once: {text[-2000:]}")
+            text = log.read_bytes()[said:].decode(errors="replace")
+            raise RunError(f"the driver ended at once: {text.rpartition('burstlens: ')[2].strip()}")
         time.sleep(0.1)
     return child.pid
 
@@ -48,11 +50,11 @@ def submit_driver(run: RunDir) -> str:
     For sites that end what runs on a login node. Raises SiteError.
     """
     recipe, site = recipe_of(run)
+    require_batch(site)
     launcher, _ = scheduled(run, recipe, site)
     if isinstance(launcher, HostedLauncher):
         launcher = launcher.batch
-    if launcher is None:
-        raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
+    assert launcher is not None
     number = len(list((run.path / "steps").glob("driver-*"))) + 1
     job = BatchJob(
         name=f"{launcher.token}-driver-{number}",
@@ -65,6 +67,12 @@ def submit_driver(run: RunDir) -> str:
     )
     job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
     return job_id.partition(":")[2]
+
+
+def require_batch(site: Site) -> None:
+    """Raise SiteError where no batch job can be had."""
+    if site.scheduler == "local":
+        raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
 
 
 def is_ended_at_logout(folder: Path = LOGIND) -> bool:

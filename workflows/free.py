@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 
+from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir
@@ -51,4 +52,9 @@ def free(run: RunDir, *, discard: bool = False) -> str:
         what = f"{buffer.path}/{buffer.folder}"
     with contextlib.closing(Journal(run.journal, epoch)) as journal:
         journal.append("buffer.released", host=socket.gethostname())
+    status = read_json(run.status)
+    if status and status.get("buffer"):
+        status["buffer"]["released"] = True
+        with contextlib.suppress(OSError):  # as in the driver: the journal is the truth
+            write_json(run.status, status)
     return f"freed {what}"

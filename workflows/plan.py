@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from burstlens.cluster_configs.site import Site
-from burstlens.quantity import show_bytes, show_duration
+from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.workflows.capacity import granularity
 from burstlens.workflows.recipe import Recipe, Step
 
@@ -23,24 +23,28 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The nodes that are known before the run; each ready frame adds its own."""
+    """The nodes that are known before the run; each ready frame adds its own.
+
+    ``notes`` are the findings of ``check``, each with its level before it.
+    """
 
     title: str
     recipe: str
     site: str
     nodes: tuple[Node, ...]
     frame_nodes: tuple[Node, ...]
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The plan for people: the nodes in order, and the graph."""
         lines = [f"{self.title}  ({self.recipe} on {self.site})", ""]
         lines += [f"  {node.name:<16} {node.where:<10} {node.what}" for node in self.nodes]
-        lines += ["", "each ready frame adds:"]
+        if self.frame_nodes:
+            lines += ["", "each ready frame adds:"]
         lines += [f"  {node.name:<16} {node.where:<10} {node.what}" for node in self.frame_nodes]
         lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
-        if self.warnings:
-            lines += ["", *(f"warning: {warning}" for warning in self.warnings)]
+        if self.notes:
+            lines += ["", *self.notes]
         return "\n".join(lines)
 
     def _graph(self) -> Iterator[str]:
@@ -56,7 +60,7 @@ class Plan:
             "site": self.site,
             "nodes": [_value(node) for node in self.nodes],
             "frame_nodes": [_value(node) for node in self.frame_nodes],
-            "warnings": list(self.warnings),
+            "notes": list(self.notes),
         }
 
 
@@ -64,8 +68,8 @@ def _value(node: Node) -> dict[str, object]:
     return {name: getattr(node, name) for name in Node.__dataclass_fields__}
 
 
-def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Plan:
-    """The plan of a recipe on a site; ``warnings`` are what ``check`` found in the inputs."""
+def make_plan(recipe: Recipe, site: Site, notes: tuple[str, ...] = ()) -> Plan:
+    """The plan of a recipe on a site; ``notes`` are what ``check`` found in the inputs."""
     simulation = recipe.simulation
     batch = site.scheduler != "local"
     by = ", by the first job" if site.viewing.placement == "separate" else ""
@@ -80,10 +84,9 @@ def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Pla
         last = step.name
     command = " ".join(recipe.model.command())
     limit = show_duration(simulation.walltime)
-    ranks = f"{simulation.ranks} ranks, " if recipe.model.mpi else ""
-    if batch:
-        ranks = f"{simulation.nodes} nodes, {ranks}"
-    what = f"{recipe.model.name}: {command} ({ranks}at most {limit})"
+    size = [counted(simulation.nodes, "node")] if batch else []
+    size += [counted(simulation.ranks, "MPI rank")] if recipe.model.mpi else []
+    what = f"{recipe.model.name}: {command} ({', '.join([*size, f'at most {limit}'])})"
     nodes.append(Node("simulation", "buffer", what, (last,)))
     nodes += [_step(step, (last,)) for step in _steps(recipe, "beside")]
     nodes.append(Node("watch", "buffer", f"look every {site.viewing.poll_interval_s:g} s", (last,)))
@@ -97,7 +100,7 @@ def make_plan(recipe: Recipe, site: Site, warnings: tuple[str, ...] = ()) -> Pla
     if recipe.buffer.destroy == "on-success":
         nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
     return Plan(
-        recipe.title, recipe.name, site.name, tuple(nodes), tuple(_frame_nodes(recipe)), warnings
+        recipe.title, recipe.name, site.name, tuple(nodes), tuple(_frame_nodes(recipe)), notes
     )  # fmt: skip
 
 

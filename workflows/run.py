@@ -105,9 +105,10 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     return recipe, choose(str(facts["site"]))
 
 
-def execute(run: RunDir, tick: Callable[[Snapshot], None]) -> Outcome:
+def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> Outcome:
     """Drive a run, new or cut short, to its end. Call it from the main thread.
 
+    ``tick`` is called about twice a second.
     The first SIGINT asks for a stop, the second for a stop at once, as does SIGTERM; SIGHUP is
     ignored, so that a run outlives its login shell. Raises RunError when another driver lives.
     """
@@ -197,7 +198,11 @@ def require_host(run: RunDir, history: History) -> None:
 
 
 def resumable(run: RunDir) -> str | None:
-    """Why there is nothing to resume, or None when there is."""
+    """Why there is nothing to resume, or None when there is.
+
+    Raises RunError when a driver lives.
+    """
+    _last_epoch(run)
     history = replay(read(run.journal))
     if history.state == "done":
         return f"run {run.id} is done; there is nothing to resume"
@@ -206,13 +211,7 @@ def resumable(run: RunDir) -> str | None:
 
 def take_over(run: RunDir) -> int:
     """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
-    epochs = [int(path.name.removeprefix("driver-")) for path in run.path.glob("driver-*")]
-    last = max(epochs, default=0)
-    if last:
-        driver = driver_alive(run, last)
-        if driver is not None:
-            raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
-                           f"burstlens watch {run.id}")  # fmt: skip
+    last = _last_epoch(run)
     claim = {"host": socket.gethostname(), "pid": os.getpid(), "ticks": start_ticks(os.getpid())}
     try:
         descriptor = os.open(
@@ -225,6 +224,17 @@ def take_over(run: RunDir) -> int:
     with _target(run), os.fdopen(descriptor, "w") as stream:
         json.dump(claim, stream)
     return last + 1
+
+
+def _last_epoch(run: RunDir) -> int:
+    """The epoch of the last driver, 0 where there was none. Raises RunError when it lives."""
+    epochs = [int(path.name.removeprefix("driver-")) for path in run.path.glob("driver-*")]
+    last = max(epochs, default=0)
+    driver = driver_alive(run, last) if last else None
+    if driver is not None:
+        raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
+                       f"burstlens watch {run.id}")  # fmt: skip
+    return last
 
 
 def driver_alive(run: RunDir, epoch: int) -> str | None:

@@ -125,6 +125,7 @@ class Snapshot:
         """The run is over."""
         self.outcome = outcome
         self.state = outcome.state
+        self.block = "gone"
         self.write(force=True)
 
     def write(self, *, force: bool = False) -> None:

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,11 +19,15 @@ from burstlens import __version__
 from burstlens.errors import BurstlensError
 from burstlens.printable import printable
 
+if TYPE_CHECKING:
+    from burstlens.run_dir import RunDir
+
 app = typer.Typer(
     name="burstlens",
     help="See a simulation while it runs: launch it on fast temporary storage, watch its output "
     "frames, and bring only pictures and small volumes out.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # joins the lines of a paragraph
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
@@ -48,23 +52,25 @@ def _complete_site(incomplete: str) -> list[str]:
     return [name for name in known() if name.startswith(incomplete)]
 
 
-RecipeArg = Annotated[
-    str,
-    typer.Argument(
-        help="A recipe: a name that `burstlens recipes` lists, or a .toml file.",
-        autocompletion=_complete_recipe,
-    ),
-]
-RunArg = Annotated[
-    str,
-    typer.Argument(
-        help="A run: its id (or the start of it), its directory, or `last`.",
-        autocompletion=_complete_run,
-    ),
-]
+# What arguments are stands in the docstrings: typer < 0.25 loses their help with click >= 8.4.
+RecipeArg = Annotated[str, typer.Argument(autocompletion=_complete_recipe)]
+RunArg = Annotated[str, typer.Argument(autocompletion=_complete_run)]
 SiteOpt = Annotated[
     str | None,
-    typer.Option("--site", help="The machine; by host name else.", autocompletion=_complete_site),
+    typer.Option(
+        "--site",
+        metavar="SITE",
+        help="The machine: a name that `burstlens sites` lists, or a .toml file; else it is known "
+        "by its host name.",
+        autocompletion=_complete_site,
+    ),
+]
+NameOpt = Annotated[
+    str | None, typer.Option(metavar="ID", help="The run's id, else made from the time.")
+]
+DetachOpt = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on.")]
+BatchOpt = Annotated[
+    bool, typer.Option("--batch", help="Put the driver into a one-core batch job.")
 ]
 SetOpt = Annotated[
     list[str] | None,
@@ -77,23 +83,26 @@ SetOpt = Annotated[
 ]
 ExplainOpt = Annotated[
     str | None,
-    typer.Option(metavar="SITE", help="Each value of a site: its meaning, where it comes from."),
+    typer.Option(
+        metavar="SITE",
+        help="Each value of a site: its meaning, where it comes from.",
+        autocompletion=_complete_site,
+    ),
 ]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-@app.command(short_help="Run a recipe, and see it while it runs.")
+@app.command(
+    short_help="Run a recipe, and see it while it runs.",
+    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run",
+)
 def run(
     recipe: RecipeArg,
     site: SiteOpt = None,
     settings: SetOpt = None,
-    name: Annotated[str | None, typer.Option(help="The run's id, else made from the time.")] = None,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Return at once; the run goes on.")
-    ] = False,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Put the driver into a one-core batch job.")
-    ] = False,
+    name: NameOpt = None,
+    detach: DetachOpt = False,
+    batch: BatchOpt = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan; start nothing.")
     ] = False,
@@ -108,26 +117,30 @@ def run(
     """
     from burstlens.workflows.commands import new_run, plan_of
 
+    _one_way(detach, batch)
     if dry_run:
         plan = plan_of(recipe, site, settings or [])
         _out(json.dumps(plan.value(), indent=2) if as_json else plan.text())
         return
-    made, warnings = new_run(recipe, site, settings or [], name)
+    made, warnings = new_run(recipe, site, settings or [], name, batch=batch)
     for warning in warnings:
         _err(f"warning: {warning}")
-    _drive(made.path, detach=detach, batch=batch, as_json=as_json)
+    _start(made, detach=detach, batch=batch, as_json=as_json)
 
 
-@app.command(short_help="See an earthquake cross a basin, in about two minutes.")
+@app.command(
+    short_help="See an earthquake cross a basin, in about two minutes.",
+    epilog="Example: burstlens demo",
+)
 def demo(
     settings: SetOpt = None,
-    name: Annotated[str | None, typer.Option(help="The run's id, else made from the time.")] = None,
+    name: NameOpt = None,
 ) -> None:
     """An earthquake crosses a basin: the bundled model, its pictures arriving while it runs."""
     run("seismic-basin", site="local", settings=settings, name=name)
 
 
-@app.command()
+@app.command(epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run")
 def check(
     recipe: RecipeArg, site: SiteOpt = None, settings: SetOpt = None, as_json: JsonOpt = False
 ) -> None:
@@ -149,7 +162,7 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog="Example: burstlens recipes --json")
 def recipes(as_json: JsonOpt = False) -> None:
     """List the recipes that can be run by name."""
     from burstlens.workflows.commands import recipe_titles
@@ -160,10 +173,13 @@ def recipes(as_json: JsonOpt = False) -> None:
         return
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
-        _out(f"{row['name']:<{width}}  {row['title']}")
+        _out(f"{row['name']:<{width}}  {printable(row['title'])}")
 
 
-@app.command(short_help="List the sites that --site takes, or explain one.")
+@app.command(
+    short_help="List the sites that --site takes, or explain one.",
+    epilog="Example: burstlens sites --explain slurm",
+)
 def sites(explain: ExplainOpt = None, as_json: JsonOpt = False) -> None:
     """List the sites that --site takes, and which one is taken here without it."""
     from burstlens.site_tables import show_site, show_sites
@@ -171,7 +187,10 @@ def sites(explain: ExplainOpt = None, as_json: JsonOpt = False) -> None:
     show_site(explain, as_json=as_json) if explain else show_sites(as_json=as_json)
 
 
-@app.command(short_help="Show burst buffers: how full, how old, who holds them.")
+@app.command(
+    short_help="Show burst buffers: how full, how old, who holds them.",
+    epilog="Example: burstlens buffers --site slurm-datawarp",
+)
 def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
     """Show the pools and buffers of a site, and how to give back those of runs that are over."""
     from burstlens.buffer_tables import show_buffers
@@ -179,9 +198,10 @@ def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
     show_buffers(site, as_json=as_json)
 
 
-@app.command("list")
+@app.command("list", epilog="Example: burstlens list")
 def list_runs(as_json: JsonOpt = False) -> None:
     """List the runs in ./runs (or $BURSTLENS_RUNS), the newest first."""
+    from burstlens.quantity import counted
     from burstlens.status import rows
 
     found = rows()
@@ -192,43 +212,49 @@ def list_runs(as_json: JsonOpt = False) -> None:
         _out("no runs yet; `burstlens demo` makes one")
     width = max((len(row["run"]) for row in found), default=0)
     for row in found:
-        _out(f"{row['run']:<{width}}  {row['state']:<9} {row['frames']:>6} frames  {row['title']}")
+        frames = counted(row["frames"], "frame")
+        _out(f"{row['run']:<{width}}  {row['state']:<9} {frames:>12}  {printable(row['title'])}")
 
 
-@app.command()
-def status(run_name: RunArg = "last", as_json: JsonOpt = False) -> None:
+@app.command(epilog="Example: burstlens status last --json")
+def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
     """Tell how a run stands.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.status import status_of, text
 
-    found = status_of(run_name)
+    found = status_of(run)
     _out(json.dumps(found, indent=2) if as_json else text(found))
 
 
-@app.command()
-def watch(run_name: RunArg = "last") -> None:
-    """Watch a run in the terminal until it ends. Ctrl-C leaves it running."""
-    from burstlens.status import OVER, status_of
-    from burstlens.terminal import View, summary
+@app.command(
+    short_help="Watch a run in the terminal until it ends.", epilog="Example: burstlens watch last"
+)
+def watch(run: RunArg = "last") -> None:
+    """Watch a run in the terminal until it ends. Ctrl-C leaves it running.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from burstlens.status import OVER, status_of, text
+    from burstlens.terminal import View
 
     view = View()
-    found = status_of(run_name)
+    found = status_of(run)
     try:
         with view:
             while found["state"] not in OVER:
                 view.show(found)
                 time.sleep(0.5)
-                found = status_of(run_name)
+                found = status_of(run)
     except KeyboardInterrupt:
         return
-    view.console.print(summary(found))
+    _out(text(found))
 
 
-@app.command()
+@app.command(epilog="Example: burstlens stop last --now")
 def stop(
-    run_name: RunArg,
+    run: RunArg,
     now: Annotated[
         bool, typer.Option("--now", help="Do not wait for the frame in progress.")
     ] = False,
@@ -237,11 +263,13 @@ def stop(
 
     The frame in progress may end (60 s at most); with --now the model ends within 5 s. Products
     of the frames that are ready are still made.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.run_dir import open_run_dir
     from burstlens.status import OVER, status_of
 
-    found = open_run_dir(run_name)
+    found = open_run_dir(run)
     state = status_of(str(found.path))["state"]
     if state in OVER - {"lost"}:
         _out(f"{found.id} is over already: {state}")
@@ -252,48 +280,53 @@ def stop(
     )
 
 
-@app.command(short_help="Go on with a run after a crash, a failure or a stop.")
+@app.command(
+    short_help="Go on with a run after a crash, a failure or a stop.",
+    epilog="Example: burstlens resume last --detach",
+)
 def resume(
-    run_name: RunArg,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Return at once; the run goes on.")
-    ] = False,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Put the driver into a one-core batch job.")
-    ] = False,
+    run: RunArg,
+    detach: DetachOpt = False,
+    batch: BatchOpt = False,
     as_json: JsonOpt = False,
 ) -> None:
     """Take up a run whose driver has died, or whose model has failed or was stopped.
 
     A model that still runs is adopted, one that has ended badly starts a new attempt; products
     that stand are not made again.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.run_dir import open_run_dir
     from burstlens.workflows.run import resumable
 
-    found = open_run_dir(run_name)
+    _one_way(detach, batch)
+    found = open_run_dir(run)
     reason = resumable(found)
     if reason is not None:
         _out(reason)
         return
-    _drive(found.path, detach=detach, batch=batch, as_json=as_json)
+    _start(found, detach=detach, batch=batch, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: burstlens free last")
 def free(
-    run_name: RunArg,
+    run: RunArg,
     discard: Annotated[
         bool, typer.Option("--discard", help="Give up raw files that are not home yet.")
     ] = False,
 ) -> None:
-    """Give back the buffer space that a failed or stopped run has left."""
+    """Give back the buffer space that a failed or stopped run has left.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
     from burstlens.run_dir import open_run_dir
     from burstlens.workflows.free import free as give_back
 
-    _out(give_back(open_run_dir(run_name), discard=discard))
+    _out(give_back(open_run_dir(run), discard=discard))
 
 
-@app.command()
+@app.command(epilog="Example: burstlens schema > recipe.schema.json")
 def schema() -> None:
     """Print the JSON Schema of recipes, for editors."""
     from burstlens.workflows.schema import recipe_schema
@@ -303,65 +336,24 @@ def schema() -> None:
 
 @app.command(hidden=True)
 def drive(path: Path) -> None:
-    """What --detach starts."""
-    _drive(path, as_json=False)
-
-
-def _drive(path: Path, *, as_json: bool, detach: bool = False, batch: bool = False) -> None:
+    """What --detach and --batch start."""
     from burstlens.run_dir import RunDir
-    from burstlens.terminal import View, summary
 
-    made = RunDir(path.resolve())
+    _start(RunDir(path.resolve()), detach=False, batch=False, as_json=False)
+
+
+def _start(made: RunDir, *, detach: bool, batch: bool, as_json: bool) -> None:
+    from burstlens.driving import drive, send_off
+
     if detach or batch:
-        from burstlens.workflows import detach as driver
-
-        told = {"run": made.id, "path": str(path)}
-        if batch:
-            told["driver_job"] = driver.submit_driver(made)
-        else:
-            driver.detach(made)
-            if driver.is_ended_at_logout():
-                _err("warning: systemd ends your processes here when you log out "
-                     "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip
-        how = f"is driven by job {told['driver_job']}" if batch else "runs"
-        _out(json.dumps(told) if as_json else
-             f"{made.id} {how}; watch it: burstlens watch {made.id}")  # fmt: skip
-        return
-    if not as_json:
-        _out(f"run {made.id}\npictures arrive in {made.products}")
-    from burstlens.workflows.run import execute
-
-    view = View()
-    last: dict[str, Any] = {}
-
-    def tick(snapshot: Any) -> None:
-        if not as_json:
-            view.show(snapshot.value())
-
-    with view:
-        outcome = execute(made, tick)
-    from burstlens.status import status_of
-
-    last = status_of(str(path))
-    if as_json:
-        _out(json.dumps(last, indent=2))
+        send_off(made, batch=batch, as_json=as_json)
     else:
-        view.console.print(summary(last))
-        buffer = last.get("buffer") or {"released": True}
-        kept = "" if buffer["released"] else buffer["name"] or buffer["path"]
-        _tell(outcome.message, outcome.line, made.id, outcome.state, kept)
-    raise typer.Exit(outcome.exit_code)
+        raise typer.Exit(drive(made, as_json=as_json))
 
 
-def _tell(message: str, line: str | None, run_id: str, state: str, kept: str) -> None:
-    if message:
-        _err(f"burstlens: {printable(message)}")
-    if line:
-        _err(f"  {printable(line)}")
-    if state in {"failed", "stopped"}:
-        _err(f"go on with: burstlens resume {run_id}")
-        if kept:
-            _err(f"its buffer is kept ({kept}); burstlens free {run_id} gives it back")
+def _one_way(detach: bool, batch: bool) -> None:
+    if detach and batch:
+        raise typer.BadParameter("--batch outlives the terminal as --detach does; give one of them")
 
 
 @app.callback(invoke_without_command=True)

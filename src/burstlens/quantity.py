@@ -74,3 +74,12 @@ def show_duration(seconds: float) -> str:
     if hours < 48:
         return f"{hours} h {minutes:02d} min"
     return f"{hours // 24} d {hours % 24} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "frame"), counted(3, "frame")
+    ('1 frame', '3 frames')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

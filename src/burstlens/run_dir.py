@@ -178,6 +178,8 @@ def open_run_dir(name: str) -> RunDir:
     if len(starting) > 1:
         names = ", ".join(run.id for run in starting)
         raise RunError(f'"{name}" is the start of {len(starting)} runs: {names}')
+    if not runs:
+        raise RunError(f"there are no runs in {runs_folder()}; BURSTLENS_RUNS names another place")
     raise RunError(f'there is no run "{name}" in {runs_folder()}{did_you_mean(name, runs)}')
 
 

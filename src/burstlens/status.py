@@ -9,7 +9,8 @@ from typing import Any
 
 from burstlens import valid_time
 from burstlens.durable import read_json
-from burstlens.quantity import show_bytes, show_duration
+from burstlens.printable import printable
+from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
 
 OVER = {"done", "failed", "stopped", "lost"}
@@ -48,7 +49,7 @@ def _status(run: RunDir) -> Status:
     found["driver_alive"] = alive
     if not alive and found["state"] not in OVER:
         found["state"] = "lost"
-        found["hint"] = f"its driver is gone; burstlens resume {run.id} goes on"
+        found["hint"] = "its driver is gone"
     return found
 
 
@@ -80,40 +81,102 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
-def text(status: Status) -> str:
-    """A snapshot as a few lines of text."""
-    lines = [f"{status['run']}: {status['state']}"]
-    outcome = status.get("outcome")
-    if outcome and outcome.get("message"):
-        lines.append(f"  {outcome['message']}")
-    if outcome and outcome.get("line"):
-        lines.append(f"  {outcome['line']}")
-    if status.get("hint"):
-        lines.append(f"  {status['hint']}")
+def progress_text(status: Status) -> str:
+    """How far the model is; nothing while that is not known."""
     progress = status.get("progress")
-    if progress and progress.get("fraction") is not None:
-        left = progress.get("eta_s") if status["state"] not in OVER else None
-        eta = f", ETA {show_duration(left)}" if left else ""
-        reached = valid_time.label(progress["time"])
-        lines.append(f"  model    {100 * progress['fraction']:.0f} % ({reached}){eta}")
-    frames = status["frames"]
-    lines.append(f"  frames   {frames['ready']} ready, {frames['damaged']} damaged, "
-                 f"{status['backlog']} products to be made")  # fmt: skip
+    if not progress:
+        return ""
+    over = status["state"] in OVER
+    phase = progress.get("phase")
+    parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
+    if progress.get("fraction") is not None:
+        parts.append(f"{100 * progress['fraction']:.0f} %")
+    if progress.get("time"):
+        parts.append(valid_time.label(progress["time"]))
+    if progress.get("speed"):
+        parts.append(f"{progress['speed']:.3g} times real time")
+    if progress.get("rate_mpps"):
+        parts.append(f"{progress['rate_mpps']:.0f} Mpoint/s")
+    if progress.get("eta_s") and not over:
+        parts.append(f"ETA {show_duration(progress['eta_s'])}")
+    return ", ".join(parts)
+
+
+def facts(status: Status) -> list[tuple[str, str]]:
+    """A snapshot as labels and texts, in the order in which they are shown."""
+    over = status["state"] in OVER
+    frames = f"{status['frames']['ready']} ready"
+    if status["frames"]["damaged"]:
+        frames += f", {status['frames']['damaged']} damaged"
+    if status["backlog"] or not over:
+        frames += f", {counted(status['backlog'], 'product')} to be made"
+    told = [("model", progress_text(status)), ("frames", frames)]
     for name, product in status["products"].items():
         failed = f", {product['failed']} failed" if product["failed"] else ""
-        lines.append(f"  {name:<8} {product['published']} published{failed}")
+        told.append((name, f"{product['published']} published{failed}"))
     if status.get("latency_s"):
-        latency = status["latency_s"]
-        lines.append(
-            f"  latency  p50 {show_duration(latency['p50'])}, p95 {show_duration(latency['p95'])}"
-        )
-    ledger = status["ledger"]
-    lines.append(f"  ledger   {show_bytes(ledger['raw_bytes'])} raw, "
-                 f"{show_bytes(ledger['product_bytes'])} brought out")  # fmt: skip
+        latency = {key: show_duration(value) for key, value in status["latency_s"].items()}
+        last = "" if over else f"last {latency['last']}, "
+        told.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
+    told.append(("ledger", _ledger(status["ledger"])))
+    told.append(("buffer", _buffer(status)))
+    if not over:
+        waits = status.get("waits_for")
+        told.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
+        told.append(("viewing", "" if status["block"] == "running" else status["block"]))
+    elif status.get("started"):
+        told.append(("took", show_duration(status["driver"]["heartbeat"] - status["started"])))
+    told.append(("pictures", status["pictures"]))
+    return [(label, text) for label, text in told if text]
+
+
+def _ledger(ledger: dict[str, int]) -> str:
+    """Raw bytes against product bytes."""
+    raw, products = ledger["raw_bytes"], ledger["product_bytes"]
+    told = f"{show_bytes(raw)} raw, {show_bytes(products)} brought out"
+    if not products or raw <= products:
+        return told
+    return f"{told}, {raw / products:.{0 if raw >= 10 * products else 1}f} times less"
+
+
+def _buffer(status: Status) -> str:
+    buffer = status.get("buffer")
+    if not buffer:
+        return ""
     if status["state"] not in OVER:
-        lines.append(f"  block    {status['block']}")
-        if status.get("waits_for"):
-            lines.append(f"  waits    for the scheduler: {status['waits_for']}")
-    lines.append(f"  pictures {status['pictures']}")
+        share = f"{100 * buffer['fill']:.1f} %"
+        return (
+            f"{show_bytes(buffer['raw_bytes'])} of {show_bytes(buffer['capacity_bytes'])} ({share})"
+        )
+    if buffer["released"]:
+        return ""
+    return f"kept, {buffer['name'] or buffer['path']}"
+
+
+def next_steps(status: Status) -> list[str]:
+    """What a person may do about a run that did not end well, one sentence each."""
+    if status["state"] not in OVER - {"done"}:
+        return []
+    told = [f"go on with: burstlens resume {status['run']}"]
+    if (status.get("buffer") or {"released": True})["released"] is False:
+        told.append(f"give its buffer back: burstlens free {status['run']}")
+    return told
+
+
+def text(status: Status) -> str:
+    """A snapshot as lines of text."""
+    lines = [f"{status['run']}: {status['state']}"]
+    outcome = status.get("outcome") or {}
+    lines += [f"  {outcome[key]}" for key in ("message", "line") if outcome.get(key)]
+    if status.get("hint"):
+        lines.append(f"  {status['hint']}")
+    lines += aligned(facts(status))
     lines += [f"  ! {alarm['text']}" for alarm in status["alarms"][-3:]]
+    lines += [f"  {step}" for step in next_steps(status)]
     return "\n".join(lines)
+
+
+def aligned(pairs: list[tuple[str, str]]) -> list[str]:
+    """Labels and texts as lines, the texts below each other."""
+    width = max(len(label) for label, _ in pairs)
+    return [f"  {label:<{width}}  {told}" for label, told in pairs]

@@ -1,0 +1,77 @@
+"""Driving a run from a command: in this terminal, in a session of its own, or as a batch job."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from burstlens.errors import BurstlensError, RunError
+from burstlens.printable import printable
+from burstlens.run_dir import RunDir
+from burstlens.status import next_steps, status_of
+
+if TYPE_CHECKING:
+    from burstlens.workflows.snapshot import Snapshot
+
+
+def drive(run: RunDir, *, as_json: bool) -> int:
+    """Drive a run to its end, shown in this terminal; returns the exit code.
+
+    Raises the BurstlensError of what ends the driver before the run has an outcome.
+    """
+    from burstlens.terminal import View
+    from burstlens.workflows.run import execute
+
+    if not as_json:
+        print(f"run {run.id}\npictures arrive in {run.products}", flush=True)
+    view = View()
+
+    def tick(snapshot: Snapshot) -> None:
+        if not as_json:
+            view.show(snapshot.value())
+
+    with view:
+        outcome = execute(run, tick)
+    last = status_of(str(run.path))
+    if as_json:
+        print(json.dumps(last, indent=2), flush=True)
+        return outcome.exit_code
+    view.end(last)
+    for text in (f"burstlens: {outcome.message}" if outcome.message else "", outcome.line or ""):
+        if text:
+            tell(printable(text))
+    for step in next_steps(last):
+        tell(step)
+    return outcome.exit_code
+
+
+def send_off(run: RunDir, *, batch: bool, as_json: bool) -> None:
+    """Start a driver that outlives this command: as a batch job, or in a session of its own.
+
+    Raises RunError, saying how to go on, when it does not begin.
+    """
+    from burstlens.workflows import detach
+
+    told = {"run": run.id, "path": str(run.path)}
+    try:
+        if batch:
+            told["driver_job"] = detach.submit_driver(run)
+        else:
+            detach.detach(run)
+    except BurstlensError as error:
+        how = "--batch" if batch else "--detach"
+        raise RunError(f"{error}\ngo on with: burstlens resume {run.id} {how}") from error
+    if not batch and detach.is_ended_at_logout():
+        tell("warning: systemd ends your processes here when you log out "
+             "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip
+    if as_json:
+        print(json.dumps(told), flush=True)
+        return
+    driver = f"is driven by job {told['driver_job']}" if batch else "runs"
+    print(f"{run.id} {driver}; watch it: burstlens watch {run.id}", flush=True)
+
+
+def tell(text: str) -> None:
+    """Say something that is not the command's result: on standard error."""
+    print(text, file=sys.stderr, flush=True)
