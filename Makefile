@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow fault lint bench wheel clean
+.PHONY: demo test test-slow fault lint bench emulator wheel clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Burstlens needs Python 3.11 or newer; PYTHON=python3.12 make ... names another")'
@@ -34,6 +34,11 @@ lint: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench
+
+# An emulated libdatawarp with its header and pkg-config file: make emulator PREFIX=/some/dir
+emulator: $(VENV)/core
+	@test -n "$(PREFIX)" || { echo "make emulator PREFIX=dir: where to install it" >&2; exit 2; }
+	$(BIN)/python -m burstlens.stagers.emulator "$(PREFIX)"
 
 wheel: $(VENV)/dev
 	$(BIN)/python -m build --wheel --no-isolation
