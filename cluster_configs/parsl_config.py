@@ -31,12 +31,13 @@ from burstlens.cluster_configs.batch_script import VIEWING, minutes
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import Slurm
-from burstlens.errors import SiteError
+from burstlens.errors import BurstlensError, SiteError
 
 JOBS = "jobs"
 """Label of the threads that start and await supervised jobs."""
 BLOCK_VARIABLE = "BURSTLENS_BLOCK"
 """Names Parsl's folder of the run in the environment of each process of its viewing block."""
+RETRIES = 2
 HEARTBEAT_S = 2
 LOST_S = 10
 """A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
@@ -48,12 +49,18 @@ _SILENT_S = 10.0
 _INTERCHANGE = ("setsid", "setpriv", "--pdeathsig", "TERM", "interchange.py")
 
 
+def _cost(error: Exception, _task: Any) -> float:
+    """What a failure takes of the retries: a worker that died one, an answer all of them."""
+    return RETRIES + 1.0 if isinstance(error, BurstlensError) else 1.0
+
+
 def config(site: Site, parsl_folder: Path, jobs: int) -> Config:
     """A configuration without a viewing block yet; ``jobs`` supervised jobs may run at once."""
     return Config(
         executors=[ThreadPoolExecutor(label=JOBS, max_threads=jobs)],
         run_dir=str(parsl_folder),
-        retries=2,
+        retries=RETRIES,
+        retry_handler=_cost,
         strategy="none",
         strategy_period=0.5,
         # A record of each task at INFO costs ten times the submission itself.

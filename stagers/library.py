@@ -7,6 +7,7 @@ import glob
 import os
 import shutil
 import subprocess
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ FOLDERS = (
     "/opt/cray/dws/*/lib*",
 )
 
+_ONCE = threading.Lock()
+
 
 def symbol(name: str) -> Any:
     """A function or constant of the library. Raises SiteError, also when it has none such."""
@@ -37,9 +40,14 @@ def symbol(name: str) -> Any:
         raise SiteError(f"{path} has no {name}: it is another version of libdatawarp") from None
 
 
-@functools.cache
 def ffi() -> Any:
     """cffi with the declarations of ``libdatawarp.h``."""
+    with _ONCE:  # types of two of them do not go together
+        return _ffi()
+
+
+@functools.cache
+def _ffi() -> Any:
     from cffi import FFI
 
     made = FFI()
