@@ -71,7 +71,7 @@ def _version(flags: tuple[str, ...]) -> str:
 
 def _install(prefix: Path, flags: tuple[str, ...]) -> None:
     sources = sorted(str(path) for path in HERE.glob("*.c"))
-    library = [path for path in sources if not path.endswith("tool.c")]
+    library = [path for path in sources if not path.endswith(("copier.c", "tool.c"))]
     with tempfile.TemporaryDirectory(dir=prefix) as work:
         made, tool = Path(work, SONAME), Path(work, "dw-emulator")
         shared = ("-shared", "-fPIC", "-fvisibility=hidden", f"-Wl,-soname,{SONAME}")

@@ -1,8 +1,4 @@
-/* The process that copies the files of one call, long after its caller may have gone.
- *
- * A file's record is locked while it is copied. Whoever terminates the stage unlinks the record and
- * waits for that lock, so the copier looks again and again whether it still has a name.
- */
+/* The process that copies the files of one job, a few at a time, and puts the outcome on record. */
 #include "emulator.h"
 
 #include <errno.h>
@@ -18,100 +14,123 @@
 #include <unistd.h>
 
 #define BLOCK (1 << 20)
-#define LOOK_NS 5000000L
+#define MOST_THREADS 16
+#define SWEEP_EVERY 256 /* jobs */
 
-struct copying {
-    const char *state;
+struct copier {
+    struct place place; /* its state only */
     unsigned long long number;
-    char direction;
-    char *next, *end;
-    pthread_mutex_t lock;
-    double bandwidth, delay;
+    struct job job;
+    size_t at;
+    pthread_mutex_t turn;
+    double delay, bandwidth;
 };
 
-static void pause_s(double seconds) {
-    struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    while (nanosleep(&left, &left) && errno == EINTR)
-        ;
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* A terminated stage has lost its record. */
 static int terminated(int record) {
     struct stat found;
     return fstat(record, &found) || found.st_nlink == 0;
 }
 
-/* Pause, but not beyond the stage's termination. */
-static void pause_or_end(double seconds, int record) {
-    for (double look = LOOK_NS / 1e9; seconds > 0 && !terminated(record); seconds -= look)
-        pause_s(seconds < look ? seconds : look);
-}
-
-/* One of the places in which an instance copies; as many as dw_set_stage_concurrency allows. */
-static int take_slot(const char *state, int record) {
-    char name[32], path[PATH_MAX];
-    while (!terminated(record)) {
-        unsigned int most = limit_of(state);
-        for (unsigned int i = 0; i < most; i++) {
-            snprintf(name, sizeof name, "slot.%u", i);
-            int fd = join(path, state, name) ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-            if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-                return fd;
-            if (fd >= 0)
-                close(fd);
-        }
-        pause_s(LOOK_NS / 1e9);
+/* Returns at the given time, or -ECANCELED as soon as the stage is terminated. */
+static int pause_until(double end, int record) {
+    for (double left; !terminated(record);) {
+        if ((left = end - now()) <= 0)
+            return 0;
+        double part = left < 0.002 ? left : 0.002;
+        struct timespec pause = {0, (long)(part * 1e9)};
+        nanosleep(&pause, NULL);
     }
-    return -1;
+    return -ECANCELED;
 }
 
-/* Copy up to `most` bytes. Returns a negative errno. */
-static int pump(int from, int to, off_t most, double bandwidth, int record) {
+/* One of the places that the instance's limit leaves: a lock, which a dead copier gives back. */
+static int take_slot(const struct copier *copier, int record) {
+    char name[24], path[PATH_MAX];
+    for (;;) {
+        unsigned int limit = limit_of(copier->place.state);
+        for (unsigned int i = 0; i < limit; i++) {
+            snprintf(name, sizeof name, "slot.%u", i);
+            if (join(path, copier->place.state, name))
+                return -ENAMETOOLONG;
+            int slot = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+            if (slot < 0)
+                return -errno;
+            if (flock(slot, LOCK_EX | LOCK_NB) == 0)
+                return slot;
+            close(slot);
+        }
+        int error = pause_until(now() + 0.001, record);
+        if (error)
+            return error;
+    }
+}
+
+static int write_all(int fd, const char *block, size_t size) {
+    while (size > 0) {
+        ssize_t done = write(fd, block, size);
+        if (done < 0 && errno != EINTR)
+            return -errno;
+        if (done > 0) {
+            block += done;
+            size -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+/* Copy up to `most` bytes, not faster than the bandwidth. */
+static int pump(const struct copier *copier, int from, int to, off_t most, int record) {
     char *block = malloc(BLOCK);
-    size_t step = bandwidth > 0 && bandwidth < 20.0 * BLOCK ? (size_t)(bandwidth / 20) + 1 : BLOCK;
+    double begin = now();
+    off_t done = 0;
     int error = block ? 0 : -ENOMEM;
-    while (!error && most > 0 && !terminated(record)) {
-        size_t wanted = (off_t)step < most ? step : (size_t)most;
-        ssize_t size = read(from, block, wanted);
-        if (size == 0)
-            break;
-        if (size < 0) {
-            error = errno == EINTR ? 0 : -errno;
+    while (!error && done < most) {
+        size_t part = most - done < BLOCK ? (size_t)(most - done) : BLOCK;
+        if (copier->bandwidth > 0 && (double)part > copier->bandwidth * 0.1)
+            part = 1 + (size_t)(copier->bandwidth * 0.1);
+        ssize_t size = read(from, block, part);
+        if (size < 0 && errno == EINTR)
             continue;
+        if (size <= 0) {
+            error = size ? -errno : 0;
+            break;
         }
-        most -= size;
-        for (ssize_t done = 0; !error && done < size;) {
-            ssize_t written = write(to, block + done, (size_t)(size - done));
-            if (written < 0 && errno != EINTR)
-                error = -errno;
-            done += written > 0 ? written : 0;
-        }
-        if (bandwidth > 0)
-            pause_or_end((double)size / bandwidth, record);
+        error = write_all(to, block, (size_t)size);
+        done += size;
+        if (!error && terminated(record))
+            error = -ECANCELED;
+        if (!error && copier->bandwidth > 0)
+            error = pause_until(begin + (double)done / copier->bandwidth, record);
     }
     free(block);
     return error;
 }
 
-/* Copy one file, with the trouble that was asked for. Returns a negative errno. */
-static int copy(const char *source, const char *target, struct fault fault, double bandwidth,
-                int record) {
+static int transfer(const struct copier *copier, const char *dw, const char *pfs,
+                    struct fault fault, int record) {
+    int inward = copier->job.direction == 'i';
     struct stat found;
-    int from = open(source, O_RDONLY | O_CLOEXEC);
+    int from = open(inward ? pfs : dw, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         return -errno;
-    /* The umask alone gives the mode: executable bits are lost, as on a Cray. */
-    int to = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int error = to < 0 ? -errno : fstat(from, &found) ? -errno : 0;
-    if (!error) {
-        off_t most = fault.trouble == NONE ? (off_t)1 << 62 : found.st_size / 2;
-        error = pump(from, to, most, bandwidth, record);
-    }
+    int to = open(inward ? dw : pfs, O_WRONLY | O_TRUNC | O_CLOEXEC | (inward ? 0 : O_CREAT), 0666);
+    int error = to < 0 || fstat(from, &found) ? -errno : 0;
+    if (!error)
+        error = pump(copier, from, to, fault.trouble == NONE ? (off_t)1 << 62 : found.st_size / 2,
+                     record);
     if (!error && fault.trouble == KILL)
         kill(getpid(), SIGKILL);
+    if (!error && fault.trouble == HANG)
+        error = pause_until(now() + 1e9, record);
     if (!error && fault.trouble == FAIL)
         error = -fault.error;
-    while (!error && fault.trouble == HANG && !terminated(record))
-        pause_s(LOOK_NS / 1e9);
     if (!error && fsync(to))
         error = -errno;
     if (to >= 0 && close(to) && !error)
@@ -120,87 +139,87 @@ static int copy(const char *source, const char *target, struct fault fault, doub
     return error;
 }
 
-static void carry_out(struct copying *all, const char *key, const char *dw, const char *pfs) {
+static void copy_file(const struct copier *copier, const char *key, const char *dw,
+                      const char *pfs) {
     char path[PATH_MAX];
-    struct record told;
-    struct place place;
-    if (join(path, all->state, key))
-        return;
-    int record = open(path, O_RDWR | O_CLOEXEC);
+    struct record state;
+    int record = join(path, copier->place.state, key) ? -1 : open(path, O_RDWR | O_CLOEXEC);
     if (record < 0)
-        return; /* terminated before it began */
-    int slot = take_slot(all->state, record);
-    while (slot >= 0 && flock(record, LOCK_EX) && errno == EINTR)
+        return; /* terminated before its turn */
+    /* Whoever terminates the stage waits for this lock: nothing is written after that. */
+    while (flock(record, LOCK_EX) && errno == EINTR)
         ;
-    if (slot >= 0 && !terminated(record) && !record_parse(record, &told) &&
-        told.job == all->number && told.state == PENDING) {
-        snprintf(place.state, sizeof place.state, "%s", all->state);
-        struct fault fault = fault_of(&place, dw, 0);
-        const char *source = all->direction == 'i' ? pfs : dw;
-        const char *target = all->direction == 'i' ? dw : pfs;
-        pause_or_end(all->delay, record);
-        int error = copy(source, target, fault, all->bandwidth, record);
-        record_close(record, error ? FAILED : COMPLETE, -error);
+    if (terminated(record) || record_parse(record, &state) || state.job != copier->number) {
+        close(record);
+        return;
     }
-    close(record);
+    int slot = take_slot(copier, record);
+    int error = slot < 0 ? slot : pause_until(now() + copier->delay, record);
+    if (!error)
+        error = transfer(copier, dw, pfs, fault_of(copier->place.state, dw, 0), record);
     if (slot >= 0)
         close(slot);
+    record_close(record, error ? FAILED : COMPLETE, -error);
+    close(record);
 }
 
-static char *taken(struct copying *all) {
-    char *at = all->next;
-    if (at >= all->end)
-        return NULL;
-    all->next = at + strlen(at) + 1;
-    return at;
-}
-
-static void *work(void *argument) {
-    struct copying *all = argument;
+static void *copy_files(void *context) {
+    struct copier *copier = context;
+    const char *key, *dw, *pfs;
     for (;;) {
-        pthread_mutex_lock(&all->lock);
-        char *key = taken(all), *dw = taken(all), *pfs = taken(all);
-        pthread_mutex_unlock(&all->lock);
-        if (!pfs)
+        pthread_mutex_lock(&copier->turn);
+        int more = job_next(&copier->job, &copier->at, &key, &dw, &pfs);
+        pthread_mutex_unlock(&copier->turn);
+        if (!more)
             return NULL;
-        carry_out(all, key, dw, pfs);
+        copy_file(copier, key, dw, pfs);
     }
 }
 
-/* Copy all files of a job. */
-int copier_run(const char *state, unsigned long long number, int handed) {
+static int load(int fd, struct job *job) {
     struct stat found;
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error of the stage */
-    int fd = job_adopt(state, number, handed);
-    if (fd < 0 || fstat(fd, &found))
-        return fd < 0 ? fd : -errno;
-    char *text = malloc((size_t)found.st_size + 1);
-    if (!text || pread(fd, text, (size_t)found.st_size, 0) != found.st_size || found.st_size < 2)
+    if (fstat(fd, &found) || found.st_size < 2)
         return -EIO;
-    text[found.st_size] = '\0';
-    struct copying all = {
-        .state = state,
-        .number = number,
-        .direction = text[0],
-        .next = text + 2,
-        .end = text + found.st_size,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .bandwidth = setting_of(state, "bandwidth", "DW_EMULATOR_BANDWIDTH"),
-        .delay = setting_of(state, "delay", "DW_EMULATOR_DELAY_S"),
-    };
-    pthread_t threads[64];
-    unsigned int count = 0, most = limit_of(state), files = 0;
-    for (char *at = all.next; at < all.end; at += strlen(at) + 1)
+    job->text = malloc((size_t)found.st_size);
+    if (!job->text)
+        return -ENOMEM;
+    while (job->size < (size_t)found.st_size) {
+        ssize_t size = pread(fd, job->text + job->size, (size_t)found.st_size - job->size,
+                             (off_t)job->size);
+        if (size <= 0)
+            return -EIO;
+        job->size += (size_t)size;
+    }
+    job->direction = job->text[0];
+    return 0;
+}
+
+/* Copy the files of a job, whose locked file is descriptor `handed`. Returns 0 or a negative errno;
+ * what became of each file is on record. */
+int copier_run(const char *state, unsigned long long number, int handed) {
+    struct copier copier = {.number = number, .at = 2, .turn = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[MOST_THREADS];
+    unsigned int started = 0, files = 0;
+    const char *key, *dw, *pfs;
+    snprintf(copier.place.state, PATH_MAX, "%s", state);
+    int fd = job_adopt(state, number, handed);
+    int error = fd < 0 ? fd : load(fd, &copier.job);
+    if (error)
+        return error;
+    copier.delay = setting_of(state, "delay", "DW_EMULATOR_DELAY_S");
+    copier.bandwidth = setting_of(state, "bandwidth", "DW_EMULATOR_BANDWIDTH");
+    for (size_t at = 2; files < MOST_THREADS && job_next(&copier.job, &at, &key, &dw, &pfs);)
         files++;
-    files /= 3;
-    for (; count + 1 < most && count + 1 < files && count < 63; count++)
-        if (pthread_create(&threads[count], NULL, work, &all))
-            break;
-    work(&all);
-    while (count > 0)
-        pthread_join(threads[--count], NULL);
+    while (started + 1 < files &&
+           !pthread_create(&threads[started], NULL, copy_files, &copier))
+        started++;
+    copy_files(&copier);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
     job_remove(state, number);
-    free(text);
     close(fd);
+    free(copier.job.text);
+    if (number % SWEEP_EVERY == 0)
+        record_sweep(&copier.place);
     return 0;
 }

@@ -50,7 +50,7 @@ int dw_terminate_file_stage(const char *dw_file);
 int dw_terminate_directory_stage(const char *dw_directory);
 int dw_terminate_list_stage(const char **dw_files);
 
-/* Walk over the failed stages below a path. Reading returns the length of the path, 0 at the end. */
+/* Walk over the failed stages below a path. A read returns the path's length, 0 at the end. */
 typedef struct dw_failed_stage_state dw_failed_stage_t;
 int dw_open_failed_stage(const char *dw_instance_path, dw_failed_stage_t **walk);
 int dw_read_failed_stage(dw_failed_stage_t *walk, char *path, int path_size, int *stage_errno);

@@ -27,6 +27,14 @@ int place_of(const char *path, int may_be_absent, struct place *place);
 int key_of(int folder, const char *path, char key[KEY_SIZE]);
 int join(char *into, const char *folder, const char *name);
 
+/* ---- check.c: the paths of a stage */
+
+int absolute(const char *path, char *full);
+int check_pfs(const char *path);
+int check_folder(const char *path);
+int check_target(const char *path);
+int check_source(const char *path);
+
 /* ---- record.c: how stages stand, on disk */
 
 #define PENDING 'P'
@@ -52,20 +60,23 @@ int record_write(const struct place *place, const char *key, const struct record
 int record_drop(const struct place *place, const char *key);
 void record_close(int fd, char state, int error);
 void record_sweep(const struct place *place);
+int stage_of(const char *path, struct place *place, char key[KEY_SIZE], struct record *record);
 
 /* ---- job.c: the files of one call, and the process that copies them */
 
 struct job {
     char direction;
-    char *text; /* direction, then for each file: key, DW path, PFS path, each ended by a NUL */
+    char *text; /* for each file: key, DW path, PFS path, each ended by a NUL */
     size_t size, room;
 };
 
+int job_next(const struct job *job, size_t *at, const char **key, const char **dw,
+             const char **pfs);
 int job_add(struct job *job, const char *key, const char *dw, const char *pfs);
 int job_open(const struct place *place, unsigned long long number);
 int job_save(int fd, const struct job *job);
 int job_adopt(const char *state, unsigned long long number, int handed);
-int job_alive(const struct place *place, unsigned long long number);
+int job_alive(const char *state, unsigned long long number);
 void job_remove(const char *state, unsigned long long number);
 
 /* ---- launch.c */
@@ -88,7 +99,7 @@ struct fault {
     int error;
 };
 
-struct fault fault_of(const struct place *place, const char *path, int at_call);
+struct fault fault_of(const char *state, const char *path, int at_call);
 double setting_of(const char *state, const char *name, const char *variable);
 int faults_write(const char *state, char **words);
 
@@ -96,7 +107,7 @@ int faults_write(const char *state, char **words);
 unsigned int limit_of(const char *state);
 
 /* ---- walk.c: each regular file below a folder; links are passed over */
-typedef int visit(void *context, const char *path, const char *below);
-int walk(const char *folder, const char *copy, visit *visit, void *context);
+typedef int visitor(void *context, const char *path, const char *below);
+int walk(const char *folder, const char *copy, visitor *visit, void *context);
 
 #endif

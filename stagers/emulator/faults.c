@@ -1,125 +1,173 @@
-/* Trouble made on purpose, and the pace of copies.
+/* Trouble made on purpose, and the pace of copies: words between blanks, in the file `faults` of
+ * the state folder and in the environment.
  *
- * Rules stand in $DW_EMULATOR_FAULTS and in the file `faults` of the state folder, parted by blanks:
- * WHAT:GLOB[:COUNT]. GLOB is matched with the whole path of the DW file. COUNT is how often the rule
- * holds, or @N for the N-th time alone. Settings stand there too: bandwidth=BYTES, delay=SECONDS.
+ *     bandwidth=BYTES   delay=SECONDS   WHAT:GLOB   WHAT:GLOB:COUNT   WHAT:GLOB:@NTH
+ *
+ * WHAT is hang, kill, short or an errno. An errno that a service gives when it is asked (EBUSY) is
+ * given by the call, any other (EIO) by the copy; call-EIO and copy-EBUSY turn that round.
  */
 #include "emulator.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST 8192
+#define LONGEST 16384
+
+struct rule {
+    struct fault fault;
+    int at_call;
+    char glob[PATH_MAX];
+    long first, last; /* which of the hits, counted from 1 */
+};
 
 static const struct {
     const char *name;
     int error, at_call;
 } errors[] = {
-    {"EAGAIN", EAGAIN, 1},       {"EALREADY", EALREADY, 1}, {"EBUSY", EBUSY, 1},
-    {"EINTR", EINTR, 1},         {"EINVAL", EINVAL, 1},     {"ENOBUFS", ENOBUFS, 1},
-    {"ETIMEDOUT", ETIMEDOUT, 1}, {"EACCES", EACCES, 0},     {"EDQUOT", EDQUOT, 0},
-    {"EIO", EIO, 0},             {"ENOENT", ENOENT, 0},     {"ENODATA", ENODATA, 1},
-    {"ENOSPC", ENOSPC, 0},       {"EPERM", EPERM, 0},       {"EROFS", EROFS, 0},
-    {"ESTALE", ESTALE, 0},
+    {"EACCES", EACCES, 0},   {"EAGAIN", EAGAIN, 1}, {"EALREADY", EALREADY, 1},
+    {"EBUSY", EBUSY, 1},     {"EDQUOT", EDQUOT, 0}, {"EFBIG", EFBIG, 0},
+    {"EINTR", EINTR, 1},     {"EINVAL", EINVAL, 1}, {"EIO", EIO, 0},
+    {"ENOBUFS", ENOBUFS, 1}, {"ENODATA", ENODATA, 1}, {"ENOENT", ENOENT, 0},
+    {"ENOMEM", ENOMEM, 1},   {"ENOSPC", ENOSPC, 0}, {"EPERM", EPERM, 0},
+    {"EROFS", EROFS, 0},     {"ESTALE", ESTALE, 0}, {"ETIMEDOUT", ETIMEDOUT, 1},
 };
 
-/* What the state folder and then the environment say, in one text. */
-static void rules(const char *state, const char *variable, char text[MOST]) {
-    char path[PATH_MAX];
-    size_t size = 0;
-    FILE *file = join(path, state, "faults") ? NULL : fopen(path, "re");
-    if (file) {
-        size = fread(text, 1, MOST / 2, file);
-        fclose(file);
-    }
-    const char *more = variable ? getenv(variable) : NULL;
-    snprintf(text + size, MOST - size, " %s", more ? more : "");
-}
-
-static int meaning(const char *what, int at_call, struct fault *fault) {
-    int forced = strncmp(what, "call-", 5) == 0; /* call-EIO: at the call all the same */
-    what += forced ? 5 : 0;
-    *fault = (struct fault){NONE, 0};
-    if (!at_call && strcmp(what, "hang") == 0)
-        fault->trouble = HANG;
-    else if (!at_call && strcmp(what, "kill") == 0)
-        fault->trouble = KILL;
-    else if (!at_call && strcmp(what, "short") == 0)
-        fault->trouble = SHORT;
+static int meaning(const char *what, struct rule *rule) {
+    static const char *const troubles[] = {[HANG] = "hang", [KILL] = "kill", [SHORT] = "short"};
+    int turned = !strncmp(what, "call-", 5) || !strncmp(what, "copy-", 5);
+    for (enum trouble trouble = HANG; trouble <= SHORT; trouble++)
+        if (!strcmp(what, troubles[trouble]))
+            rule->fault.trouble = trouble;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (strcmp(what, errors[i].name) == 0 && (errors[i].at_call || forced) == at_call)
-            *fault = (struct fault){FAIL, errors[i].error};
-    return fault->trouble != NONE;
+        if (!strcmp(what + (turned ? 5 : 0), errors[i].name)) {
+            rule->fault = (struct fault){FAIL, errors[i].error};
+            rule->at_call = turned ? what[1] == 'a' : errors[i].at_call;
+        }
+    return rule->fault.trouble != NONE;
 }
 
-/* Count one more match of a rule; whether it holds this time. */
-static int holds(const char *state, const char *rule, const char *count) {
-    char path[PATH_MAX], name[32], text[16] = "";
-    unsigned long hash = 5381;
-    if (!count)
-        return 1;
-    for (const char *at = rule; *at; at++)
-        hash = hash * 33 + (unsigned char)*at;
-    snprintf(name, sizeof name, "fault.%lx", hash);
+/* Read one word; 0 when it is no rule. */
+static int parse(const char *word, struct rule *rule) {
+    char text[PATH_MAX], *rest = text, *end = NULL;
+    if (snprintf(text, sizeof text, "%s", word) >= PATH_MAX)
+        return 0;
+    const char *what = strsep(&rest, ":"), *glob = strsep(&rest, ":");
+    *rule = (struct rule){.first = 1, .last = LONG_MAX};
+    if (!glob || !glob[0] || !meaning(what, rule))
+        return 0;
+    strcpy(rule->glob, glob);
+    if (rest) {
+        rule->last = strtol(rest + (rest[0] == '@'), &end, 10);
+        rule->first = rest[0] == '@' ? rule->last : 1;
+    }
+    return rule->last > 0 && (!end || !end[0]);
+}
+
+/* The number of this hit of a rule, kept in the state folder. */
+static long hit(const char *state, const char *word) {
+    char name[40], path[PATH_MAX], text[24] = "";
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *at = word; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    snprintf(name, sizeof name, "hits.%016llx", (unsigned long long)hash);
+    mkdir(state, 0700); /* this may be the first call ever in the instance */
     int fd = join(path, state, name) ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return 1;
     while (flock(fd, LOCK_EX) && errno == EINTR)
         ;
-    long times = pread(fd, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) + 1 : 1;
-    int length = snprintf(text, sizeof text, "%ld\n", times);
+    if (pread(fd, text, sizeof text - 1, 0) < 0)
+        text[0] = '\0';
+    long number = strtol(text, NULL, 10) + 1;
+    int length = snprintf(text, sizeof text, "%ld", number);
     if (pwrite(fd, text, (size_t)length, 0) != length)
-        times = 0;
+        number = 1;
+    flock(fd, LOCK_UN);
     close(fd);
-    return count[0] == '@' ? times == strtol(count + 1, NULL, 10) : times <= strtol(count, NULL, 10);
+    return number;
 }
 
-/* What is to go wrong with the stage of a DW file: at the call that starts it, or in the copy. */
-struct fault fault_of(const struct place *place, const char *path, int at_call) {
-    char text[MOST], *next = text;
-    struct fault fault = {NONE, 0};
-    rules(place->state, "DW_EMULATOR_FAULTS", text);
-    for (char *rule; (rule = strsep(&next, " \t\n"));) {
-        char copy[PATH_MAX], *parts = copy;
-        if (snprintf(copy, sizeof copy, "%s", rule) >= PATH_MAX)
+/* All words: those of the environment, then those of the file. */
+static void words_of(const char *state, char *text) {
+    char path[PATH_MAX];
+    const char *given = getenv("DW_EMULATOR_FAULTS");
+    size_t size = (size_t)snprintf(text, LONGEST / 2, "%s ", given ? given : "");
+    if (size >= LONGEST / 2)
+        size = LONGEST / 2 - 1;
+    int fd = join(path, state, "faults") ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t more = read(fd, text + size, LONGEST - size - 1);
+    text[size + (more > 0 ? (size_t)more : 0)] = '\0';
+    close(fd);
+}
+
+/* The trouble meant for the whole path of a DW file, at the call or in the copy. A word that is no
+ * rule fails every call with EINVAL: a test with a misspelt fault must not pass. */
+struct fault fault_of(const char *state, const char *path, int at_call) {
+    char text[LONGEST], *rest;
+    struct rule rule;
+    words_of(state, text);
+    for (char *word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+        if (!strncmp(word, "bandwidth=", 10) || !strncmp(word, "delay=", 6))
             continue;
-        const char *what = strsep(&parts, ":"), *glob = strsep(&parts, ":");
-        if (glob && meaning(what, at_call, &fault) && fnmatch(glob, path, 0) == 0 &&
-            holds(place->state, rule, parts))
-            return fault;
+        if (!parse(word, &rule))
+            return (struct fault){FAIL, EINVAL};
+        if (rule.at_call != at_call || fnmatch(rule.glob, path, 0))
+            continue;
+        if (rule.last == LONG_MAX)
+            return rule.fault;
+        long number = hit(state, word);
+        if (number >= rule.first && number <= rule.last)
+            return rule.fault;
     }
     return (struct fault){NONE, 0};
 }
 
-/* A setting: `name=value` in the state folder, or the variable's value; 0 where there is none. */
+/* "bandwidth" or "delay": from its variable, else from the words; 0 when not given. */
 double setting_of(const char *state, const char *name, const char *variable) {
-    char text[MOST], *next = text;
+    char text[LONGEST], *rest;
+    const char *given = getenv(variable);
     size_t length = strlen(name);
-    const char *value = getenv(variable);
-    double found = value ? strtod(value, NULL) : 0.0;
-    rules(state, NULL, text);
-    for (char *word; (word = strsep(&next, " \t\n"));)
-        if (strncmp(word, name, length) == 0 && word[length] == '=')
-            found = strtod(word + length + 1, NULL);
-    return found < 0 ? 0 : found;
+    if (given)
+        return atof(given);
+    words_of(state, text);
+    for (char *word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
+        if (!strncmp(word, name, length) && word[length] == '=')
+            return atof(word + length + 1);
+    return 0;
 }
 
-/* Put rules and settings in place of those of the state folder; counting begins anew. */
+/* Replace the file; counting begins again. -EINVAL, and nothing is done, for a word that is none of
+ * the above. */
 int faults_write(const char *state, char **words) {
+    struct rule rule;
     char path[PATH_MAX];
+    for (char **word = words; *word; word++)
+        if (strncmp(*word, "bandwidth=", 10) && strncmp(*word, "delay=", 6) && !parse(*word, &rule))
+            return -EINVAL;
     int error = join(path, state, "faults");
-    if (error)
-        return error;
-    FILE *file = fopen(path, "we");
+    FILE *file = error ? NULL : fopen(path, "we");
     if (!file)
+        return error ? error : -errno;
+    for (char **word = words; *word; word++)
+        fprintf(file, "%s\n", *word);
+    if (fclose(file))
         return -errno;
-    for (; *words; words++)
-        fprintf(file, "%s\n", *words);
-    return fclose(file) ? -errno : 0;
+    DIR *folder = opendir(state);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (!strncmp(entry->d_name, "hits.", 5))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    return 0;
 }

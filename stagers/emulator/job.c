@@ -1,8 +1,8 @@
-/* The files of one call, in a job file, and the lock that tells whether their copier lives.
+/* The files of one call, in a job file, and the lock that tells whether the copier lives.
  *
- * The caller locks byte 0 of the job file and hands the descriptor to the copier, which locks byte 1
- * through a descriptor of its own and unlocks byte 0: there is no moment without a lock, and none
- * is left with a process that another thread of the caller may have forked.
+ * The caller locks byte 0 of the job file and hands the descriptor to the copier, which locks
+ * byte 1 through a descriptor of its own and unlocks byte 0: there is no moment without a lock, and
+ * none is left with a process that another thread of the caller may have forked.
  */
 #include "emulator.h"
 
@@ -44,6 +44,19 @@ int job_add(struct job *job, const char *key, const char *dw, const char *pfs) {
     if (!error)
         error = append(job, dw);
     return error ? error : append(job, pfs);
+}
+
+/* The next file of a job, from *at on; 0 at the end. */
+int job_next(const struct job *job, size_t *at, const char **key, const char **dw,
+             const char **pfs) {
+    const char **fields[] = {key, dw, pfs};
+    for (int i = 0; i < 3; i++) {
+        if (*at >= job->size)
+            return 0;
+        *fields[i] = job->text + *at;
+        *at += strlen(*fields[i]) + 1;
+    }
+    return 1;
 }
 
 /* Make the job file and lock it. Returns a descriptor that is none of the first three. */
@@ -96,9 +109,9 @@ int job_adopt(const char *state, unsigned long long number, int handed) {
 }
 
 /* Whether a process holds the job. Nothing is locked to find out. */
-int job_alive(const struct place *place, unsigned long long number) {
+int job_alive(const char *state, unsigned long long number) {
     char path[PATH_MAX];
-    if (job_path(path, place->state, number))
+    if (job_path(path, state, number))
         return 0;
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)

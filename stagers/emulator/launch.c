@@ -1,8 +1,8 @@
 /* Starts the copier as a process that is nobody's child.
  *
- * The caller may be any program, with threads and a SIGCHLD handler of its own. A first child shares
- * its memory and sends no signal when it ends (exit signal 0, so that a wait for any child does not
- * see it either); it spawns the copier in a session of its own and ends, which hands the copier to
+ * The caller may be any program, with threads and a SIGCHLD handler of its own. A first child
+ * shares its memory and sends no signal when it ends (exit signal 0, so that a wait for any child
+ * does not see it either); it spawns the copier in a session of its own and ends, which hands the copier to
  * init. Nothing but posix_spawn runs between the calls.
  */
 #include "emulator.h"

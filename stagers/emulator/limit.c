@@ -108,7 +108,7 @@ int dw_get_stripe_configuration(int fd, int *stripe_size, int *stripe_width, int
         return error;
     if (!stripe_size || !stripe_width || !starting_index)
         return -EINVAL;
-    struct fault fault = fault_of(&place, place.path, 1);
+    struct fault fault = fault_of(place.state, place.path, 1);
     if (fault.error)
         return -fault.error;
     *stripe_size = STRIPE_SIZE;

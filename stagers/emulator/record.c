@@ -91,10 +91,10 @@ static int once(const struct place *place, const char *key, struct record *recor
  * what the workload manager carried out is complete. */
 int record_read(const struct place *place, const char *key, struct record *record) {
     int error = once(place, key, record);
-    if (!error && record->state == PENDING && !job_alive(place, record->job)) {
+    if (!error && record->state == PENDING && !job_alive(place->state, record->job)) {
         /* Read again: the copier may have finished in between. */
         error = once(place, key, record);
-        if (!error && record->state == PENDING && !job_alive(place, record->job)) {
+        if (!error && record->state == PENDING && !job_alive(place->state, record->job)) {
             record->state = FAILED;
             record->error = EIO;
         }
@@ -104,6 +104,14 @@ int record_read(const struct place *place, const char *key, struct record *recor
         record->error = record->state == FAILED ? EIO : 0;
     }
     return error;
+}
+
+/* The record of a path: -ENOENT when it is absent, -EINVAL when no stage was started. */
+int stage_of(const char *path, struct place *place, char key[KEY_SIZE], struct record *record) {
+    int error = place_of(path, 0, place);
+    if (!error)
+        error = key_of(AT_FDCWD, place->path, key);
+    return error ? error : record_read(place, key, record);
 }
 
 /* Put a record in place, over an older one of that file. Needs the lock. */
@@ -161,7 +169,7 @@ void record_sweep(const struct place *place) {
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         unsigned long long job;
         if (sscanf(entry->d_name, "job.%llu", &job) == 1) {
-            if (!job_alive(place, job))
+            if (!job_alive(place->state, job))
                 job_remove(place->state, job);
         } else if (strchr(entry->d_name, '-') && !record_read(place, entry->d_name, &record) &&
                    (record.state == COMPLETE || record.state == FAILED) &&

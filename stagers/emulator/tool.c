@@ -1,86 +1,133 @@
-/* dw-emulator: the copier, and what people want of the emulator on a shell. */
+/* dw-emulator: looks at an instance, ends a job, makes trouble; and is the copier's program. */
 #include "emulator.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char usage[] =
-    "dw-emulator: an emulator of Cray's libdatawarp on ordinary directories.\n"
-    "\n"
-    "    dw-emulator status PATH              how the stages of PATH and below stand\n"
-    "    dw-emulator data-out INSTANCE        carry out what was put off to the end of the job\n"
-    "    dw-emulator faults INSTANCE [RULE..] trouble on purpose: EIO:GLOB, hang:GLOB:1,\n"
-    "                                         short:GLOB, kill:GLOB, bandwidth=BYTES, delay=S\n";
+    "dw-emulator: the Burstlens emulator of DataWarp's libdatawarp\n"
+    "usage: dw-emulator status PATH             the stages of an instance, or of one file\n"
+    "       dw-emulator data-out INSTANCE       carry out what was deferred, wait for the rest\n"
+    "       dw-emulator faults INSTANCE [WORD]  set faults, see docs/emulator.md; none: no faults\n";
 
 static int complain(const char *path, int error) {
-    fprintf(stderr, "dw-emulator: %s: %s\n", path, strerror(-error));
+    const char *text = error == -EINVAL ? "no instance, or never staged" : strerror(-error);
+    fprintf(stderr, "dw-emulator: %s: %s\n", path, text);
     return 1;
 }
 
-typedef int doing(const struct place *place, const char *key, const struct record *record);
+typedef int action(const struct record *record);
 
-static int each(const struct place *place, doing *doing) {
+/* Do it with each record of an instance; returns how often it returned non-zero. */
+static int over(const struct place *place, action *act) {
     struct record record;
-    int error = 0;
+    int bad = 0;
     DIR *folder = opendir(place->state);
-    for (struct dirent *entry; folder && !error && (entry = readdir(folder));)
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
         if (strchr(entry->d_name, '-') && !record_read(place, entry->d_name, &record))
-            error = doing(place, entry->d_name, &record);
+            bad += act(&record) != 0;
     if (folder)
         closedir(folder);
-    return error;
+    return bad;
 }
 
-static int print(const struct place *place, const char *key, const struct record *record) {
-    static const char *const words[] = {"complete", "pending", "deferred", "failed"};
-    static const char states[] = {COMPLETE, PENDING, DEFERRED, FAILED, '\0'};
-    size_t length = strlen(place->path);
-    (void)key;
-    const char *state = strchr(states, record->state);
-    if (strncmp(record->dw, place->path, length) == 0 && state)
-        printf("%-8s  %s %s %s%s%s\n", words[state - states], record->dw,
-               record->direction == 'i' ? "<-" : "->", record->pfs, record->error ? "  " : "",
-               record->error ? strerror(record->error) : "");
+static int show(const struct record *record) {
+    const char *state = record->state == PENDING    ? "pending"
+                        : record->state == DEFERRED ? "deferred"
+                        : record->state == COMPLETE ? "complete"
+                                                    : "failed";
+    printf("%-8s  %s %s %s", state, record->dw, record->direction == 'i' ? "<-" : "->",
+           record->pfs);
+    if (record->state == FAILED)
+        printf("  (%s)", strerror(record->error));
+    putchar('\n');
     return 0;
 }
 
-static int activate(const struct place *place, const char *key, const struct record *record) {
-    (void)place;
-    (void)key;
+static int activate(const struct record *record) {
     if (record->state != DEFERRED)
         return 0;
     int error = dw_stage_file_out(record->dw, NULL, DW_ACTIVATE_DEFERRED_STAGE);
-    return error ? error : dw_wait_file_stage(record->dw);
+    return error ? complain(record->dw, error) : 0;
+}
+
+static int settle(const struct record *record) {
+    int counts[4];
+    if (record->state == PENDING && access(record->dw, F_OK) == 0)
+        dw_wait_file_stage(record->dw);
+    if (dw_query_file_stage(record->dw, counts, counts + 1, counts + 2, counts + 3) == 0 &&
+        counts[3])
+        return complain(record->dw, record->error ? -record->error : -EIO);
+    return 0;
+}
+
+static int status(const char *path) {
+    struct place place;
+    struct record record;
+    char key[KEY_SIZE];
+    int error = place_of(path, 0, &place);
+    if (!error && strcmp(place.path, place.root) == 0)
+        return over(&place, show);
+    if (!error)
+        error = stage_of(path, &place, key, &record);
+    return error ? complain(path, error) : show(&record);
+}
+
+static int data_out(const char *path) {
+    struct place place;
+    int error = place_of(path, 0, &place);
+    if (error)
+        return complain(path, error);
+    int bad = over(&place, activate);
+    return bad + over(&place, settle) ? 1 : 0;
+}
+
+static int faults(const char *path, char **words) {
+    struct place place;
+    int error = place_of(path, 0, &place);
+    int lock = error ? error : state_lock(&place); /* makes the state folder */
+    if (lock < 0)
+        return complain(path, lock);
+    error = faults_write(place.state, words);
+    state_unlock(lock);
+    if (error == -EINVAL) {
+        fprintf(stderr, "dw-emulator: a word is none of bandwidth=N, delay=S, WHAT:GLOB[:COUNT]\n");
+        return 2;
+    }
+    return error ? complain(path, error) : 0;
+}
+
+/* In a process of its own: nothing of the caller's stays but its environment and its umask. */
+static int copy(const char *state, const char *number) {
+    DIR *open_files = opendir("/proc/self/fd");
+    int own = open_files ? dirfd(open_files) : -1;
+    for (struct dirent *entry; open_files && (entry = readdir(open_files));) {
+        int fd = atoi(entry->d_name);
+        if (fd > 3 && fd != own)
+            close(fd);
+    }
+    if (open_files)
+        closedir(open_files);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of that stage */
+    if (chdir("/"))
+        return 1;
+    return copier_run(state, strtoull(number, NULL, 10), 3) ? 1 : 0;
 }
 
 int main(int count, char **words) {
-    struct place place;
     if (count == 4 && strcmp(words[1], "copy") == 0)
-        return copier_run(words[2], strtoull(words[3], NULL, 10), 3) ? 1 : 0;
-    if (count < 3) {
-        fputs(usage, count == 1 ? stdout : stderr);
-        return count == 1 ? 0 : 2;
-    }
-    int error = place_of(words[2], 0, &place);
-    if (error)
-        return complain(words[2], error);
-    if (strcmp(words[1], "status") == 0)
-        error = each(&place, print);
-    else if (strcmp(words[1], "data-out") == 0)
-        error = each(&place, activate);
-    else if (strcmp(words[1], "faults") == 0) {
-        int lock = state_lock(&place);
-        error = lock < 0 ? lock : faults_write(place.state, words + 3);
-        if (lock >= 0)
-            state_unlock(lock);
-    } else {
-        fputs(usage, stderr);
-        return 2;
-    }
-    return error ? complain(words[2], error) : 0;
+        return copy(words[2], words[3]);
+    if (count == 3 && strcmp(words[1], "status") == 0)
+        return status(words[2]);
+    if (count == 3 && strcmp(words[1], "data-out") == 0)
+        return data_out(words[2]);
+    if (count >= 3 && strcmp(words[1], "faults") == 0)
+        return faults(words[2], words + 3);
+    fputs(usage, stderr);
+    return 2;
 }

@@ -12,7 +12,7 @@ static int by_name(const FTSENT **one, const FTSENT **other) {
 
 /* Call `visit` with each file and its path below the folder; with `copy`, the folders are made
  * there too. A file that goes meanwhile is passed over. */
-int walk(const char *folder, const char *copy, visit *visit, void *context) {
+int walk(const char *folder, const char *copy, visitor *visit, void *context) {
     char target[PATH_MAX];
     char *const roots[] = {(char *)folder, NULL};
     size_t length = strlen(folder);
