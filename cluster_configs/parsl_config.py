@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -88,17 +89,25 @@ class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has n
         finally:
             del client.run
 
-    def managers(self) -> list[dict[str, Any]] | None:
-        """The managers of its nodes, as the interchange knows them; None when it is silent.
+    def managers(self, live: Collection[str]) -> list[dict[str, Any]] | None:
+        """The managers of its ``live`` blocks, as the interchange knows them; None when it is
+        silent.
 
-        It is asked only where it has an answer to give within moments; one that died meanwhile
-        makes Parsl's command channel useless, and with it this executor.
+        Those of a block whose job is over get no more tasks: on a node that Slurm has given up
+        they may go on, but without the buffer. The interchange answers within moments; one that
+        died meanwhile makes Parsl's command channel useless, and with it this executor.
         """
         try:
-            found: list[dict[str, Any]] = self.command_client.run("MANAGERS", timeout_s=_SILENT_S)
+            found: list[dict[str, Any]] = self._ask("MANAGERS")
+            for manager in found:
+                if manager["block_id"] not in live and manager["active"]:
+                    self._ask(["HOLD_MANAGER", manager["manager"]])
         except (CommandClientTimeoutError, CommandClientBadError):
             return None
-        return found
+        return [manager for manager in found if manager["block_id"] in live]
+
+    def _ask(self, message: str | list[str]) -> Any:
+        return self.command_client.run(message, timeout_s=_SILENT_S)
 
     def _first_answer(self, message: str, timeout_s: float) -> Any:
         socket, end = self.command_client.zmq_socket, time.monotonic() + timeout_s

@@ -76,6 +76,11 @@ class JobState:
         return self.state not in _WAITING | _ACTIVE
 
     @property
+    def final(self) -> bool:
+        """Whether nothing more becomes of it, the stage out of its buffer included."""
+        return self.over and self.state not in _AFTER
+
+    @property
     def hopeless(self) -> bool:
         """Whether it waits for what will not come by itself."""
         return self.waiting and bool(_HOPELESS.search(self.reason))

@@ -60,7 +60,16 @@ class DataWarpStager:
         self._settle(target)
         self._written[target] = target
         # Links are lost on the way, so what they lead to is staged.
-        File(target).stage_in(os.path.realpath(source))
+        real = os.path.realpath(source)
+        try:
+            File(target).stage_in(real)
+        except StagingError as error:
+            if os.access(real, os.R_OK):
+                raise
+            # The library's word is about the file on the buffer; the fault is the source's.
+            raise StagingError(
+                f"cannot stage in to {target.name}", path=str(source), number=error.errno
+            ) from error
 
     def query(self, path: Path) -> State:
         """How the last stage of that file stands, whichever process started it."""

@@ -173,13 +173,14 @@ class Graph:
     def _look(self, block: ViewingBlock) -> str:
         if self._batch is None:
             return "running" if _live_jobs(block) else "gone"
-        managers = block.managers()
+        live = {block.job_ids_to_block[job_id] for job_id in _live_jobs(block)}
+        managers = block.managers(live)
         if managers is None:
             return "broken"
         if managers:
             return "draining" if all(one["draining"] for one in managers) else "running"
         # The scheduler, which is asked seldom, says what became of a block without managers.
-        return "queued" if not self._wanted or _live_jobs(block) else "gone"
+        return "queued" if not self._wanted or live else "gone"
 
     def mend_block(self) -> str | None:
         """Replace a block that is gone or broken; returns what was done, None for nothing.
@@ -292,9 +293,15 @@ class Graph:
             self.view("warm", None, tasks.warm, kinds)
 
 
-def _live_jobs(block: ViewingBlock) -> list[Any]:
-    states = block.provider.status(list(block.job_ids_to_block))
-    return [status for status in states if status.state not in TERMINAL_STATES]
+def _live_jobs(block: ViewingBlock) -> list[str]:
+    """The block's jobs that wait or run, by their ids."""
+    jobs = list(block.job_ids_to_block)
+    states = block.provider.status(jobs)
+    return [
+        job_id
+        for job_id, status in zip(jobs, states, strict=True)
+        if status.state not in TERMINAL_STATES
+    ]
 
 
 def end_orphans(parsl_folder: Path) -> int:

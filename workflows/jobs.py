@@ -250,7 +250,9 @@ class Jobs:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""
         in_progress = any(not unit.whole for unit in report.cursor.open)
         if report.trouble:
-            self._trouble = report.trouble[-1]
+            # That a signal came is known from the exit status: a line before it says why.
+            causes = [line for line in report.trouble if "received signal" not in line]
+            self._trouble = causes[-1] if causes else self._trouble or report.trouble[-1]
         self._tail = report.tail or self._tail
         self._said_done = report.cursor.speech.ended_well
         # The first report after the stop was asked for: what it saw of frames is not older.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import BatchJob, batch_script
@@ -24,6 +24,8 @@ SETTLES_S = 10.0
 FIRST_PAUSE_S = 0.5
 LATE_S = 2.0
 """An sbatch that was killed with its driver may have been heard a moment later."""
+_BEGAN = ("claim", "host.json", "done", "ended.json")
+"""What stands in a job's folder when it waits no longer, whatever Slurm said last."""
 _ENDED_BY_SLURM = {
     "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
 }  # fmt: skip
@@ -40,13 +42,18 @@ class BatchLauncher:
         self.run = run
         self.token = token
         self._waits: dict[str, str] = {}
+        self._folders: dict[str, Path] = {}
         self._over: dict[str, float] = {}
         self._begun: set[str] = set()
 
     @property
     def waits(self) -> Mapping[str, str]:
         """As Slurm said lately."""
-        return self._waits.copy()
+        return {
+            number: reason
+            for number, reason in self._waits.copy().items()
+            if not any((self._folders[number] / mark).exists() for mark in _BEGAN)
+        }
 
     def submit(self, job_folder: Path) -> str:
         """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
@@ -88,13 +95,16 @@ class BatchLauncher:
                     number = found.job_id
                     break
         write_whole(folder / "job_id", number)
+        self._folders[number] = folder
         return f"slurm:{number}"
 
     def find(self, job_folder: Path) -> str | None:
         """By the noted id; by the job's name where a driver was killed as it submitted."""
         noted = job_folder / "job_id"
         if noted.exists():
-            return f"slurm:{noted.read_text().strip()}"
+            number = noted.read_text().strip()
+            self._folders[number] = job_folder
+            return f"slurm:{number}"
         mark = job_folder / "submitting"
         if not mark.exists():
             return None
@@ -103,6 +113,7 @@ class BatchLauncher:
         if found is None:
             return None
         write_whole(noted, found.job_id)
+        self._folders[found.job_id] = job_folder
         return f"slurm:{found.job_id}"
 
     def alive(self, job_id: str) -> bool:
@@ -111,7 +122,8 @@ class BatchLauncher:
         state = self.slurm.state(number)
         self._waits.pop(number, None)
         if state.waiting:
-            self._waits[number] = state.reason
+            if number in self._folders:
+                self._waits[number] = state.reason
             self._give_up_waiting(state)
         if not state.over:
             return True
@@ -130,10 +142,10 @@ class BatchLauncher:
 
     def await_end(self, job_id: str, leaving: Callable[[], bool]) -> None:
         """Wait until Slurm calls the job over; asks at once, then ever more seldom."""
-        pause = FIRST_PAUSE_S
-        while not leaving() and not self.slurm.look(_number(job_id)).over:
+        for pause in growing(FIRST_PAUSE_S, self.site.slurm.query_interval_s):
+            if leaving() or self.slurm.look(_number(job_id)).over:
+                return
             time.sleep(pause)
-            pause = min(1.5 * pause, self.site.slurm.query_interval_s)
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """Slurm's word for it."""
@@ -148,7 +160,7 @@ class BatchLauncher:
         number, end = _number(job_id), time.monotonic() + SETTLES_S
         try:
             state = self.slurm.look(number)
-            while not (state.over or well) and time.monotonic() < end:
+            while not (state.final or well) and time.monotonic() < end:
                 time.sleep(1.0)
                 state = self.slurm.look(number)
         except SlurmError:
@@ -164,6 +176,13 @@ class BatchLauncher:
 
     def _named(self, name: str) -> JobState | None:
         return next((job for job in self.slurm.jobs(self.run.id) if job.name == name), None)
+
+
+def growing(first_s: float, most_s: float) -> Iterator[float]:
+    """Pauses for ever, each half as long again as the one before, up to ``most_s``."""
+    while True:
+        yield first_s
+        first_s = min(1.5 * first_s, most_s)
 
 
 def _number(job_id: str) -> str:

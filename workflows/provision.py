@@ -26,7 +26,7 @@ from burstlens.quantity import show_bytes
 from burstlens.run_dir import RunDir, facts_of
 from burstlens.workflows import host as hosts
 from burstlens.workflows.buffer import BufferRef, prepare
-from burstlens.workflows.launch_batch import BatchLauncher
+from burstlens.workflows.launch_batch import BatchLauncher, growing
 from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.recipe import Buffer, Recipe
 
@@ -118,10 +118,19 @@ class Persistent:
         if not buffer.owned or self.slurm.buffer(buffer.name) is None:
             return
         self.slurm.cancel_all(self.run.id, f"{self.launcher.token}-{VIEWING}")
+        use = f"name={buffer.name}"
+        for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
+            # A job that has ended may still be coming to its end, with the buffer mounted.
+            held = [one for one in self.slurm.holders()
+                    if any(use in line.split() for line in one.lines)]  # fmt: skip
+            if not held or self.leaving():
+                break
+            time.sleep(pause)
         mark = self._mark("destroy")
         job_id = self._submit(mark, directives(self.site.buffer).destroy(buffer.name))
         self._await(job_id, mark, lambda burst: burst is None, buffer.name)
         (mark / "done").touch()
+        self.launcher.await_end(job_id, self.leaving)
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """The line that mounts it."""
@@ -149,8 +158,9 @@ class Persistent:
     def _await(
         self, job_id: str, mark: Path, holds: Callable[[Burst | None], bool], name: str
     ) -> None:
-        pause = FIRST_LOOK_S
-        while not holds(self.slurm.buffer(name)):
+        for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
+            if holds(self.slurm.buffer(name)):
+                return
             if not self.launcher.alive(job_id) and not holds(self.slurm.buffer(name)):
                 raise SiteError(
                     f"{mark.name} of buffer {name} failed: {self.launcher.fate(job_id, mark)}"
@@ -160,7 +170,6 @@ class Persistent:
                 if self.leaving():
                     raise SiteError(f"left while it waited for {mark.name} of buffer {name}")
                 time.sleep(0.1)
-            pause = min(2 * pause, self.site.slurm.query_interval_s)
 
     def _require_room(self, pools: list[Pool]) -> None:
         pool = next((pool for pool in pools if pool.total), None)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from run_case import Case
+from run_case import ENDS_S, Case
 from testbed import ACTIVE, Testbed
 
 SITE = """
@@ -89,6 +90,8 @@ class BatchCase(Case):
 
     def jobs(self, part: str = "") -> list[dict[str, str]]:
         """The run's jobs that Slurm knows, those whose name holds ``part``."""
+        if not (self.run / "run.json").exists():
+            return []
         token = self.buffer_name().removeprefix("bl_r_")
         return [
             job for job in self.slurm.jobs()
@@ -112,6 +115,9 @@ class BatchCase(Case):
     def _buffer_faults(self) -> Iterator[str]:
         if self.buffer_name() in self.slurm.burst():
             yield f"the buffer is left: {self.slurm.burst()}"
+        end = time.monotonic() + ENDS_S
+        while self.has_live("") and time.monotonic() < end:
+            time.sleep(0.2)  # what was cancelled takes Slurm a moment
         live = [job["JobName"] for job in self.jobs() if job["JobState"] in ACTIVE]
         if live:
             yield f"jobs are left: {live}"

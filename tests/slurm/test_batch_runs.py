@@ -7,6 +7,7 @@ import os
 import pwd
 import subprocess
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,7 +28,7 @@ def make_case(slurm: Testbed, library: Any, request: Any) -> Iterator[Callable[.
     made: list[BatchCase] = []
 
     def make(**how: Any) -> BatchCase:
-        name = f"{request.node.name[:40].replace('[', '-').strip(']')}-{len(made)}"
+        name = f"{request.node.originalname[5:30]}-{uuid.uuid4().hex[:6]}"
         made.append(BatchCase(slurm, library, name, **how))
         return made[-1]
 

@@ -151,7 +151,7 @@ def _writes(descriptor: int, data: bytes, *_: object) -> str | None:
 
 def _starts(args: list[bytes | str], *_: object) -> str:
     words = [os.path.basename(os.fsdecode(word)) for word in args[:6]]
-    for word in " ".join(words).split():  # Parsl hands its own to a shell
+    for word in b" ".join(map(os.fsencode, args[:6])).decode().split():  # also what sh is handed
         if word in ("sbatch", "squeue", "scontrol", "scancel", "sacct"):
             return f"start {word}"
     programs = [word for word in words if word.endswith(".py")]

@@ -137,8 +137,11 @@ class Store:
             if active["session"] == session["id"]:
                 name = active["name"]
                 point = os.path.join(self.mounts, f"{name}_{session['token']}_striped_scratch")
-                instance = next(i for i in state["instances"] if i["id"] == active["instance"])
-                found.append((f"DW_PERSISTENT_STRIPED_{name}", point, instance))
+                found += [
+                    (f"DW_PERSISTENT_STRIPED_{name}", point, instance)
+                    for instance in state["instances"]  # one that was destroyed in use has gone
+                    if instance["id"] == active["instance"]
+                ]
         return found
 
     def new_id(self, state: State) -> int:
