@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,10 @@ from burstlens.run_dir import RunDir
 from burstlens.stagers.base import checksum
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import load
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from standing_runs import StandingRuns
 
 pytest.register_assert_rewrite("burstlens.stagers.contract")
 
@@ -160,3 +164,19 @@ def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
         return done
 
     return call
+
+
+@pytest.fixture(scope="session")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandingRuns]:
+    """Real runs, shared by the session: ask about them, change nothing."""
+    runs = StandingRuns(tmp_path_factory.mktemp("standing"))
+    yield runs
+    runs.case.end()
+
+
+@pytest.fixture
+def own_runs(tmp_path: Path) -> Iterator[StandingRuns]:
+    """The same, for one test that changes them."""
+    runs = StandingRuns(tmp_path / "own")
+    yield runs
+    runs.case.end()

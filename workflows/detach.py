@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import contextlib
 import subprocess
 import sys
 import time
@@ -80,11 +81,9 @@ def is_ended_at_logout(folder: Path = LOGIND) -> bool:
     ends = False
     for path in [folder / "logind.conf", *sorted(folder.glob("logind.conf.d/*.conf"))]:
         settings = configparser.ConfigParser(strict=False, interpolation=None)
-        try:
+        with contextlib.suppress(configparser.Error, ValueError):
             settings.read(path)
-        except configparser.Error:
-            continue
-        ends = settings.getboolean("Login", "KillUserProcesses", fallback=ends)
+            ends = settings.getboolean("Login", "KillUserProcesses", fallback=ends)
     return ends
 
 

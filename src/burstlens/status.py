@@ -59,8 +59,9 @@ def _alive(driver: dict[str, Any]) -> bool:
             stat = Path(f"/proc/{driver['pid']}/stat").read_text(encoding="ascii", errors="replace")
         except OSError:
             return False
-        # The start time tells it from a later process of the same number.
-        return int(stat.rpartition(")")[2].split()[19]) == driver.get("ticks")
+        state, *fields = stat.rpartition(")")[2].split()
+        # The start time tells it from a later process of the same number; a zombie drives nothing.
+        return state != "Z" and int(fields[18]) == driver.get("ticks")
     return bool(time.time() - float(driver.get("heartbeat", 0.0)) < STALE_S)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 
@@ -25,11 +26,18 @@ _COLOURS = {
 PLAIN_PERIOD_S = 10.0
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Fall silent when a pipe's reader goes: Rich ends the program, which drives a run."""
+        with contextlib.suppress(SystemExit):
+            super().on_broken_pipe()
+
+
 class View:
     """Shows snapshots as they come; a context manager."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+        self.console = console or _Console(highlight=False)
         self._live: Live | None = None
         self._said: set[str] = set()
         self._next_line = 0.0

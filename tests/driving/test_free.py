@@ -1,0 +1,72 @@
+"""Giving back the space of a run that is over: what is refused, and what is really gone."""
+
+from __future__ import annotations
+
+import signal
+
+from burstlens.workflows.commands import new_run
+
+
+def test_the_space_of_a_run_with_a_driver_is_not_given_back(standing):
+    standing.live()
+    done = standing.call("free", "live")
+    assert done.returncode == 1
+    assert done.stderr.startswith("burstlens: run live has a driver already (pid ")
+    assert any(standing.on_buffer("live").iterdir())
+
+
+def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
+    driver = own_runs.start("storm")
+    own_runs.call("stop", "storm", "--now")
+    assert driver.wait(60) == 4
+    folder = own_runs.on_buffer("storm")
+    kept = sorted(path.name for path in folder.rglob("wrfout_*"))
+    assert kept
+    refused = own_runs.call("free", "storm")
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "burstlens: wrfout_* of storm are not home: burstlens resume storm goes on, "
+        "--discard gives them up\n"
+    )
+    assert sorted(path.name for path in folder.rglob("wrfout_*")) == kept
+    assert "buffer.released" not in own_runs.events("storm")
+
+    freed = own_runs.call("free", "storm", "--discard")
+    assert (freed.returncode, freed.stdout) == (0, f"freed {folder}\n")
+    assert not folder.exists()
+    assert own_runs.events("storm").count("buffer.released") == 1
+    said = own_runs.call("status", "storm").stdout
+    assert "go on with: burstlens resume storm" in said
+    assert "free" not in said
+    again = own_runs.call("free", "storm", "--discard")
+    assert (again.returncode, again.stdout) == (0, "run storm holds no space on a buffer\n")
+    assert own_runs.events("storm").count("buffer.released") == 1
+
+
+def test_the_space_of_a_model_that_still_runs_without_its_driver_is_not_given_back(own_runs):
+    driver = own_runs.start("storm")
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    for words in (["free", "storm"], ["free", "storm", "--discard"]):
+        refused = own_runs.call(*words)
+        assert refused.returncode == 1
+        assert refused.stderr == (
+            "burstlens: the model of storm has not ended; burstlens stop storm ends it\n"
+        )
+    ended = own_runs.runs / "storm" / "attempts" / "1" / "ended.json"
+    assert not ended.exists()
+    assert any(own_runs.on_buffer("storm").iterdir())
+
+    # The supervisor heeds a stop by itself; then there is nothing that holds the space.
+    own_runs.call("stop", "storm", "--now")
+    own_runs.await_that(ended.exists, "storm")
+    assert own_runs.call("free", "storm", "--discard").returncode == 0
+    assert not own_runs.on_buffer("storm").exists()
+    assert [path for path in own_runs.case.buffer.rglob("*") if path.is_file()] == []
+
+
+def test_a_run_that_never_began_holds_nothing(burstlens, recipe_file, tmp_path, monkeypatch):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    new_run(str(recipe_file()), name="storm")
+    done = burstlens("free", "storm")
+    assert (done.returncode, done.stdout) == (0, "run storm holds no space on a buffer\n")

@@ -1,0 +1,359 @@
+"""What people type and what they are told: exit codes, one clear message, JSON, help."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from burstlens.cli import app
+
+ROOT = typer.main.get_command(app)
+COMMANDS = sorted(name for name, command in ROOT.commands.items() if not command.hidden)
+WRONG = """
+titel = "Storm"
+[simulation]
+model = "wrff"
+inputs = "inputs"
+nodes = "many"
+walltime = "3 parsecs"
+[buffer]
+capacity = "10 GiBB"
+[[product]]
+name = "t2"
+kind = "mapp"
+"""
+PARAMETERS = """
+title = "Storm"
+[parameters]
+inputs = { type = "path", help = "a WRF run directory" }
+[simulation]
+model = "wrf"
+inputs = "{inputs}"
+"""
+REFUSED = {
+    "an unknown recipe": (["seismic-basn"], r'no recipe "seismic-basn"; did you mean seismic-b'),
+    "a recipe file that is not there": (["storm.toml"], r"there is no recipe file storm\.toml"),
+    "an unknown site": (["any.toml", "--site", "lokal"], r'no site "lokal"; did you mean local\?'),
+    "an unknown parameter": (
+        ["parameters.toml", "--set", "imputs=/x"],
+        r"imputs +is no parameter of this recipe; did you mean inputs\?",
+    ),
+    "a parameter that is missing": (
+        ["parameters.toml"],
+        r"parameters\.inputs +is required \(a WRF run directory\): --set inputs=\.\.\.",
+    ),
+    "a setting without a value": (["any.toml", "--set", "inputs"], r"expected --set key=value"),
+    "a wrong unit": (
+        ["any.toml", "--set", "buffer.capacity=10 furlongs"],
+        r"buffer\.capacity +expected a size such as \"600 GiB\" or \"1\.5 TB\", got '10 furlongs'",
+    ),
+    "a setting of an unknown product": (
+        ["any.toml", "--set", "product.tt2.variable=T2"],
+        r'there is no "tt2"; did you mean t2\?',
+    ),
+    "inputs that are not there": (
+        ["parameters.toml", "--set", "inputs=nowhere"],
+        r"simulation\.inputs: there is no folder .*/nowhere",
+    ),
+    "an executable that is not there": (
+        ["parameters.toml", "--set", "inputs=inputs"],
+        r"there is no executable wrf\.exe in .*/inputs",
+    ),
+    "a name that is no folder's": (["any.toml", "--name", "a b"], r"--name 'a b': a run's name is"),
+    "a batch job where there are none": (
+        ["any.toml", "--batch"],
+        r"--batch: site local has no scheduler; --detach serves there",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED, ids=lambda what: what.replace(" ", "-"))
+def test_a_run_that_cannot_be_is_refused_in_one_message_and_nothing_is_made(
+    burstlens, recipe_file, tmp_path, what
+):
+    words, message = REFUSED[what]
+    recipe_file()
+    recipe_file(PARAMETERS, "parameters.toml")
+    done = burstlens("run", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("burstlens: ") == 1
+    assert done.stderr.startswith("burstlens: ")
+    assert re.search(message, done.stderr), done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_all_faults_of_a_recipe_are_told_at_once_with_near_names(burstlens, recipe_file):
+    recipe_file(WRONG, "wrong.toml")
+    said = burstlens("check", "wrong.toml").stderr
+    assert "has 6 faults" in said
+    for fault in (
+        r"titel +unknown key; did you mean title\?",
+        r'simulation\.model +there is no model "wrff"; did you mean wrf\?',
+        r"simulation\.nodes +.*got 'many'",
+        r"simulation\.walltime +expected a duration .*got '3 parsecs'",
+        r"buffer\.capacity +expected a size .*got '10 GiBB'",
+        r'product\.t2\.kind +there is no kind "mapp"; did you mean map\?',
+    ):
+        assert re.search(fault, said), fault
+
+
+def test_a_folder_that_cannot_be_written_is_refused_with_the_variable_that_helps(
+    burstlens, recipe_file, tmp_path
+):
+    recipe_file()
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    runs = {"BURSTLENS_RUNS": str(locked / "runs")}
+    done = burstlens("run", "any.toml", ordinary=True, env=runs)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"burstlens: cannot make the run directory {locked}/runs/any-")
+    assert done.stderr.endswith(": Permission denied; BURSTLENS_RUNS names another place\n")
+    assert list(locked.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["frobnicate"],
+        ["status", "--jso"],
+        ["stop"],
+        ["run"],
+        ["run", "any.toml", "--batch", "--detach"],
+        ["resume", "storm", "--batch", "--detach"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_2_and_points_to_the_help(burstlens, words):
+    done = burstlens(*words)
+    assert done.returncode == 2
+    assert "-h' for help" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["status", "watch", "stop", "resume", "free"])
+def test_an_unknown_run_is_told_with_near_names(standing, command):
+    standing.done()
+    said = standing.call(command, "dome")
+    assert said.returncode == 1
+    assert said.stderr == (
+        f'burstlens: there is no run "dome" in {standing.runs}; did you mean done?\n'
+    )
+
+
+def test_where_there_are_no_runs_that_is_said(burstlens, tmp_path):
+    assert burstlens("list").stdout == "no runs yet; `burstlens demo` makes one\n"
+    done = burstlens("status")
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        f"burstlens: there are no runs in {tmp_path}/runs; BURSTLENS_RUNS"
+    )
+
+
+def test_a_run_that_is_done_ends_with_0_and_a_summary_in_plain_lines(standing):
+    ended = standing.done()
+    assert ended.returncode == 0
+    lines = ended.said.splitlines()
+    assert lines[:2] == ["run done", f"pictures arrive in {standing.runs}/done/products"]
+    told = dict(line.strip().split(maxsplit=1) for line in lines[lines.index("  run       done") :])
+    assert (told["ended"], told["frames"], told["w"]) == ("done", "3 ready", "3 published")
+    assert told["pictures"] == f"{standing.runs}/done/products"
+    assert "buffer" not in told
+
+
+def test_a_run_that_failed_ends_with_1_the_line_that_says_why_and_what_to_do(standing):
+    ended = standing.failed()
+    assert ended.returncode == 1
+    assert ended.said.count("burstlens: ") == 1
+    message, line, *steps = ended.said[ended.said.index("burstlens: ") :].splitlines()
+    assert message == "burstlens: wrf was ended by SIGABRT"
+    assert re.search(r"23758  ?points exceeded v_cfl = 2 in domain d01", line)
+    assert steps == [
+        "go on with: burstlens resume failed",
+        "give its buffer back: burstlens free failed",
+    ]
+
+
+def test_a_run_that_a_person_stopped_ends_with_4(standing):
+    ended = standing.stopped()
+    assert ended.returncode == 4
+    assert "burstlens: stopped, as asked\n" in ended.said
+
+
+@pytest.mark.parametrize("name", ["done", "failed", "stopped"])
+def test_what_goes_to_a_file_has_no_escape_sequence_and_no_padding(standing, name):
+    said = getattr(standing, name)().said
+    told = standing.call("status", name).stdout + standing.call("list").stdout
+    assert "\x1b" not in said + told
+    assert [line for line in (said + told).splitlines() if line != line.rstrip()] == []
+
+
+def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
+    standing.live()
+    epochs = sorted(path.name for path in (standing.runs / "live").glob("driver-*"))
+    for words in (
+        ["resume", "live"],
+        ["resume", "live", "--detach"],
+        ["resume", "live", "--batch"],
+    ):
+        done = standing.call(*words)
+        assert done.returncode == 1
+        assert re.fullmatch(
+            r"burstlens: run live has a driver already \(pid \d+ on \S+\); "
+            r"watch it with burstlens watch live\n",
+            done.stderr,
+        )
+    again = standing.call(
+        "run", "r.toml", "--name", "live", "--set", "simulation.inputs=inputs-live"
+    )
+    assert again.returncode == 1
+    assert "exists already; `burstlens resume live`?" in again.stderr
+    assert sorted(path.name for path in (standing.runs / "live").glob("driver-*")) == epochs
+
+
+def test_commands_about_a_run_that_is_over_say_so_and_succeed(standing):
+    standing.done()
+    for command, said in (
+        ("stop", "done is over already: done\n"),
+        ("resume", "run done is done; there is nothing to resume\n"),
+        ("free", "run done holds no space on a buffer\n"),
+    ):
+        done = standing.call(command, "done")
+        assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+
+
+def test_ctrl_c_in_watch_leaves_the_run_alone(standing):
+    standing.live()
+    with subprocess.Popen(
+        [sys.executable, "-m", "burstlens", "watch", "live"],
+        env=os.environ | standing.environment,
+        cwd=standing.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as watch:
+        first = watch.stdout.readline()
+        watch.send_signal(signal.SIGINT)
+        rest = watch.stdout.read()
+    assert "1 frame ready" in first
+    assert (watch.returncode, "Traceback" in rest) == (0, False)
+    assert standing.call("status", "live").stdout.startswith("live: running\n")
+
+
+def test_watch_of_a_run_that_is_over_tells_its_end(standing):
+    standing.failed()
+    assert standing.call("watch", "failed").stdout == standing.call("status", "failed").stdout
+
+
+KEYS = {
+    "check": None,
+    "list": {"run", "state", "frames", "title", "path"},
+    "recipes": {"name", "title", "path"},
+}
+
+
+@pytest.mark.parametrize("command", KEYS)
+def test_json_lists_hold_rows_with_fixed_keys(standing, command):
+    standing.done()
+    words = [command, "r.toml"] if command == "check" else [command]
+    settings = ["--set", "simulation.inputs=inputs-done"] if command == "check" else []
+    rows = json.loads(standing.call(*words, *settings, "--json").stdout)
+    assert isinstance(rows, list)
+    assert all(set(row) == KEYS[command] for row in rows)
+
+
+def test_findings_in_json_have_a_level_and_a_text_and_errors_end_with_1(burstlens, recipe_file):
+    recipe_file(PARAMETERS, "parameters.toml")
+    done = burstlens("check", "parameters.toml", "--set", "inputs=inputs", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert {"level": "error", "text": found[0]["text"]} == found[0]
+    assert "there is no executable wrf.exe" in found[0]["text"]
+
+
+@pytest.mark.parametrize("name", ["done", "failed", "stopped"])
+def test_status_in_json_has_the_state_and_every_number(standing, name):
+    getattr(standing, name)()
+    found = json.loads(standing.call("status", name, "--json").stdout)
+    assert (found["run"], found["state"], found["driver_alive"]) == (name, name, False)
+    assert found["outcome"]["exit_code"] == standing.ended[name].returncode
+    assert found["products"]["w"]["published"] >= 1
+    assert found["ledger"]["raw_bytes"] > found["ledger"]["product_bytes"] > 0
+    assert set(found["latency_s"]) == {"last", "p50", "p95"}
+    assert found["block"] == "gone"
+    assert found["buffer"]["released"] == (name == "done")
+
+
+def test_a_dry_run_prints_the_plan_as_text_and_as_json_and_makes_nothing(
+    burstlens, recipe_file, tmp_path
+):
+    recipe_file()
+    text = burstlens("run", "any.toml", "--dry-run").stdout
+    plan = json.loads(burstlens("run", "any.toml", "--dry-run", "--json").stdout)
+    assert set(plan) == {"title", "recipe", "site", "nodes", "frame_nodes", "notes"}
+    names = [node["name"] for node in plan["nodes"]]
+    assert names == ["buffer", "stage in", "simulation", "watch", "bring home", "free"]
+    assert all(f"  {node['name']:<16} {node['where']:<10} {node['what']}" in text
+               for node in (*plan["nodes"], *plan["frame_nodes"]))  # fmt: skip
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_a_dry_run_finds_wrong_is_told_with_its_level(burstlens, recipe_file):
+    recipe_file(PARAMETERS, "parameters.toml")
+    done = burstlens("run", "parameters.toml", "--dry-run", "--set", "inputs=inputs")
+    assert re.search(r"^error: there is no executable wrf\.exe", done.stdout, re.MULTILINE)
+
+
+def test_the_schema_is_json_of_the_named_draft(burstlens):
+    schema = json.loads(burstlens("schema").stdout)
+    assert schema["$schema"].endswith("2020-12/schema")
+
+
+def test_a_reader_that_closes_the_pipe_gets_no_message():
+    done = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m burstlens schema | head -c 10",
+        shell=True, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert len(done.stdout) == 10
+    assert done.stderr == ""
+
+
+def test_titles_of_others_do_not_reach_the_terminal_raw(burstlens, tmp_path):
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    (folder / "odd.toml").write_text('title = "Storm\\u001b[2J"\n')
+    said = burstlens("recipes", env={"BURSTLENS_RECIPES": str(folder)}).stdout
+    assert re.search(r"^odd +Storm\[2J$", said, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_each_command_teaches_by_an_example_that_is_right(burstlens, command):
+    said = burstlens(command, "-h", env={"COLUMNS": "100"}).stdout
+    example = re.search(r"Example: burstlens (.*)", said)
+    assert example, said
+    name, *words = shlex.split(example[1].partition(" > ")[0])
+    assert name == command
+    ROOT.commands[name].make_context(name, words).close()
+    for argument in re.findall(r"Usage: .*?\b(RUN|RECIPE)\b", said):
+        assert f"{argument} is a" in said
+
+
+def test_the_version_is_told(burstlens):
+    assert re.fullmatch(r"burstlens \d+\.\d+\.\d+\n", burstlens("--version").stdout)
+
+
+def test_a_stop_is_heard_with_the_frame_that_is_there(own_runs):
+    driver = own_runs.start("storm")
+    first = own_runs.call("stop", "storm")
+    assert first.stdout == "storm is asked to stop; watch it: burstlens watch storm\n"
+    assert driver.wait(60) == 4
+    assert own_runs.events("storm").count("control.received") == 1
+    for _ in range(2):
+        over = own_runs.call("stop", "storm", "--now")
+        assert (over.returncode, over.stdout) == (0, "storm is over already: stopped\n")

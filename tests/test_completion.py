@@ -1,0 +1,75 @@
+"""What the shell offers after the tab key: runs, recipes, sites."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sys.executable).with_name("burstlens")
+
+
+@pytest.fixture
+def offered(standing):
+    """The words that bash would offer for the last one of a line."""
+    standing.done()
+    standing.failed()
+    recipes = standing.folder / "recipes"
+    recipes.mkdir(exist_ok=True)
+    (recipes / "storm-live.toml").write_text('title = "Storm"\n')
+
+    def ask(*words):
+        done = subprocess.run(
+            [PROGRAM],
+            cwd=standing.folder,
+            env=os.environ | standing.environment | {
+                "BURSTLENS_RECIPES": str(recipes),
+                "_BURSTLENS_COMPLETE": "complete_bash",
+                "COMP_WORDS": " ".join(["burstlens", *words]),
+                "COMP_CWORD": str(len(words)),
+            },
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    return ask
+
+
+@pytest.mark.parametrize("command", ["status", "watch", "stop", "resume", "free"])
+def test_runs_are_offered_by_their_start(offered, command):
+    assert offered(command, "d") == ["done"]
+    assert {"done", "failed"} <= set(offered(command, ""))
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_recipes_are_offered_those_of_the_user_too(offered, command):
+    assert offered(command, "storm") == ["storm-live"]
+    assert offered(command, "seis") == ["seismic-basin"]
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "r.toml", "--site"], ["check", "r.toml", "--site"], ["buffers", "--site"],
+              ["sites", "--explain"]], ids=" ".join,
+)  # fmt: skip
+def test_sites_are_offered(offered, words):
+    assert offered(*words, "loc") == ["local"]
+    assert {"slurm", "slurm-datawarp"} <= set(offered(*words, "slurm"))
+
+
+def test_commands_are_offered_but_not_the_inner_one(offered):
+    assert offered("re") == ["recipes", "resume"]
+    assert "drive" not in offered("")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_each_shell_calls_the_program(shell):
+    done = subprocess.run(
+        [PROGRAM, "--show-completion", shell], capture_output=True, text=True, timeout=60,
+        env=os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert f"_BURSTLENS_COMPLETE=complete_{shell}" in done.stdout

@@ -1,0 +1,121 @@
+"""How runs stand, told from their directories alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import time
+
+import pytest
+
+from burstlens.durable import read_json, write_json
+from burstlens.run_dir import RunDir
+from burstlens.status import facts, next_steps, rows, status_of, text
+
+
+@pytest.fixture
+def changed(standing, tmp_path, monkeypatch):
+    """A copy of a real run whose snapshot is changed; returns how it stands then."""
+
+    def make(name, **fields):
+        getattr(standing, name)()
+        run = RunDir(tmp_path / "runs" / name)
+        run.path.mkdir(parents=True, exist_ok=True)
+        shutil.copy(standing.runs / name / "run.json", run.facts)
+        write_json(run.status, {**read_json(standing.runs / name / "status.json"), **fields})
+        monkeypatch.setenv("BURSTLENS_RUNS", str(run.path.parent))
+        return status_of(name)
+
+    return make
+
+
+def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_taken_up(own_runs):
+    driver = own_runs.start("storm")
+    assert own_runs.call("status", "storm").stdout.startswith("storm: running\n")
+    driver.send_signal(signal.SIGKILL)
+    # Not waited for: a zombie drives nothing either.
+    own_runs.await_that(
+        lambda: not json.loads(own_runs.call("status", "storm", "--json").stdout)["driver_alive"],
+        "storm",
+    )
+    said = own_runs.call("status", "storm").stdout.splitlines()
+    assert said[:2] == ["storm: lost", "  its driver is gone"]
+    assert said[-2:] == [
+        "  go on with: burstlens resume storm",
+        "  give its buffer back: burstlens free storm",
+    ]
+    driver.wait()
+
+
+def test_a_driver_on_another_host_is_known_by_its_heartbeat(changed):
+    elsewhere = {"host": f"not-{socket.gethostname()}", "pid": 1, "ticks": 1}
+    fresh = {**elsewhere, "heartbeat": time.time()}
+    stale = {**elsewhere, "heartbeat": time.time() - 60}
+    assert changed("live", state="running", driver=fresh)["state"] == "running"
+    assert changed("live", state="running", driver=stale)["state"] == "lost"
+    assert changed("done", driver=stale)["state"] == "done"
+
+
+def test_a_run_that_has_not_begun_is_new_and_lost_when_nobody_drives_it(run_dir, monkeypatch):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
+    write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
+    assert text(status_of("storm-1")).startswith("storm-1: new\n  frames    0 ready")
+    write_json(run_dir.facts, {"title": "Storm", "created": time.time() - 60})
+    assert status_of("storm-1")["state"] == "lost"
+
+
+def test_a_snapshot_that_is_no_json_is_passed_over(run_dir, monkeypatch):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
+    write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
+    run_dir.status.write_text('{"state": "run')
+    assert status_of("storm-1")["state"] == "new"
+
+
+def test_runs_are_listed_the_newest_first(standing, monkeypatch):
+    standing.done()
+    standing.failed()
+    monkeypatch.setenv("BURSTLENS_RUNS", str(standing.runs))
+    states = {row["run"]: row["state"] for row in rows()}
+    assert [name for name in states if name in {"done", "failed"}] == ["failed", "done"]
+    assert (states["done"], states["failed"]) == ("done", "failed")
+
+
+def test_what_is_shown_of_a_run_in_progress(changed):
+    progress = {"time": "00010101T010000", "fraction": 0.5, "speed": 48.2, "eta_s": 75.0,
+                "rate_mpps": None, "phase": "running"}  # fmt: skip
+    told = dict(facts(changed(
+        "live", state="running", progress=progress, backlog=1, block="queued",
+        waits_for="Resources", frames={"ready": 3, "damaged": 1},
+        products={"w": {"published": 2, "failed": 1}},
+        ledger={"raw_bytes": 16_000_000, "product_bytes": 10_000_000},
+        driver={"host": "elsewhere", "heartbeat": time.time()},
+    )))  # fmt: skip
+    assert told["model"] == "50 %, 0001-01-01 01:00:00 UTC, 48.2 times real time, ETA 1 min 15 s"
+    assert told["frames"] == "3 ready, 1 damaged, 1 product to be made"
+    assert told["w"] == "2 published, 1 failed"
+    assert told["ledger"] == "15.3 MiB raw, 9.54 MiB brought out, 1.6 times less"
+    assert told["waits"] == "in the scheduler's queue: Resources"
+    assert told["viewing"] == "queued"
+    assert "took" not in told
+
+
+def test_what_is_shown_of_a_run_that_is_over(changed):
+    ended = changed("done", started=1000.0, backlog=0, driver={"heartbeat": 1085.0})
+    told = dict(facts(ended))
+    assert (told["frames"], told["took"]) == ("3 ready", "1 min 25 s")
+    assert "ETA" not in told["model"]
+    assert not {"buffer", "waits", "viewing"} & set(told)
+    assert next_steps(ended) == []
+
+
+def test_a_buffer_that_is_kept_is_named_with_the_command_that_gives_it_back(changed):
+    kept = changed("failed")
+    assert dict(facts(kept))["buffer"] == f"kept, {kept['buffer']['path']}"
+    assert next_steps(kept)[1] == "give its buffer back: burstlens free failed"
+    kept["buffer"]["name"] = "case"
+    assert dict(facts(kept))["buffer"] == "kept, case"
+    kept["buffer"]["released"] = True
+    assert "buffer" not in dict(facts(kept))
+    assert next_steps(kept) == ["go on with: burstlens resume failed"]

@@ -1,0 +1,138 @@
+"""What a person sees of a run: on a terminal, in a file, on a terminal that has gone away."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from rich.console import Console
+
+from burstlens.status import facts
+from burstlens.terminal import View, one_line, screen, summary
+
+ESCAPE = "\x1b"
+
+
+@pytest.fixture
+def status(standing):
+    """The snapshot of a real run, free to be changed."""
+
+    def read(name):
+        getattr(standing, name)()
+        return json.loads(standing.call("status", name, "--json").stdout)
+
+    return read
+
+
+def shown(renderable, width=100, *, terminal=True):
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_screen_holds_every_fact_and_stays_inside_the_terminal(status, width):
+    found = status("live")
+    seen = plain(shown(screen(found), width))
+    assert {len(line) for line in seen.splitlines()} == {width}
+    words = re.sub(r"[\s│]+", "", seen)
+    for label, told in facts(found):
+        assert label in seen
+        assert re.sub(r"\s+", "", told) in words
+    assert "Supercell · live" in seen
+    assert len(seen.splitlines()) <= 24
+
+
+def test_damage_is_red(status):
+    found = status("failed")
+    assert re.search(r"1 ready, \x1b\[31m1 damaged\x1b", shown(summary(found, plain=False)))
+    assert re.search(r"1 published, \x1b\[31m1 failed\x1b", shown(screen(found)))
+
+
+def test_markup_in_what_a_model_says_is_shown_as_it_is(status):
+    found = status("live")
+    found["progress"]["phase"] = "[bold]spin-up[/bold] [/]"
+    found["waits_for"] = "[red]Priority[/red]\x1b[2J"
+    seen = plain(shown(screen(found), 120))
+    assert "[bold]spin-up[/bold] [/]" in seen
+    assert "[red]Priority[/red][2J" in seen
+
+
+def test_a_snapshot_is_one_line(status):
+    found = status("live")
+    line = one_line(found)
+    assert "\n" not in line
+    assert re.match(r"\d\d:\d\d:\d\d  running  50 %, 0001-01-01 00:01:00 UTC", line)
+    assert "1 frame ready, " in line
+
+
+def test_a_file_gets_a_line_for_each_new_state_and_each_alarm_once(status):
+    found = status("failed")
+    console = Console(file=io.StringIO(), width=40)
+    with View(console) as view:
+        for state in ("starting", "starting", "running", "running", "failed"):
+            view.show({**found, "state": state})
+        view.end(found)
+    lines = console.file.getvalue().splitlines()
+    alarms = [line for line in lines if line.startswith("! ")]
+    assert alarms == [f"! {alarm['text']}" for alarm in found["alarms"]]
+    states = [line.split()[1] for line in lines if re.match(r"\d\d:", line)]
+    assert states == ["starting", "running", "failed"]
+    # Not cut at the width: a path in a log is to be copied.
+    assert f"  pictures  {found['pictures']}" in lines
+    assert ESCAPE not in console.file.getvalue()
+
+
+def test_a_run_goes_on_when_nobody_reads_what_it_says(own_runs):
+    own_runs.prepare("storm", "--interval 0.3")
+    with subprocess.Popen(
+        [sys.executable, "-m", "burstlens", *own_runs.words("storm")],
+        env=os.environ | own_runs.environment, cwd=own_runs.folder, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as driver:  # fmt: skip
+        assert driver.stdout.readline() == "run storm\n"
+        driver.stdout.close()
+        said = driver.stderr.read()
+    assert (driver.returncode, said) == (0, "")
+    assert own_runs.events("storm")[-1] == "run.ended"
+    assert own_runs.call("status", "storm").stdout.startswith("storm: done\n")
+
+
+def test_on_a_terminal_the_live_view_takes_itself_away_and_gives_the_cursor_back(standing):
+    standing.live()
+    upper, lower = pty.openpty()
+    env = os.environ | standing.environment | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "burstlens", "watch", "live"],
+        stdin=lower, stdout=lower, stderr=lower, env=env, cwd=standing.folder,
+        start_new_session=True,
+    ) as watch:  # fmt: skip
+        os.close(lower)
+        said = b""
+        end = time.monotonic() + 60
+        while said.count(b"Supercell") < 3 and time.monotonic() < end:
+            said += os.read(upper, 65536)
+        watch.send_signal(signal.SIGINT)
+        try:
+            while part := os.read(upper, 65536):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+    os.close(upper)
+    assert watch.returncode == 0
+    assert b"Traceback" not in said
+    assert said.count(b"Supercell") >= 3
+    hidden, back = said.rfind(b"\x1b[?25l"), said.rfind(b"\x1b[?25h")
+    assert -1 < hidden < back
