@@ -16,7 +16,7 @@
 export PATH=VENV/bin:$PATH
 export BURSTLENS_BLOCK=RUNS/chapala-1/parsl
 export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1
-
+export BURSTLENS_LIBDATAWARP=${BURSTLENS_LIBDATAWARP:-emulator}
 
 
 export JOBNAME="chapala-1-0a1b2c3d-parsl-parsl.BLOCK"
