@@ -18,7 +18,7 @@ from burstlens.errors import SiteError
 VARIABLE = "BURSTLENS_LIBDATAWARP"
 """The environment variable that holds the library's path, or the word ``emulator``."""
 EMULATOR = "emulator"
-"""Means the emulator that ships with Burstlens, built into the user's cache when it is not there."""
+"""Means the emulator that ships with Burstlens, built into the user's cache on demand."""
 PACKAGE = "cray-datawarp"
 SONAME = "libdatawarp.so"
 # Sandia's notes for building SEACAS on Mutrino name the first folder, and Slurm's

@@ -8,6 +8,7 @@ import pwd
 import subprocess
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -358,6 +359,40 @@ def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
     assert life.code == -9, life.said
     case.finish()
     assert not case.faults(), case.said()
+
+
+SCHEDULER = ("sbatch", "squeue", "scontrol", "scancel")
+
+
+@pytest.mark.fault
+@pytest.mark.timeout(0)
+def test_every_call_of_the_scheduler_survives_a_kill(make_case: Any, capsys: Any) -> None:
+    first = make_case()
+    assert first.wait(first.launch(counted=True)).code == 0, first.said()
+    counts: Counter[str] = Counter()
+    for file in first.calls.glob("driver.*.calls"):
+        counts |= Counter(file.read_text().splitlines())
+    kills = [
+        {"role": "driver", "call": call, "number": number, "when": when}
+        for call, count in counts.items()
+        if call.removeprefix("start ") in SCHEDULER
+        for number in range(1, count + 1)
+        for when in ("before", "after")
+    ]
+    assert len(kills) > 12
+    wrong = []
+    for kill in kills:
+        case = make_case()
+        life = case.wait(case.launch(kill=kill))
+        if life.code != 0:
+            case.finish()
+        faults = case.faults()
+        with capsys.disabled():
+            word = "WRONG" if faults else "ok" if life.code == -9 else "not reached"
+            print(f"{word}: {kill['when']} {kill['call']} #{kill['number']}", flush=True)
+        if faults:
+            wrong.append(f"{kill}: {faults}\n{case.said()}")
+    assert not wrong, "\n\n".join(wrong)
 
 
 def test_the_five_steps_of_the_talk_are_one_recipe(slurm: Testbed, make_case: Any) -> None:
