@@ -45,7 +45,7 @@ def plain(text):
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_screen_holds_every_fact_and_stays_inside_the_terminal(status, width):
     found = status("live")
-    seen = plain(shown(screen(found), width))
+    seen = plain(shown(screen(found, width), width + 2))
     assert {len(line) for line in seen.splitlines()} == {width}
     words = re.sub(r"[\s│]+", "", seen)
     for label, told in facts(found):
@@ -58,14 +58,14 @@ def test_the_screen_holds_every_fact_and_stays_inside_the_terminal(status, width
 def test_damage_is_red(status):
     found = status("failed")
     assert re.search(r"1 ready, \x1b\[31m1 damaged\x1b", shown(summary(found, plain=False)))
-    assert re.search(r"1 published, \x1b\[31m1 failed\x1b", shown(screen(found)))
+    assert re.search(r"1 published, \x1b\[31m1 failed\x1b", shown(screen(found, 98)))
 
 
 def test_markup_in_what_a_model_says_is_shown_as_it_is(status):
     found = status("live")
     found["progress"]["phase"] = "[bold]spin-up[/bold] [/]"
     found["waits_for"] = "[red]Priority[/red]\x1b[2J"
-    seen = plain(shown(screen(found), 120))
+    seen = plain(shown(screen(found, 120), 120))
     assert "[bold]spin-up[/bold] [/]" in seen
     assert "[red]Priority[/red][2J" in seen
 

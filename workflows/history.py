@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +41,10 @@ class History:
     failed: dict[Key, int] = field(default_factory=dict)
     holes: set[Key] = field(default_factory=set)
     """Published, but only as a placeholder."""
+    standing: Counter[str] = field(default_factory=Counter)
+    """How many of each product stand, placeholders apart."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """How many of each product are failed."""
     reasons: dict[str, str] = field(default_factory=dict)
     """Why a product last failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -141,21 +146,26 @@ def _publishing(history: History, event: Event) -> None:
 
 
 def _published(history: History, event: Event) -> None:
-    key = key_of(event)
+    key, product = key_of(event), str(event["product"])
+    stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
     history.published[key] = _int(event["attempt"])
-    history.failed.pop(key, None)
+    if history.failed.pop(key, None) is not None:
+        history.failures[product] -= 1
     facts = event.get("facts")
     if isinstance(facts, Mapping) and facts.get("placeholder"):
         history.holes.add(key)
     else:
         history.holes.discard(key)
+    history.standing[product] += (key not in history.holes) - stood
     history.product_bytes += _int(event.get("bytes", 0))
 
 
 def _failed(history: History, event: Event) -> None:
-    history.failed[key_of(event)] = _int(event["attempt"])
-    history.reasons[str(event["product"])] = str(event.get("reason"))
+    key, product = key_of(event), str(event["product"])
+    history.failures[product] += key not in history.failed
+    history.failed[key] = _int(event["attempt"])
+    history.reasons[product] = str(event.get("reason"))
 
 
 def _brought_home(history: History, event: Event) -> None:

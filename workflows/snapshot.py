@@ -48,10 +48,6 @@ class Snapshot:
         self._production: Production | None = None
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
         self._last: dict[str, Any] | None = None
-        self._published = collections.Counter(
-            key[0] for key in history.published if key not in history.holes
-        )
-        self._failed = collections.Counter(key[0] for key in history.failed)
         self._reasons: dict[str, str] = {}
         self._attempt = 0
         self._written = 0.0
@@ -69,14 +65,10 @@ class Snapshot:
         clock: Any = event["clock"]
         if clock.get("written"):
             self._latency.append(float(event["t"]) - clock["written"])  # type: ignore[arg-type]
-        self._published[str(event["product"])] += 1
         self._last = {key: event[key] for key in ("product", "stream", "time", "name", "t")}
 
     def failed(self, failure: Failure) -> None:
         """A product could not be made of a frame."""
-        self._failed[failure.product] += 1
-        if failure.placeholder is not None:
-            self._published[failure.product] -= 1
         first = failure.product not in self._reasons
         self._reasons[failure.product] = failure.reason
         if first:
@@ -151,8 +143,8 @@ class Snapshot:
             "backlog": production.backlog.size if production else 0,
             "products": {
                 name: {
-                    "published": self._published[name],
-                    "failed": self._failed[name],
+                    "published": history.standing[name],
+                    "failed": history.failures[name],
                     **({"reason": self._reasons[name]} if name in self._reasons else {}),
                 }
                 for name in names

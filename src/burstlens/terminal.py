@@ -59,7 +59,7 @@ class View:
             return
         try:
             if self._live is not None:
-                self._live.update(screen(status), refresh=True)
+                self._live.update(screen(status, self.console.width - len("^C")), refresh=True)
             else:
                 self._lines(status)
         except OSError:
@@ -99,8 +99,12 @@ def one_line(status: Status) -> str:
     return "  ".join(part for part in parts if part)
 
 
-def screen(status: Status) -> RenderableType:
-    """A snapshot as a panel of about fifteen lines."""
+def screen(status: Status, width: int) -> RenderableType:
+    """A snapshot as a panel of about fifteen lines.
+
+    Two columns narrower than the terminal, it leaves room for the ``^C`` that terminals echo: in a
+    full line that would begin another one, which the panel's end does not take away.
+    """
     state = status["state"]
     waits = {"starting": " (Parsl's viewing block)", "staging in": " (inputs to the buffer)"}
     colour = _COLOURS.get(state, "cyan")
@@ -113,7 +117,13 @@ def screen(status: Status) -> RenderableType:
         table.add_row("" if label == "model" and fraction is not None else label, _told(told))
     events = Text("\n".join(status["events"][-5:]), style="dim", overflow="ellipsis", no_wrap=True)
     title = Text(f"{status['title']} · {status['run']}")
-    return Panel(Group(table, Text(), events), title=title, border_style=colour, padding=(1, 2))
+    return Panel(
+        Group(table, Text(), events),
+        title=title,
+        border_style=colour,
+        padding=(1, 2),
+        width=width,
+    )
 
 
 def summary(status: Status, *, plain: bool) -> RenderableType:

@@ -64,6 +64,23 @@ def test_a_product_that_is_published_after_all_has_not_failed():
     assert history.failed == {}
 
 
+def test_what_stands_and_what_has_failed_is_counted_once_whatever_came_before():
+    published = {"event": "product.published", **PRODUCT}
+    hole = published | {"facts": {"placeholder": True}}
+    failed = {"event": "product.failed", **PRODUCT}
+    again = published | {"attempt": 2}
+    for events, standing, failures in (
+        ([published, again], 1, 0),
+        ([published, published | {"time": "t2"}], 2, 0),
+        ([hole, failed], 0, 1),
+        ([hole, failed, failed], 0, 1),
+        ([hole, failed, again], 1, 0),
+        ([published, hole | {"attempt": 2}, failed | {"attempt": 2}], 0, 1),
+    ):
+        history = told(*events)
+        assert (history.standing["t2"], history.failures["t2"]) == (standing, failures), events
+
+
 def test_a_buffer_that_was_released_holds_no_inputs():
     created = {"event": "buffer.created", "kind": "posix", "path": "/b", "folder": "r"}
     history = told(created, {"event": "stagein.done"})
