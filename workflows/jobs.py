@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
+from burstlens.errors import SiteError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import mpiio
@@ -24,6 +26,7 @@ from burstlens.workflows.supervised import Ended, JobFailedError, describe
 from burstlens.workflows.watch import Report
 
 SIMULATION_LOG = "model.log"
+MOST_DIRECTIVES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class Jobs:
         self._tail: tuple[str, ...] = ()
         self._said_done: bool | None = None
         self._begun = False
+        self._files: list[tuple[str, str]] = []
+        self._staging = False
 
     @property
     def simulation(self) -> str:
@@ -89,7 +94,7 @@ class Jobs:
         if self.site.viewing.placement == "separate":
             # The first job stages in: no other one sees the buffer before it runs.
             recipe, leave = self.recipe, self.recipe.simulation.leave
-            write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
+            self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
         before: list[Any] = []
         for step in self._steps("before"):
             before += self._submit_step(buffer, step, before[-1:])
@@ -203,10 +208,24 @@ class Jobs:
         batch = {
             "nodes": nodes,
             "tasks_per_node": tasks_per_node,
-            "buffer_lines": self.provision.lines(buffer),
+            "buffer_lines": [*self.provision.lines(buffer), *self._stage_in_lines(buffer, first)],
         }
         stage_in = {"stage_in": {"list": LIST, "folder": buffer.folder}} if first else {}
         return {"batch": batch, **stage_in}
+
+    def _stage_in_lines(self, buffer: BufferRef, first: bool) -> list[str]:
+        """The inputs as directives of the scheduler, where the site wants them, once a buffer."""
+        wanted = first and self.site.buffer.stage_in == "directive" and not self._staging
+        if not wanted or self.history.staged_in or not buffer.name:
+            return []
+        if len(self._files) > MOST_DIRECTIVES:
+            raise SiteError(
+                f"buffer.stage_in: {len(self._files)} input files are too many for directives "
+                f'({MOST_DIRECTIVES}); "api" in the site file stages them in the job'
+            )
+        self._staging = True
+        lines, target = directives(self.site.buffer), f"{buffer.path}/{buffer.folder}/inputs"
+        return [lines.stage_in(source, f"{target}/{name}") for source, name in self._files]
 
     def submitted(self, name: str, job_id: str) -> None:
         """A job's id is known: journal it before anything else happens."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from burstlens.durable import read_json, write_json
 from burstlens.errors import BurstlensError, StagingError
-from burstlens.stagers.base import Stager
+from burstlens.stagers.base import Stager, checksum
 from burstlens.workflows.buffer import BufferRef, fill, selected
 from burstlens.workflows.models.base import Model
 
@@ -28,10 +28,11 @@ DONE = "staged-in.json"
 
 def write_list(
     place: Path, buffer: BufferRef, inputs: Path, model: Model, leave: Sequence[str]
-) -> None:
-    """Write the list of what is to be staged in. Raises OSError."""
+) -> list[tuple[str, str]]:
+    """Write the list of what is to be staged in; returns its files. Raises OSError."""
     files, left = selected(inputs, model, leave)
     write_json(place / LIST, {"kind": buffer.kind, "files": files, "left": left})
+    return files
 
 
 def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
@@ -44,7 +45,14 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
     if done is None:
         begin = time.time()
         stager: Stager = BufferRef(told["kind"], str(folder.parent), folder.name).stager()
-        size = fill(stager, told["files"], folder / "inputs")
+        # What the scheduler has brought by a directive is looked at, not brought again.
+        there = {
+            relative: size
+            for source, relative in told["files"]
+            if (size := _same(Path(source), folder / "inputs" / relative)) is not None
+        }
+        files = [pair for pair in told["files"] if pair[1] not in there]
+        size = sum(there.values()) + fill(stager, files, folder / "inputs")
         done = {
             "files": len(told["files"]),
             "bytes": size,
@@ -59,6 +67,17 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
             ) from error
     write_json(list_.with_name(DONE), done)
     return done
+
+
+def _same(source: Path, target: Path) -> int | None:
+    """The size of a file that is at the target as it is at the source."""
+    try:
+        if target.stat().st_size != source.stat().st_size:
+            return None
+        there = checksum(target)
+        return there.bytes if there == checksum(source) else None
+    except OSError:
+        return None
 
 
 def main() -> int:

@@ -133,6 +133,22 @@ def test_an_input_that_cannot_be_read_is_told_with_the_command_that_frees_the_bu
     assert not slurm.burst()
 
 
+def test_inputs_come_by_directive_and_what_fails_is_told_at_once(
+    slurm: Testbed, make_case: Any
+) -> None:
+    buffer = 'kind = "datawarp"\nstage_in = "directive"'
+    case = make_case(buffer=buffer)
+    with slurm.knobs(fail_stage="namelist"):
+        life = case.wait(case.launch(), 90)
+    assert life.code == 1
+    assert "cannot start, says Slurm" in life.said
+    assert "namelist" in life.said
+    case.finish()
+    assert not case.faults(), case.said()
+    staged = [call for call in slurm.calls("data_in") if call.code == 0]
+    assert staged, "the scheduler has staged nothing in"
+
+
 def test_a_job_that_can_never_start_is_told_at_once(make_case: Any) -> None:
     case = make_case()
     recipe = case.folder / "r.toml"
