@@ -29,7 +29,7 @@ includedir=${{prefix}}/include
 Name: cray-datawarp
 Description: An emulator of libdatawarp by Burstlens; no DataWarp hardware is involved
 Version: {version}
-Libs: -L${{libdir}} -ldatawarp
+Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -ldatawarp
 Cflags: -I${{includedir}}
 """
 

@@ -93,8 +93,8 @@ static int pump(const struct copier *copier, int from, int to, off_t most, int r
     int error = block ? 0 : -ENOMEM;
     while (!error && done < most) {
         size_t part = most - done < BLOCK ? (size_t)(most - done) : BLOCK;
-        if (copier->bandwidth > 0 && (double)part > copier->bandwidth * 0.1)
-            part = 1 + (size_t)(copier->bandwidth * 0.1);
+        if (copier->bandwidth > 0 && (double)part > copier->bandwidth * 0.02)
+            part = 1 + (size_t)(copier->bandwidth * 0.02);
         ssize_t size = read(from, block, part);
         if (size < 0 && errno == EINTR)
             continue;

@@ -2,8 +2,8 @@
  *
  * The caller may be any program, with threads and a SIGCHLD handler of its own. A first child
  * shares its memory and sends no signal when it ends (exit signal 0, so that a wait for any child
- * does not see it either); it spawns the copier in a session of its own and ends, which hands the copier to
- * init. Nothing but posix_spawn runs between the calls.
+ * does not see it either); it spawns the copier in a session of its own and ends, which hands the
+ * copier to init. Nothing but posix_spawn runs between the calls.
  */
 #include "emulator.h"
 
@@ -55,7 +55,7 @@ static int between(void *argument) {
     struct spawning *one = argument;
     pid_t copier;
     one->error = posix_spawn(&copier, one->program, &one->files, &one->how, one->words, environ);
-    _exit(0);
+    return 0; /* which ends it */
 }
 
 static int spawn_detached(struct spawning *one) {

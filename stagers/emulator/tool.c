@@ -13,7 +13,7 @@ static const char usage[] =
     "dw-emulator: the Burstlens emulator of DataWarp's libdatawarp\n"
     "usage: dw-emulator status PATH             the stages of an instance, or of one file\n"
     "       dw-emulator data-out INSTANCE       carry out what was deferred, wait for the rest\n"
-    "       dw-emulator faults INSTANCE [WORD]  set faults, see docs/emulator.md; none: no faults\n";
+    "       dw-emulator faults INSTANCE [WORD]  make trouble (docs/emulator.md), or none\n";
 
 static int complain(const char *path, int error) {
     const char *text = error == -EINVAL ? "no instance, or never staged" : strerror(-error);
@@ -56,14 +56,16 @@ static int activate(const struct record *record) {
     return error ? complain(record->dw, error) : 0;
 }
 
-static int settle(const struct record *record) {
-    int counts[4];
-    if (record->state == PENDING && access(record->dw, F_OK) == 0)
-        dw_wait_file_stage(record->dw);
-    if (dw_query_file_stage(record->dw, counts, counts + 1, counts + 2, counts + 3) == 0 &&
-        counts[3])
-        return complain(record->dw, record->error ? -record->error : -EIO);
+static int wait_for(const struct record *record) {
+    if (record->state == PENDING)
+        dw_wait_file_stage(record->dw); /* of a file that has gone there is nothing to wait for */
     return 0;
+}
+
+static int tell_failed(const struct record *record) {
+    int counts[4] = {0};
+    dw_query_file_stage(record->dw, counts, counts + 1, counts + 2, counts + 3);
+    return counts[3] ? complain(record->dw, -record->error) : 0;
 }
 
 static int status(const char *path) {
@@ -84,7 +86,8 @@ static int data_out(const char *path) {
     if (error)
         return complain(path, error);
     int bad = over(&place, activate);
-    return bad + over(&place, settle) ? 1 : 0;
+    over(&place, wait_for);
+    return bad + over(&place, tell_failed) > 0;
 }
 
 static int faults(const char *path, char **words) {
