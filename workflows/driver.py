@@ -18,7 +18,8 @@ from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.history import History
-from burstlens.workflows.jobs import SIMULATION_LOG, Jobs, Outcome
+from burstlens.workflows.job_file import SIMULATION_LOG
+from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.production import Production
 from burstlens.workflows.provision import JobBuffer, Provision

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
-from burstlens.errors import SiteError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
-from burstlens.workflows import mpiio
-from burstlens.workflows.buffer import BufferRef, input_files
+from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.graph import Graph
 from burstlens.workflows.history import History
+from burstlens.workflows.job_file import JobFile
 from burstlens.workflows.launch import Launcher, LocalLauncher
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe, Step
-from burstlens.workflows.stage_in import DONE, LIST, write_list
+from burstlens.workflows.stage_in import DONE
 from burstlens.workflows.supervised import Ended, JobFailedError, describe
 from burstlens.workflows.watch import Report
-
-SIMULATION_LOG = "model.log"
-MOST_DIRECTIVES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +67,7 @@ class Jobs:
         self._tail: tuple[str, ...] = ()
         self._said_done: bool | None = None
         self._begun = False
-        self._files: list[tuple[str, str]] = []
-        self._staging = False
+        self._describe = JobFile(run, recipe, site, history, provision)
 
     @property
     def simulation(self) -> str:
@@ -91,29 +84,26 @@ class Jobs:
         last = self.history.jobs.get(f"attempt-{self.history.attempt}")
         again = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
         self.attempt = self.history.attempt + 1 if again else self.history.attempt
-        if self.site.viewing.placement == "separate":
-            # The first job stages in: no other one sees the buffer before it runs.
-            recipe, leave = self.recipe, self.recipe.simulation.leave
-            self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
+        self._describe.open(buffer, self.attempt)
         before: list[Any] = []
         for step in self._steps("before"):
-            before += self._submit_step(buffer, step, before[-1:])
+            before += self._submit_step(step, before[-1:])
         self.journal.append("simulation.submitting", job=self.simulation, attempt=self.attempt)
         self.journal.sync()
         if not (self.folder / "job.json").exists():
-            describe(self.folder, self._describe_simulation(buffer))
+            describe(self.folder, self._describe.simulation(self.simulation))
         simulation = self._node(self.simulation, self.folder, before, self._launcher)
         for step in self._steps("beside"):
-            self._submit_step(buffer, step, before)
+            self._submit_step(step, before)
         after = [simulation]
         for step in self._steps("after"):
-            after += self._submit_step(buffer, step, after[-1:])
+            after += self._submit_step(step, after[-1:])
         self._begun = True
 
     def _steps(self, phase: str) -> list[Step]:
         return [step for step in self.recipe.steps if step.phase == phase]
 
-    def _submit_step(self, buffer: BufferRef, step: Step, after: list[Any]) -> list[Any]:
+    def _submit_step(self, step: Step, after: list[Any]) -> list[Any]:
         """The step's node; none when it has ended well in an earlier life of the run."""
         times = 1
         while True:
@@ -131,101 +121,13 @@ class Jobs:
         folder = self.run.job(name)
         self.journal.append("step.submitting", job=name, step=step.name)
         if not (folder / "job.json").exists():
-            describe(folder, self._describe_step(buffer, step, name))
+            describe(folder, self._describe.step(step, name))
         launcher = self._local if step.where == "login" else self._launcher
         return [self._node(name, folder, after, launcher)]
 
     def _node(self, name: str, folder: Path, after: list[Any], launcher: Launcher) -> Any:
         self.live.add(name)
         return self.graph.job("job", name, launcher, folder, after)
-
-    def _common(self, buffer: BufferRef, name: str) -> dict[str, Any]:
-        return {
-            "run_dir": str(self.run.path),
-            "name": name,
-            "root": buffer.path,
-            "environment": {
-                "BURSTLENS_RUN": self.run.id,
-                "BURSTLENS_RUN_DIR": str(self.run.path),
-            },
-            "places": {
-                "BURSTLENS_INPUTS": f"{buffer.folder}/inputs",
-                "BURSTLENS_OUTPUT": f"{buffer.folder}/{self.attempt}",
-            },
-        }
-
-    def _describe_simulation(self, buffer: BufferRef) -> dict[str, Any]:
-        simulation, model = self.recipe.simulation, self.recipe.model
-        job = self._common(buffer, self.simulation)
-        job["environment"] |= {
-            **model.environment(),
-            **mpiio.environment(simulation.mpiio_hints, report=simulation.mpiio_report),
-            **simulation.environment,
-        }
-        job |= self._batch(buffer, simulation.nodes, simulation.ranks_per_node, first=True)
-        return job | {
-            "folder": f"{buffer.folder}/{self.attempt}",
-            "inputs": f"{buffer.folder}/inputs",
-            "executables": [
-                name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)
-            ],
-            "argv": [*self.mpi_prefix(), *model.command()],
-            "walltime_s": simulation.walltime,
-            "log": SIMULATION_LOG,
-            "unlinked": list(model.log_patterns),
-            "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
-        }
-
-    def mpi_prefix(self) -> list[str]:
-        """The words of the site's MPI launcher; none for one process."""
-        simulation = self.recipe.simulation
-        if not self.recipe.model.mpi or simulation.ranks == 1:
-            return []
-        values = {"ranks": simulation.ranks, "ranks_per_node": simulation.ranks_per_node}
-        return [word.format(**values) for word in self.site.mpi_launcher]
-
-    def _describe_step(self, buffer: BufferRef, step: Step, name: str) -> dict[str, Any]:
-        job = self._common(buffer, name) | {
-            "argv": list(step.command),
-            "walltime_s": step.walltime,
-            "log": f"{name}.log",
-            "keep_logs": [f"{name}.log"],
-            "stop_grace_s": 0.0,
-        }
-        if step.where == "login":
-            return job | {"root": str(self.run.path), "places": {}, "folder": "files"}
-        place = "inputs" if step.phase == "before" else str(self.attempt)
-        first = step.phase == "before"
-        job |= self._batch(buffer, step.nodes, step.ranks_per_node, first=first)
-        return job | {"folder": f"{buffer.folder}/{place}"}
-
-    def _batch(
-        self, buffer: BufferRef, nodes: int, tasks_per_node: int, *, first: bool
-    ) -> dict[str, Any]:
-        """What a batch job needs beside: its size, its buffer, and the inputs to stage in."""
-        if self.site.viewing.placement != "separate":
-            return {}
-        batch = {
-            "nodes": nodes,
-            "tasks_per_node": tasks_per_node,
-            "buffer_lines": [*self.provision.lines(buffer), *self._stage_in_lines(buffer, first)],
-        }
-        stage_in = {"stage_in": {"list": LIST, "folder": buffer.folder}} if first else {}
-        return {"batch": batch, **stage_in}
-
-    def _stage_in_lines(self, buffer: BufferRef, first: bool) -> list[str]:
-        """The inputs as directives of the scheduler, where the site wants them, once a buffer."""
-        wanted = first and self.site.buffer.stage_in == "directive" and not self._staging
-        if not wanted or self.history.staged_in or not buffer.name:
-            return []
-        if len(self._files) > MOST_DIRECTIVES:
-            raise SiteError(
-                f"buffer.stage_in: {len(self._files)} input files are too many for directives "
-                f'({MOST_DIRECTIVES}); "api" in the site file stages them in the job'
-            )
-        self._staging = True
-        lines, target = directives(self.site.buffer), f"{buffer.path}/{buffer.folder}/inputs"
-        return [lines.stage_in(source, f"{target}/{name}") for source, name in self._files]
 
     def submitted(self, name: str, job_id: str) -> None:
         """A job's id is known: journal it before anything else happens."""
