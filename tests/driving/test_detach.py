@@ -31,6 +31,7 @@ def test_a_detached_run_outlives_the_shell_that_started_it(own_runs):
     claim = json.loads((own_runs.runs / "storm" / "driver-1").read_text())
     assert os.getsid(claim["pid"]) == claim["pid"] != shell.pid
     os.killpg(shell.pid, signal.SIGHUP)
+    os.killpg(shell.pid, signal.SIGKILL)  # where the tests run under nohup
     shell.communicate()
     log = own_runs.runs / "storm" / "logs" / "driver.log"
     own_runs.await_that(lambda: "run.ended" in own_runs.events("storm"), "storm/logs/driver.log")
