@@ -16,7 +16,9 @@ import typer
 
 from burstlens.cli import app
 
-JOURNAL = Path(__file__).parents[1] / "docs" / "journal.md"
+REPOSITORY = Path(__file__).parents[1]
+JOURNAL = REPOSITORY / "docs" / "journal.md"
+DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 ROOT = typer.main.get_command(app)
 COMMANDS = sorted(name for name, command in ROOT.commands.items() if not command.hidden)
 WRONG = """
@@ -351,6 +353,24 @@ def test_the_help_of_each_command_teaches_by_an_example_that_is_right(burstlens,
     ROOT.commands[name].make_context(name, words).close()
     for argument in re.findall(r"Usage: .*?\b(RUN|RECIPE)\b", said):
         assert f"{argument} is a" in said
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_each_command_that_a_document_shows_can_be_typed(path):
+    text = path.read_text().replace("\\\n", " ")
+    shown = re.findall(r"^    burstlens (.*)$", text, re.MULTILINE)
+    for line in shown:
+        name, *words = shlex.split(line.replace("...", ""), comments=True)
+        ROOT.commands[name].make_context(name, words).close()
+
+
+def test_the_recipe_of_the_readme_is_right(burstlens, tmp_path):
+    (recipe,) = re.findall(r"```toml\n(.*?)```", DOCUMENTS[0].read_text(), re.DOTALL)
+    (tmp_path / "my.toml").write_text(recipe)
+    (tmp_path / "empty").mkdir()
+    done = burstlens("check", "my.toml", "--set", "inputs=empty")
+    assert "there is no executable wrf.exe" in done.stdout  # of the recipe itself nothing is wrong
+    assert done.stderr == ""
 
 
 def test_the_version_is_told(burstlens):
