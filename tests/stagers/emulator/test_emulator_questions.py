@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -55,7 +57,9 @@ class TestQuestions:
         job.out(env=job.slow)
         program = [job.prefix / "clients" / "dwcall", "wait_file", job.dw / "frame.nc"]
         with subprocess.Popen(program, env=job.environment, stdout=subprocess.PIPE) as waiting:
-            time.sleep(0.1)  # the handler is set by then, or the signal would end the program
+            status = Path(f"/proc/{waiting.pid}/status")
+            caught = 1 << (signal.SIGUSR1 - 1)  # else the signal would end the program
+            job.until(lambda: int(re.search(r"SigCgt:\t(\w+)", status.read_text())[1], 16) & caught)
             while waiting.poll() is None:
                 waiting.send_signal(signal.SIGUSR1)
                 time.sleep(0.01)
@@ -132,15 +136,15 @@ class TestManyCallers:
         assert job.call("concurrency", job.dw, "0") == -errno.EINVAL
         assert job.call("concurrency", job.dw, str(limit)) == 0
         for name in "abcde":
-            job.file(name, b"x" * 100_000)
+            job.file(name, b"x" * 200_000)
         assert job.call("directory_out", job.dw, job.pfs, "now", env=job.slow) == 0
         most = 0
 
         def over():
             nonlocal most
             sizes = [path.stat().st_size for path in job.pfs.iterdir()]
-            most = max(most, sum(0 < size < 100_000 for size in sizes))
-            return sizes == [100_000] * 5
+            most = max(most, sum(0 < size < 200_000 for size in sizes))
+            return sizes == [200_000] * 5
 
         job.until(over)
         assert most == limit

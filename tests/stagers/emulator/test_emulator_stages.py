@@ -32,13 +32,13 @@ class TestOut:
         assert (job.pfs / "here").exists()
 
     def test_the_caller_that_is_killed_leaves_its_stage(self, job):
-        job.file(content=b"x" * 400_000)
+        job.file(content=b"x" * 700_000)
         words = ["--die", "file_out", job.dw / "frame.nc", job.pfs / "a", "now"]
         done = job.run("dwcall", *words, env=job.slow)
         assert (done.returncode, done.stdout) == (-signal.SIGKILL, "0\n")
         assert job.call("query_file", job.dw / "frame.nc") == job.pending
         assert job.settled() == job.complete
-        assert (job.pfs / "a").stat().st_size == 400_000
+        assert (job.pfs / "a").stat().st_size == 700_000
 
     def test_another_program_sees_the_stage_end_by_asking(self, job):
         job.file(content=b"x" * 300_000)
@@ -118,7 +118,7 @@ class TestOut:
         }  # fmt: skip
 
     def test_a_directory_goes_as_it_was_at_the_call(self, job):
-        job.file("case/a", b"x" * 200_000)
+        job.file("case/a", b"x" * 500_000)
         assert job.call("directory_out", job.dw / "case", job.pfs, "now", env=job.slow) == 0
         job.file("case/later")
         assert job.call("wait_directory", job.dw) == 0
@@ -160,13 +160,13 @@ class TestOut:
 
 class TestIn:
     def test_the_file_is_there_at_once_empty_and_never_executable(self, job):
-        (job.pfs / "model").write_bytes(b"x" * 200_000)
+        (job.pfs / "model").write_bytes(b"x" * 500_000)
         (job.pfs / "model").chmod(0o755)
         job.file("model", b"an older and longer one" * 20_000).chmod(0o755)
         assert job.call("file_in", job.dw / "model", job.pfs / "model", env=job.slow) == 0
-        assert (job.dw / "model").stat().st_size < 200_000
+        assert (job.dw / "model").stat().st_size < 500_000
         assert job.settled("model") == job.complete
-        assert (job.dw / "model").read_bytes() == b"x" * 200_000
+        assert (job.dw / "model").read_bytes() == b"x" * 500_000
         assert (job.dw / "model").stat().st_mode & 0o111 == 0
 
     def test_a_directory_and_a_list_come_in_without_links(self, job):
