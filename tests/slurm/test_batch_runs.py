@@ -385,6 +385,24 @@ def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
     assert not case.faults(), case.said()
 
 
+@pytest.mark.slow
+def test_the_scheduler_is_asked_ever_more_seldom(make_case: Any) -> None:
+    case = make_case(model="--interval 60")
+    driver = case.launch(counted=True)
+    case.await_event("frame.ready", 2)
+
+    def asked() -> int:
+        calls = [file.read_text().splitlines() for file in case.calls.glob("driver.*.calls")]
+        queries = ("start scontrol", "start squeue", "start sacct")
+        return sum(call in queries for file in calls for call in file)
+
+    before, begin = asked(), time.monotonic()
+    case.await_event("frame.ready", 3)
+    jobs, seconds = 2, time.monotonic() - begin
+    assert asked() - before <= jobs * (1 + seconds / 30)
+    assert case.wait(driver).code == 0, case.said()
+
+
 SCHEDULER = ("sbatch", "squeue", "scontrol", "scancel")
 
 
