@@ -55,7 +55,8 @@ def test_a_stage_of_one_node_is_followed_from_another_and_the_jobs_end_brings_th
     pfs = slurm.folder("pfs-of-clients")
     job = slurm.submit(JOB.format(pfs=pfs, clients=clients), cwd=pfs)
     assert slurm.wait(job)["JobState"] == "COMPLETED"
-    said = (pfs / f"slurm-{job}.out").read_text().splitlines()
+    lines = (pfs / f"slurm-{job}.out").read_text().splitlines()
+    said = [line for line in lines if not line.startswith("srun: ")]  # that a step had to wait
     started, late, asked, second, polled, waited, done, deferred, given_up, never = said
     assert (started, late, waited, given_up) == ("0", "0", "0", "0"), said
     assert asked.split() == ["0", "0", "1", "0", "0"], "complete, pending, deferred, failed"
