@@ -7,10 +7,10 @@ that ``import burstlens`` costs nothing; docs/python.md shows them at work.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # type checkers take it for True; typing itself would take 10 ms
 if TYPE_CHECKING:
     from burstlens import journal as _journal
     from burstlens.errors import BurstlensError as BurstlensError
@@ -68,7 +68,7 @@ _PUBLIC = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home, inner = _PUBLIC[name]
