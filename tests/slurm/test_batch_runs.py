@@ -386,6 +386,21 @@ def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
 
 
 @pytest.mark.slow
+def test_the_end_of_the_models_time_is_told_and_its_products_stay(make_case: Any) -> None:
+    case = make_case(model="--interval 200")
+    recipe = case.folder / "r.toml"
+    text = recipe.read_text().replace("[simulation]\n", '[simulation]\nwalltime = "00:01"\n')
+    recipe.write_text(text)
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "(walltime)" in life.said
+    assert len(list((case.run / "products" / "w").glob("*.png"))) >= 1
+    assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()
+    assert case.burstlens("free", "r", "--discard").code == 0
+    assert not list(case._buffer_faults())
+
+
+@pytest.mark.slow
 def test_the_scheduler_is_asked_ever_more_seldom(make_case: Any) -> None:
     case = make_case(model="--interval 60")
     driver = case.launch(counted=True)
