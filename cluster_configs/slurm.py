@@ -19,6 +19,8 @@ from burstlens.quantity import parse_bytes
 
 LIMIT_S = 60.0
 """Longest time that one command may take."""
+SILENT_S, PAUSE_S = 90.0, 3.0
+"""How long to go on asking a controller that does not answer, as in a restart, and how often."""
 FIRST_S = 1.0
 """After a submission Slurm is asked this soon, then after twice that, up to the site's interval:
 what holds a job up is told early."""
@@ -243,6 +245,18 @@ class Slurm:
 
 
 def _run(command: list[str], given: str = "", *, with_parent: bool = False) -> str:
+    """What the command says. A question is asked again while the controller does not answer."""
+    end = time.monotonic() + (0.0 if with_parent else SILENT_S)
+    while True:
+        try:
+            return _run_once(command, given, with_parent=with_parent)
+        except SlurmError as error:
+            if not error.passing or time.monotonic() > end:
+                raise
+        time.sleep(PAUSE_S)
+
+
+def _run_once(command: list[str], given: str, *, with_parent: bool) -> str:
     # What is killed with its parent cannot submit a job that nobody has noted.
     argv = ["setpriv", "--pdeathsig", "KILL", *command] if with_parent else command
     try:

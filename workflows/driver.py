@@ -104,8 +104,17 @@ class Driver:
         known = BufferRef(**self.history.buffer) if self.history.buffer else None
         if self.history.buffer_released:
             known = None
+        if known and self.history.brought_home and self._goes_back(known):
+            # A former driver died as it gave the buffer back: asking would make a new one.
+            self.buffer, self._homing = known, True
+            self._free(Outcome("done", 0))
+            return
         self.snapshot.state = "waiting for the buffer"
         self.graph.login("buffer", None, self.provision.provide, known)
+
+    def _goes_back(self, buffer: BufferRef) -> bool:
+        """Whether the scheduler takes the buffer back, with all that it holds."""
+        return not self.provision.lasts or bool(buffer.name and buffer.owned)
 
     @property
     def _local(self) -> bool:
@@ -373,7 +382,7 @@ class Driver:
         freed = self.recipe.buffer.destroy == "on-success" and outcome.state == "done"
         if self.provision.lasts and not freed:
             self._end = outcome
-        elif not self.provision.lasts or (self.buffer.name and self.buffer.owned):
+        elif self._goes_back(self.buffer):
             self.snapshot.state = "giving the buffer back"
             self.graph.close_block()
             self.graph.login("freed", outcome, self.provision.give_back, self.buffer)

@@ -77,6 +77,7 @@ class Graph:
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
         self._state = "queued"
         self._wanted = False
+        self._met: dict[str, float] = {}
         self._inside: Inside | None = None
         self._next_look = 0.0
         self._kernel: Any = None
@@ -127,6 +128,7 @@ class Graph:
             # thread by which Parsl launches the tasks of every executor.
             block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
             self._block = block
+            self._met.clear()  # a new interchange numbers its blocks anew
             self._next_look = 0.0
             if self._batch is None:
                 block.scale_out_facade(1)
@@ -178,9 +180,24 @@ class Graph:
         if managers is None:
             return "broken"
         if managers:
-            return "draining" if all(one["draining"] for one in managers) else "running"
+            young = [one for one in managers if not self._is_old(one)]
+            return "running" if young else "draining"
         # The scheduler, which is asked seldom, says what became of a block without managers.
+        if self._state in {"running", "draining"}:
+            with contextlib.suppress(SlurmError):
+                for job_id in block.job_ids_to_block:
+                    self._batch.slurm.look(job_id)
+            live = {block.job_ids_to_block[job_id] for job_id in _live_jobs(block)}
         return "queued" if not self._wanted or live else "gone"
+
+    def _is_old(self, manager: dict[str, Any]) -> bool:
+        """Whether its block takes no new tasks, or is about to: time to ask for the next one."""
+        assert self._batch is not None
+        first = self._met.setdefault(manager["block_id"], time.monotonic())
+        age = time.monotonic() - first
+        return bool(
+            manager["draining"] or age > self._batch.walltime_s - self._batch.drain_s - 2 * LOOK_S
+        )
 
     def mend_block(self) -> str | None:
         """Replace a block that is gone or broken; returns what was done, None for nothing.

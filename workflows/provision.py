@@ -105,7 +105,8 @@ class Persistent:
         if burst is None and not asked:
             self._require_room(pools)
         if asked or burst is None:
-            self._create(mark, name)
+            create = directives(self.site.buffer).create(name, self.wanted.capacity)
+            self._carry_out("create", create, _allocated, name)
         # A mark outlives whatever was killed between the making and the journal's line.
         owned = any((self.run.path / "steps").glob("buffer-create-*/submitting"))
         lines = directives(self.site.buffer)
@@ -126,26 +127,35 @@ class Persistent:
             if not held or self.leaving():
                 break
             time.sleep(pause)
-        mark = self._mark("destroy")
-        job_id = self._submit(mark, directives(self.site.buffer).destroy(buffer.name))
-        self._await(job_id, mark, lambda burst: burst is None, buffer.name)
-        (mark / "done").touch()
-        self.launcher.await_end(job_id, self.leaving)
+        destroy = directives(self.site.buffer).destroy(buffer.name)
+        self._carry_out("destroy", destroy, lambda burst: burst is None, buffer.name)
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """The line that mounts it."""
         return (directives(self.site.buffer).use(buffer.name),)
 
-    def _create(self, mark: Path, name: str) -> None:
-        create = directives(self.site.buffer).create(name, self.wanted.capacity)
-        job_id = self._submit(mark, create)
-        self._await(job_id, mark, _allocated, name)
+    def _carry_out(
+        self, what: str, line: str, holds: Callable[[Burst | None], bool], name: str
+    ) -> None:
+        """Let a job say ``line``, unless it was said already, and wait until ``holds``."""
+        if holds(self.slurm.buffer(name)):
+            return
+        mark = self._mark(what)
+        job_id = self.launcher.find(mark)
+        if job_id is not None and self._is_over(job_id) and not holds(self.slurm.buffer(name)):
+            (mark / "done").touch()  # it did its work, and somebody has undone it
+            mark, job_id = self._mark(what), None
+        if job_id is None:
+            job_id = self._hand_in(mark, line)
+        self._await(job_id, mark, holds, name)
         (mark / "done").touch()
+        if what == "destroy":
+            self.launcher.await_end(job_id, self.leaving)
 
-    def _submit(self, mark: Path, line: str) -> str:
-        found = self.launcher.find(mark)
-        if found is not None:
-            return found
+    def _is_over(self, job_id: str) -> bool:
+        return self.slurm.look(job_id.partition(":")[2]).over
+
+    def _hand_in(self, mark: Path, line: str) -> str:
         job = BatchJob(
             name=f"{self.launcher.token}-{mark.name}",
             comment=self.run.id,

@@ -371,8 +371,10 @@ def test_a_viewing_block_with_a_third_of_the_models_time_is_replaced_ahead_of_it
     [
         ("sbatch", 1, "after"),
         ("sbatch", 2, "after"),
+        ("sbatch", 4, "after"),
+        ("scontrol", 12, "after"),
     ],
-    ids=["buffer", "simulation"],
+    ids=["buffer", "simulation", "destroy", "destroyed"],
 )
 def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
     make_case: Any, call: str, number: int, when: str
