@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from burstlens.errors import RecipeError
@@ -111,8 +114,12 @@ def shipped() -> list[str]:
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_each_recipe_that_ships_is_whole(name):
-    recipe, _ = load(name)
+def test_each_recipe_that_ships_is_whole(name, tmp_path):
+    shutil.copy(Path(__file__).parents[1] / "data" / "traces" / "namelist.input", tmp_path)
+    (tmp_path / "wrf.exe").write_text("#!/bin/sh\n")
+    (tmp_path / "wrf.exe").chmod(0o755)
+    given = {"wrf-live": [f"inputs={tmp_path}"]}
+    recipe, _ = load(name, given.get(name, ()))
     assert recipe.title
     assert recipe.products
     assert [found for found in preflight(recipe) if found.level == "error"] == []
