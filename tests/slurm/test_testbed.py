@@ -86,12 +86,14 @@ def test_stages_that_a_job_put_off_are_done_after_its_end(slurm):
     assert done == [(f"made -> {target}",)]
 
 
+@pytest.mark.slow
 def test_a_pool_can_be_made_small_for_a_while(slurm):
     with slurm.knobs(pool_bytes=40 * 10**9):
         assert "TotalSpace=40GB" in slurm.daemons.ask("scontrol", "show", "burst")
     assert "TotalSpace=10TB" in slurm.daemons.ask("scontrol", "show", "burst")
 
 
+@pytest.mark.slow
 def test_a_node_and_the_controller_can_go_and_come_back_while_a_job_runs(slurm):
     job = slurm.submit("#!/bin/sh\nwhile ! test -e go; do sleep 0.1; done\necho done\n")
     node = slurm.wait(job, "RUNNING")["NodeList"]
@@ -104,6 +106,7 @@ def test_a_node_and_the_controller_can_go_and_come_back_while_a_job_runs(slurm):
     assert (slurm.home / f"slurm-{job}.out").read_text() == "done\n"
 
 
+@pytest.mark.slow
 def test_slurm_can_be_told_to_forget_ended_jobs_soon(slurm):
     with slurm.configured(MinJobAge=2):
         job = slurm.submit("#!/bin/sh\ntrue\n")
@@ -129,6 +132,7 @@ def test_anyone_may_look_at_the_service(slurm):
     ]
 
 
+@pytest.mark.slow
 def test_two_at_once_do_not_meet_and_a_killed_owner_leaves_nothing(slurm, tmp_path):
     program = tmp_path / "owner.py"
     program.write_text(
@@ -163,6 +167,7 @@ def _sleeping(root):
     return sum(b"sleep" in path.read_bytes() for path in commands)
 
 
+@pytest.mark.slow
 def test_clear_ends_what_a_test_has_left(slurm):
     made = slurm.submit(CREATE.format(name="left", size="1GiB") + "true\n")
     slurm.wait(made)
