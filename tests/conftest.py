@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -180,3 +181,12 @@ def own_runs(tmp_path: Path) -> Iterator[StandingRuns]:
     runs = StandingRuns(tmp_path / "own")
     yield runs
     runs.case.end()
+
+
+def pytest_configure() -> None:
+    """Let the programs that tests start hear SIGINT and SIGHUP.
+
+    Both are ignored, and by every child as well, where the tests run in a shell's background.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
