@@ -26,7 +26,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 def _binding(scratch: Scratch, calls: int) -> list[Figure]:
-    from burstlens.stagers import library
+    from burstlens.stagers import shared_library
     from burstlens.stagers.libdatawarp import File, FileList
 
     source = scratch.runs / "instant.c"
@@ -44,7 +44,7 @@ def _binding(scratch: Scratch, calls: int) -> list[Figure]:
         _cost("wait for a list of 100 files", files.wait, calls // 20, limit=None),
         Figure("binding, first call (loads cffi and the library)", 1000 * first, "ms"),
     ]
-    library.load.cache_clear()
+    shared_library.load.cache_clear()
     return figures
 
 
@@ -99,7 +99,7 @@ def _written(path: Path, content: bytes) -> Path:
 
 
 def _use(built: Path) -> None:
-    from burstlens.stagers import library
+    from burstlens.stagers import shared_library
 
-    os.environ[library.VARIABLE] = str(built)
-    library.load.cache_clear()
+    os.environ[shared_library.VARIABLE] = str(built)
+    shared_library.load.cache_clear()

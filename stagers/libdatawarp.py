@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from burstlens.errors import StagingError
-from burstlens.stagers.library import ffi, libc, load, symbol
+from burstlens.stagers.shared_library import ffi, libc, load, symbol
 
 FILE_SYSTEM = 0x3E3F
 """``f_type`` of a DataWarp mount, as statfs(2) tells it."""

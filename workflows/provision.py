@@ -33,7 +33,7 @@ from burstlens.workflows.recipe import Buffer, Recipe
 LOOK_S = 0.5
 """How often a file is looked for."""
 FIRST_LOOK_S = 0.5
-"""How soon Slurm is asked whether a buffer stands; then after twice that, up to the interval."""
+"""How soon Slurm is asked whether a buffer stands; then ever later, up to the interval."""
 
 
 class Provision(Protocol):

@@ -14,6 +14,8 @@ from burstlens.errors import BurstlensError, RunError, SiteError
 from burstlens.workflows.launch import Launcher
 
 LOOK_S = 0.2
+SILENT_PAUSE_S = 5.0
+"""Before a scheduler that did not answer is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +76,18 @@ def run_job(
     leaving = leaving or threading.Event()
     _stay(leaving)
     ended = job_folder / "ended.json"
-    try:
-        job_id = launcher.find(job_folder)
-        if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
-            job_id = launcher.submit(job_folder)
-        if job_id is not None:
-            submitted(job_id)
-        while (told := read_json(ended)) is None:
-            if job_id is not None and launcher.alive(job_id):
-                leaving.wait(LOOK_S)
+    while True:
+        try:
+            told, job_id = _followed(launcher, job_folder, submitted, leaving)
+            break
+        except SiteError as error:
+            if error.passing:  # whether it runs cannot be told now: nothing is said of it
+                leaving.wait(SILENT_PAUSE_S)
                 _stay(leaving)
                 continue
-            # Ours may have found the folder claimed by one that a former driver had just started.
-            found = launcher.find(job_folder)
-            if found is not None and found != job_id:
-                job_id = found
-                submitted(job_id)
-            elif not ended.exists():
-                launcher.clear(job_folder)
-                _tell(ended, "lost", launcher.fate(job_id, job_folder))
-    except SiteError as error:  # it never began, and never will
-        job_id = None
-        told = _tell(ended, getattr(error, "reason", "not started"), str(error))
+            # It never began, and never will.
+            told, job_id = _tell(ended, getattr(error, "reason", "not started"), str(error)), None
+            break
     remark = (
         ""
         if job_id is None or told["reason"] == "lost"
@@ -110,6 +102,32 @@ def run_job(
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end
+
+
+def _followed(
+    launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
+) -> tuple[dict[str, Any], str | None]:
+    """Submit the job or find it, and wait; returns what is told of its end, and its id."""
+    ended = job_folder / "ended.json"
+    job_id = launcher.find(job_folder)
+    if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
+        job_id = launcher.submit(job_folder)
+    if job_id is not None:
+        submitted(job_id)
+    while (told := read_json(ended)) is None:
+        if job_id is not None and launcher.alive(job_id):
+            leaving.wait(LOOK_S)
+            _stay(leaving)
+            continue
+        # Ours may have found the folder claimed by one that a former driver had just started.
+        found = launcher.find(job_folder)
+        if found is not None and found != job_id:
+            job_id = found
+            submitted(job_id)
+        elif not ended.exists():
+            launcher.clear(job_folder)
+            _tell(ended, "lost", launcher.fate(job_id, job_folder))
+    return told, job_id
 
 
 def _tell(ended: Path, reason: str, message: str) -> dict[str, Any]:

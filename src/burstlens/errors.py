@@ -23,7 +23,12 @@ class RecipeError(BurstlensError):
 
 
 class SiteError(BurstlensError):
-    """This is the wrong machine for the site file, or a library or program is missing here."""
+    """This is the wrong machine for the site file, or a library or program is missing here.
+
+    ``passing`` says that a service of the site did not answer, which it may do later.
+    """
+
+    passing = False
 
 
 class NeverBeganError(SiteError):

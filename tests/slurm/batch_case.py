@@ -48,7 +48,7 @@ class BatchCase(Case):
         **how: Any,
     ) -> None:
         self.slurm = slurm
-        self.library = library
+        self.libdatawarp = library
         super().__init__(slurm.folder(name), python=str(slurm.python), **how)
         sites = self.folder / "sites"
         sites.mkdir()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.stagers import library
+from burstlens.stagers import shared_library
 
 
 @pytest.fixture(scope="session")
@@ -25,14 +25,14 @@ def libdatawarp_at(
     """Makes the binding look anew, with that path in its variable (None: without it)."""
 
     def look(path: Path | str | None) -> None:
-        library.load.cache_clear()
+        shared_library.load.cache_clear()
         if path is None:
-            monkeypatch.delenv(library.VARIABLE, raising=False)
+            monkeypatch.delenv(shared_library.VARIABLE, raising=False)
         else:
-            monkeypatch.setenv(library.VARIABLE, str(path))
+            monkeypatch.setenv(shared_library.VARIABLE, str(path))
 
     yield look
-    library.load.cache_clear()
+    shared_library.load.cache_clear()
 
 
 @pytest.fixture
