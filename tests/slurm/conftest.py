@@ -6,14 +6,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from batch_case import BatchCase  # noqa: E402
 from cluster.installation import UnavailableError  # noqa: E402
 from testbed import Testbed  # noqa: E402
 
@@ -61,3 +64,25 @@ def slurm(new_testbed: Iterator[Testbed]) -> Testbed:
             pytest.skip(f"no Slurm: {error}")
         pytest.fail(f"no Slurm: {error}", pytrace=False)
     return testbed
+
+
+@pytest.fixture(scope="session")
+def library(slurm: Testbed) -> Any:
+    from burstlens.stagers import emulator
+
+    return emulator.build(slurm.root / "libdatawarp")
+
+
+@pytest.fixture
+def make_case(slurm: Testbed, library: Any, request: Any) -> Iterator[Callable[..., BatchCase]]:
+    made: list[BatchCase] = []
+
+    def make(**how: Any) -> BatchCase:
+        name = f"{request.node.originalname[5:30]}-{uuid.uuid4().hex[:6]}"
+        made.append(BatchCase(slurm, library, name, **how))
+        return made[-1]
+
+    yield make
+    for case in made:
+        case.end()
+    slurm.clear()

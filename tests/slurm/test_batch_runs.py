@@ -7,36 +7,10 @@ import os
 import pwd
 import subprocess
 import time
-import uuid
-from collections import Counter
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from batch_case import BatchCase
 from testbed import Testbed
-
-from burstlens.stagers import emulator
-
-
-@pytest.fixture(scope="session")
-def library(slurm: Testbed) -> Any:
-    return emulator.build(slurm.root / "libdatawarp")
-
-
-@pytest.fixture
-def make_case(slurm: Testbed, library: Any, request: Any) -> Iterator[Callable[..., BatchCase]]:
-    made: list[BatchCase] = []
-
-    def make(**how: Any) -> BatchCase:
-        name = f"{request.node.originalname[5:30]}-{uuid.uuid4().hex[:6]}"
-        made.append(BatchCase(slurm, library, name, **how))
-        return made[-1]
-
-    yield make
-    for case in made:
-        case.end()
-    slurm.clear()
 
 
 def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
@@ -366,27 +340,6 @@ def test_a_viewing_block_with_a_third_of_the_models_time_is_replaced_ahead_of_it
     assert all("about to end" in line["reason"] for line in slow), slow
 
 
-@pytest.mark.parametrize(
-    ("call", "number", "when"),
-    [
-        ("sbatch", 1, "after"),
-        ("sbatch", 2, "after"),
-        ("sbatch", 4, "after"),
-        ("scontrol", 12, "after"),
-    ],
-    ids=["buffer", "simulation", "destroy", "destroyed"],
-)
-def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
-    make_case: Any, call: str, number: int, when: str
-) -> None:
-    case = make_case()
-    kill = {"role": "driver", "call": f"start {call}", "number": number, "when": when}
-    life = case.wait(case.launch(kill=kill))
-    assert life.code == -9, life.said
-    case.finish()
-    assert not case.faults(), case.said()
-
-
 @pytest.mark.slow
 def test_the_end_of_the_models_time_is_told_and_its_products_stay(make_case: Any) -> None:
     case = make_case(model="--interval 200")
@@ -418,40 +371,6 @@ def test_the_scheduler_is_asked_ever_more_seldom(make_case: Any) -> None:
     jobs, seconds = 2, time.monotonic() - begin
     assert asked() - before <= jobs * (1 + seconds / 30)
     assert case.wait(driver).code == 0, case.said()
-
-
-SCHEDULER = ("sbatch", "squeue", "scontrol", "scancel")
-
-
-@pytest.mark.fault
-@pytest.mark.timeout(0)
-def test_every_call_of_the_scheduler_survives_a_kill(make_case: Any, capsys: Any) -> None:
-    first = make_case()
-    assert first.wait(first.launch(counted=True)).code == 0, first.said()
-    counts: Counter[str] = Counter()
-    for file in first.calls.glob("driver.*.calls"):
-        counts |= Counter(file.read_text().splitlines())
-    kills = [
-        {"role": "driver", "call": call, "number": number, "when": when}
-        for call, count in counts.items()
-        if call.removeprefix("start ") in SCHEDULER
-        for number in range(1, count + 1)
-        for when in ("before", "after")
-    ]
-    assert len(kills) > 12
-    wrong = []
-    for kill in kills:
-        case = make_case()
-        life = case.wait(case.launch(kill=kill))
-        if life.code != 0:
-            case.finish()
-        faults = case.faults()
-        with capsys.disabled():
-            word = "WRONG" if faults else "ok" if life.code == -9 else "not reached"
-            print(f"{word}: {kill['when']} {kill['call']} #{kill['number']}", flush=True)
-        if faults:
-            wrong.append(f"{kill}: {faults}\n{case.said()}")
-    assert not wrong, "\n\n".join(wrong)
 
 
 @pytest.mark.slow
