@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from burstlens.errors import BurstlensError, RunError
-from burstlens.printable import printable
+from burstlens.printable import printable, say, tell
 from burstlens.run_dir import RunDir
 from burstlens.status import next_steps, status_of
 
@@ -24,7 +23,7 @@ def drive(run: RunDir, *, as_json: bool) -> int:
     from burstlens.workflows.run import execute
 
     if not as_json:
-        print(f"run {run.id}\npictures arrive in {run.products}", flush=True)
+        say(f"run {run.id}\npictures arrive in {run.products}")
     view = View()
 
     def tick(snapshot: Snapshot) -> None:
@@ -35,7 +34,7 @@ def drive(run: RunDir, *, as_json: bool) -> int:
         outcome = execute(run, tick)
     last = status_of(str(run.path))
     if as_json:
-        print(json.dumps(last, indent=2), flush=True)
+        say(json.dumps(last, indent=2))
         return outcome.exit_code
     view.end(last)
     for text in (f"burstlens: {outcome.message}" if outcome.message else "", outcome.line or ""):
@@ -66,12 +65,7 @@ def send_off(run: RunDir, *, batch: bool, as_json: bool) -> None:
         tell("warning: systemd ends your processes here when you log out "
              "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip
     if as_json:
-        print(json.dumps(told), flush=True)
+        say(json.dumps(told))
         return
     driver = f"is driven by job {told['driver_job']}" if batch else "runs"
-    print(f"{run.id} {driver}; watch it: burstlens watch {run.id}", flush=True)
-
-
-def tell(text: str) -> None:
-    """Say something that is not the command's result: on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    say(f"{run.id} {driver}; watch it: burstlens watch {run.id}")

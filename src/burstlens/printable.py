@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
 LONGEST = 2000
@@ -17,3 +18,13 @@ def printable(text: str) -> str:
     kept = (" " if sign.isspace() else sign for sign in text[: 2 * LONGEST])
     clean = "".join(sign for sign in kept if unicodedata.category(sign) not in {"Cc", "Cf"})
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
+
+
+def say(text: str) -> None:
+    """Print a command's result, seen at once also through a pipe."""
+    print(text, flush=True)
+
+
+def tell(text: str) -> None:
+    """Print what is not the command's result: on standard error."""
+    print(text, file=sys.stderr, flush=True)

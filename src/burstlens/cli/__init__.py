@@ -1,0 +1,51 @@
+"""The command line: parse, call one function, print, exit code. Nothing is decided here.
+
+Exit codes: 0 done, 1 failed or refused (one message), 2 usage, 3 stopped by a guard, 4 stopped by
+a person. Heavy modules are imported inside the commands that need them, so that ``status`` and
+``list`` answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from burstlens import __version__
+from burstlens.cli import describing, launching, looking, steering
+from burstlens.errors import BurstlensError
+from burstlens.printable import say, tell
+
+app = typer.Typer(
+    name="burstlens",
+    help="See a simulation while it runs: launch it on fast temporary storage, watch its output "
+    "frames, and bring only pictures and small volumes out.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",  # joins the lines of a paragraph
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
+)
+for group in (launching, looking, steering, describing):
+    app.add_typer(group.app)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        say(f"burstlens {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """The ``burstlens`` program."""
+    try:
+        app()
+    except BurstlensError as error:
+        tell(f"burstlens: {error}")
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)

@@ -1,0 +1,83 @@
+"""Commands that start nothing: recipes, sites and buffers explained and checked."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+from burstlens.cli.arguments import ExplainOpt, JsonOpt, RecipeArg, SetOpt, SiteOpt
+from burstlens.printable import printable, say
+
+app = typer.Typer()
+PANEL = "Prepare"
+
+
+@app.command(
+    rich_help_panel=PANEL, epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run"
+)
+def check(
+    recipe: RecipeArg, site: SiteOpt = None, settings: SetOpt = None, as_json: JsonOpt = False
+) -> None:
+    """Check a recipe, its parameters and its inputs; start nothing.
+
+    RECIPE is a name that `burstlens recipes` lists, or a .toml file.
+    """
+    from burstlens.workflows.commands import checked
+
+    findings = checked(recipe, site, settings or [])
+    errors = [finding for finding in findings if finding.level == "error"]
+    if as_json:
+        say(json.dumps([{"level": f.level, "text": f.text} for f in findings], indent=2))
+    else:
+        for finding in findings:
+            say(f"{finding.level}: {finding.text}")
+        say("the recipe can run" if not errors else "the recipe cannot run as it is")
+    if errors:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=PANEL, epilog="Example: burstlens recipes --json")
+def recipes(as_json: JsonOpt = False) -> None:
+    """List the recipes that can be run by name."""
+    from burstlens.workflows.commands import recipe_titles
+
+    rows = recipe_titles()
+    if as_json:
+        say(json.dumps(rows, indent=2))
+        return
+    width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        say(f"{row['name']:<{width}}  {printable(row['title'])}")
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="List the sites that --site takes, or explain one.",
+    epilog="Example: burstlens sites --explain slurm",
+)
+def sites(explain: ExplainOpt = None, as_json: JsonOpt = False) -> None:
+    """List the sites that --site takes, and which one is taken here without it."""
+    from burstlens.site_tables import show_site, show_sites
+
+    show_site(explain, as_json=as_json) if explain else show_sites(as_json=as_json)
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Show burst buffers: how full, how old, who holds them.",
+    epilog="Example: burstlens buffers --site slurm-datawarp",
+)
+def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
+    """Show the pools and buffers of a site, and how to give back those of runs that are over."""
+    from burstlens.buffer_tables import show_buffers
+
+    show_buffers(site, as_json=as_json)
+
+
+@app.command(rich_help_panel=PANEL, epilog="Example: burstlens schema > recipe.schema.json")
+def schema() -> None:
+    """Print the JSON Schema of recipes, for editors."""
+    from burstlens.workflows.schema import recipe_schema
+
+    say(json.dumps(recipe_schema(), indent=2))
