@@ -61,7 +61,7 @@ def test_sites_are_offered(offered, words):
 
 
 def test_commands_are_offered_but_not_the_inner_one(offered):
-    assert offered("re") == ["recipes", "resume"]
+    assert {"recipes", "resume"} <= set(offered("re"))
     assert "drive" not in offered("")
 
 

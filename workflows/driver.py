@@ -18,7 +18,7 @@ from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.history import History
-from burstlens.workflows.job_file import SIMULATION_LOG
+from burstlens.workflows.homecoming import Homecoming
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.production import Production
@@ -65,9 +65,19 @@ class Driver:
         self.production: Production | None = None
         self._cursor = Cursor()
         self._watched_all = False
-        self._homing = False
         self._end: Outcome | None = None
         self._retries = Retries(self.snapshot.alarm)
+        self._homecoming = Homecoming(
+            run,
+            recipe,
+            graph,
+            journal,
+            self.snapshot,
+            provision,
+            self.jobs,
+            self._lost,
+            self._retries,
+        )
         self._blocks_lost = 0
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
@@ -79,8 +89,8 @@ class Driver:
             "job": self._on_job,
             "watch": self._on_watch,
             "work": self._on_work,
-            "home": self._on_home,
-            "freed": self._on_freed,
+            "home": self._homecoming.on_home,
+            "freed": self._homecoming.on_freed,
             "released": self._on_released,
             "warm": lambda done: None,
         }
@@ -91,11 +101,11 @@ class Driver:
             self._open_block()
         self._prepare()
         try:
-            while self._end is None:
+            while (end := self._end or self._homecoming.end) is None:
                 for done in self.graph.events(TICK_S):
                     self._handlers[done.kind](done)
                 self._advance(time.monotonic())
-            return self._end
+            return end
         finally:
             if self.production is not None:
                 self.production.publisher.close()
@@ -104,17 +114,12 @@ class Driver:
         known = BufferRef(**self.history.buffer) if self.history.buffer else None
         if self.history.buffer_released:
             known = None
-        if known and self.history.brought_home and self._goes_back(known):
+        if known and self.history.brought_home and self._homecoming.goes_back(known):
             # A former driver died as it gave the buffer back: asking would make a new one.
-            self.buffer, self._homing = known, True
-            self._free(Outcome("done", 0))
+            self._homecoming.free(known, Outcome("done", 0))
             return
         self.snapshot.state = "waiting for the buffer"
         self.graph.login("buffer", None, self.provision.provide, known)
-
-    def _goes_back(self, buffer: BufferRef) -> bool:
-        """Whether the scheduler takes the buffer back, with all that it holds."""
-        return not self.provision.lasts or bool(buffer.name and buffer.owned)
 
     @property
     def _local(self) -> bool:
@@ -173,7 +178,7 @@ class Driver:
         self.snapshot.open(self.production)
         if self.history.brought_home:
             # A former driver died between the last file home and the end: only freeing is left.
-            self._free(Outcome("done", 0))
+            self._homecoming.free(self.buffer, Outcome("done", 0))
             return
         if self.history.staged_in or self._separate:
             self._start_jobs()
@@ -276,10 +281,12 @@ class Driver:
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
             self._look_around()
-        if self.production is not None and not self._homing:
-            if self._drained():
-                self._go_home()
-            elif self._watched_all and self.jobs.over and self.production.stuck(now, PATIENCE_S):
+        if self.production is not None and not self._homecoming.begun:
+            over = self._watched_all and self.jobs.over
+            if over and self.production.settled:
+                assert self.buffer is not None
+                self._homecoming.begin(self.buffer)
+            elif over and self.production.stuck(now, PATIENCE_S):
                 self._end = self._stuck(self.production)
 
     def _stuck(self, production: Production) -> Outcome:
@@ -335,65 +342,3 @@ class Driver:
         elif not production.space.releasing:
             self.snapshot.alarm("the buffer is nearly full: published frames are released")
             production.space.releasing = True
-
-    # The end.
-
-    def _drained(self) -> bool:
-        assert self.production is not None
-        return self._watched_all and self.jobs.over and self.production.settled
-
-    def _go_home(self) -> None:
-        self._homing = True
-        self.snapshot.state = "bringing home"
-        self.graph.view(
-            "home",
-            None,
-            buffers.bring_all_home,
-            self.buffer,
-            str(self.jobs.attempt),
-            self.recipe.stage_out.keep,
-            str(self.run.output),
-            (*self.recipe.model.keep_patterns, SIMULATION_LOG),
-            str(self.run.logs / self.jobs.simulation),
-        )
-
-    def _on_home(self, done: Done) -> None:
-        if self._lost(done, self._go_home):
-            return
-        outcome = self.snapshot.judge(self.jobs.outcome())
-        if done.error is not None:
-            message = (
-                f"{done.error}; the buffer is kept, burstlens resume {self.run.id} tries again"
-            )
-            self._end = Outcome("failed", 1, message)
-            return
-        files = [list(item) for item in done.value]
-        self.journal.append("stageout.done", outcome=outcome.state, files=files)
-        self._free(outcome)
-
-    def _free(self, outcome: Outcome) -> None:
-        try:
-            self.journal.sync()  # what was published must be known for good before raw data goes
-        except OSError as error:
-            self.snapshot.alarm(f"the run directory cannot be written: {error}")
-            self._retries.later(1.0, lambda: self._free(outcome))
-            return
-        assert self.buffer is not None
-        freed = self.recipe.buffer.destroy == "on-success" and outcome.state == "done"
-        if self.provision.lasts and not freed:
-            self._end = outcome
-        elif self._goes_back(self.buffer):
-            self.snapshot.state = "giving the buffer back"
-            self.graph.close_block()
-            self.graph.login("freed", outcome, self.provision.give_back, self.buffer)
-        else:
-            self.graph.view("freed", outcome, buffers.destroy, self.buffer)
-
-    def _on_freed(self, done: Done) -> None:
-        if self._lost(done, lambda: self._free(done.about)):
-            return
-        if done.error is None:
-            self.journal.append("buffer.released")
-        else:
-            self.snapshot.alarm(str(done.error))
-        self._end = done.about

@@ -1,0 +1,114 @@
+"""The end of a run: logs and kept files come home, then the buffer is given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from burstlens.journal import Journal
+from burstlens.run_dir import RunDir
+from burstlens.workflows import buffer as buffers
+from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.job_file import SIMULATION_LOG
+from burstlens.workflows.jobs import Jobs, Outcome
+from burstlens.workflows.provision import Provision
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.retries import Retries
+from burstlens.workflows.snapshot import Snapshot
+
+
+class Homecoming:
+    """Brings home and frees; ``end`` is the run's outcome as soon as that is done.
+
+    ``lost`` says whether a node failed with what ran it, and is then tried again.
+    """
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        graph: Graph,
+        journal: Journal,
+        snapshot: Snapshot,
+        provision: Provision,
+        jobs: Jobs,
+        lost: Callable[[Done, Callable[[], None]], bool],
+        retries: Retries,
+    ) -> None:
+        self._run = run
+        self._recipe = recipe
+        self._graph = graph
+        self._journal = journal
+        self._snapshot = snapshot
+        self._provision = provision
+        self._jobs = jobs
+        self._lost = lost
+        self._retries = retries
+        self.begun = False
+        self.end: Outcome | None = None
+
+    def goes_back(self, buffer: BufferRef) -> bool:
+        """Whether the scheduler takes the buffer back, with all that it holds."""
+        return not self._provision.lasts or bool(buffer.name and buffer.owned)
+
+    def begin(self, buffer: BufferRef) -> None:
+        """Bring home what the recipe keeps, and the logs."""
+        self.begun = True
+        self._snapshot.state = "bringing home"
+        self._graph.view(
+            "home",
+            buffer,
+            buffers.bring_all_home,
+            buffer,
+            str(self._jobs.attempt),
+            self._recipe.stage_out.keep,
+            str(self._run.output),
+            (*self._recipe.model.keep_patterns, SIMULATION_LOG),
+            str(self._run.logs / self._jobs.simulation),
+        )
+
+    def on_home(self, done: Done) -> None:
+        """All is home, or could not be brought."""
+        buffer: BufferRef = done.about
+        if self._lost(done, lambda: self.begin(buffer)):
+            return
+        outcome = self._snapshot.judge(self._jobs.outcome())
+        if done.error is not None:
+            message = (
+                f"{done.error}; the buffer is kept, burstlens resume {self._run.id} tries again"
+            )
+            self.end = Outcome("failed", 1, message)
+            return
+        files = [list(item) for item in done.value]
+        self._journal.append("stageout.done", outcome=outcome.state, files=files)
+        self.free(buffer, outcome)
+
+    def free(self, buffer: BufferRef, outcome: Outcome) -> None:
+        """Free the buffer where the recipe and the outcome allow it; then the run ends."""
+        self.begun = True
+        try:
+            self._journal.sync()  # what was published must be known for good before raw data goes
+        except OSError as error:
+            self._snapshot.alarm(f"the run directory cannot be written: {error}")
+            self._retries.later(1.0, lambda: self.free(buffer, outcome))
+            return
+        freed = self._recipe.buffer.destroy == "on-success" and outcome.state == "done"
+        if self._provision.lasts and not freed:
+            self.end = outcome
+        elif self.goes_back(buffer):
+            self._snapshot.state = "giving the buffer back"
+            self._graph.close_block()
+            self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer)
+        else:
+            self._graph.view("freed", (buffer, outcome), buffers.destroy, buffer)
+
+    def on_freed(self, done: Done) -> None:
+        """The buffer is free, or could not be freed: the run ends all the same."""
+        buffer, outcome = done.about
+        if self._lost(done, lambda: self.free(buffer, outcome)):
+            return
+        if done.error is None:
+            self._journal.append("buffer.released")
+        else:
+            self._snapshot.alarm(str(done.error))
+        self.end = outcome
