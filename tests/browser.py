@@ -1,0 +1,114 @@
+"""A real Chromium for tests, Debian's, and pages that remember what they must not do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+WAIT_MS = 15_000
+LOCAL = {"", "127.0.0.1", "localhost"}
+
+
+class UnavailableError(Exception):
+    """Chromium cannot be had here; the message says why."""
+
+
+@dataclass
+class Watched:
+    """A page, what it has logged as an error, and which requests left this machine."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+    strayed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._logged)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url))
+
+    def _logged(self, message: object) -> None:
+        if message.type in {"error", "warning"}:  # type: ignore[attr-defined]
+            self.errors.append(message.text)  # type: ignore[attr-defined]
+
+    def _asked(self, url: str) -> None:
+        if (urlsplit(url).hostname or "") not in LOCAL:
+            self.strayed.append(url)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser, shared by the session. Without it tests are left out; never where CI is set."""
+    from playwright.sync_api import sync_playwright
+
+    try:
+        program = provide()
+    except UnavailableError as error:
+        if os.environ.get("CI", "").lower() in ("", "0", "false"):
+            pytest.skip(f"no Chromium: {error}")
+        pytest.fail(f"no Chromium: {error}", pytrace=False)
+    # Root's Chromium does not start inside its sandbox.
+    arguments = ["--no-sandbox"] if os.getuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watched(chromium: Browser) -> Iterator[Watched]:
+    """A page of 1440 x 900 in a profile of its own. At the test's end it must have stayed on this
+    machine and logged no error; a test that expects one takes it out of ``errors``.
+    """
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(WAIT_MS)
+    found = Watched(context.new_page())
+    yield found
+    context.close()
+    assert found.strayed == []
+    assert found.errors == []
+
+
+@pytest.fixture
+def page(watched: Watched) -> Page:
+    """The page of ``watched``."""
+    return watched.page
+
+
+def provide() -> str:
+    """The path of Chromium, installed from Debian's packages where it is missing.
+
+    Raises UnavailableError.
+    """
+    for name in PROGRAMS:
+        if path := shutil.which(name):
+            return path
+    if os.getuid() != 0 or not shutil.which("apt-get"):
+        raise UnavailableError("install it first, on Debian as root: apt-get install chromium")
+    apt = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"]
+    for words in (["update"], ["install", "--no-install-recommends", "chromium"]):
+        done = subprocess.run(
+            [*apt, *words],
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+        if done.returncode:
+            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+            raise UnavailableError(f"it cannot be installed: {' '.join(last)}")
+    path = shutil.which("chromium")
+    if path is None:
+        raise UnavailableError("Debian's package holds no program of that name")
+    return path
