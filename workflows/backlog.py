@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import heapq
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstlens.model import Damage, Frame, Receipt
@@ -55,14 +55,25 @@ class Backlog:
     def __post_init__(self) -> None:
         for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
             self._times.setdefault(stream, []).append(valid)
-        for product in self.products:
+        self._await_limits(self.products)
+
+    def _await_limits(self, products: Iterable[MadeProduct]) -> None:
+        for product in products:
             wanted = product.kind.wants_limits(product.options)
             if wanted and product.name not in self.history.limits:
                 self.freezing[product.name] = Freezing(wanted)
 
-    def add(self, frame: Frame) -> tuple[str, ...]:
-        """Order every product of a ready frame that is not settled yet; returns their names."""
-        wanting = list(self._wanting(frame))
+    def enter(self, products: Sequence[MadeProduct]) -> None:
+        """From now on order these products as well."""
+        self.products = (*self.products, *products)
+        self._await_limits(products)
+
+    def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
+        """Order each product of a ready frame, of all or of these names, that is not settled yet;
+        returns their names."""
+        wanting = [
+            product for product in self._wanting(frame) if names is None or product.name in names
+        ]
         for product in wanting:
             order = self._order(product, frame)
             if product.name in self.freezing:
@@ -86,15 +97,23 @@ class Backlog:
         place = bisect.bisect_left(times, frame.time)
         if place == len(times) or times[place] != frame.time:
             times.insert(place, frame.time)
+        this = (frame.stream, frame.time, frame.attempt)
         for product in self.products:
             stream = product.common.stream or self.first_stream or frame.stream
             key = (product.name, frame.stream, frame.time)
             if (
                 stream == frame.stream
                 and place % product.common.every == 0
+                and this not in self.history.passed_over.get(product.name, ())
                 and not self.history.settled(key, frame.attempt)
             ):
                 yield product
+
+    def times_of(self, product: MadeProduct) -> Sequence[str]:
+        """The valid times so far that the product is made of, in order."""
+        stream = product.common.stream or self.first_stream
+        times = self._times.get(stream, []) if stream else []
+        return times[:: product.common.every]
 
     def _order(self, product: MadeProduct, frame: Frame) -> Order:
         context = replace(
@@ -118,7 +137,9 @@ class Backlog:
         heapq.heappush(self.waiting, (newest_first, self._count, work))
 
     def take(self, now: float, slots: int) -> Iterable[Work]:
-        """Work to submit now, so that no more than ``slots`` are under way."""
+        """Work to submit now, so that no more than ``slots`` are under way; none while paused."""
+        if self.history.paused:
+            return
         while self.later and self.later[0][0] <= now:
             self._push(heapq.heappop(self.later)[2])
         while self.waiting and self.under_way < slots:

@@ -26,6 +26,7 @@ from burstlens.workflows.provision import JobBuffer, Provision
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.steering import Steering
 
 TICK_S = 0.5
 WATCH_S = 2.0
@@ -59,6 +60,7 @@ class Driver:
         self.journal = journal
         self.history = history
         self.snapshot = Snapshot(run, recipe, history, journal.epoch)
+        self.steering = Steering(run, journal, history, self.snapshot)
         self.provision = provision
         self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
         self.buffer: BufferRef | None = None
@@ -327,6 +329,7 @@ class Driver:
             self._relieve(self.production)
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
+        self.steering.look(self.production, over=self.jobs.over)
         if self._separate and self.jobs.over and not self.jobs.began:
             self._end = self._end or self.jobs.outcome()  # there is nothing to see
         self.snapshot.look(self.jobs, self.graph.block_state())

@@ -48,6 +48,12 @@ class History:
     reasons: dict[str, str] = field(default_factory=dict)
     """Why a product last failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    paused: bool = False
+    """Whether products are not to be made for now."""
+    added: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The tables of products that were added to the running run, by name."""
+    passed_over: dict[str, frozenset[tuple[str, str, int]]] = field(default_factory=dict)
+    """Of each product that was added: the frames before it, of which it is not made."""
     raw_bytes: int = 0
     product_bytes: int = 0
     started: float | None = None
@@ -168,6 +174,19 @@ def _failed(history: History, event: Event) -> None:
     history.reasons[product] = str(event.get("reason"))
 
 
+def _control(history: History, event: Event) -> None:
+    if event["control"] in {"pause", "resume-watching"}:
+        history.paused = event["control"] == "pause"
+
+
+def _added(history: History, event: Event) -> None:
+    table: Any = event["table"]
+    name = str(event["product"])
+    history.added[name] = table
+    before = frozenset() if event.get("all_frames") else frozenset(history.frames | history.damaged)
+    history.passed_over[name] = before
+
+
 def _brought_home(history: History, event: Event) -> None:
     history.brought_home = event.get("outcome") == "done"
 
@@ -191,6 +210,8 @@ _FOLDS = {
     "frame.ready": _ready,
     "frame.damaged": _damaged,
     "frame.released": _released,
+    "control.received": _control,
+    "product.added": _added,
     "product.limits": _limits,
     "product.publishing": _publishing,
     "product.published": _published,

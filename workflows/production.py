@@ -18,7 +18,7 @@ from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.history import History
 from burstlens.workflows.publish import Publisher
-from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.recipe import MadeProduct, Recipe
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.space import Space
 from burstlens.workflows.watch import Report
@@ -97,6 +97,21 @@ class Production:
             self.backlog.add_damage(damage)
         self._open_files = {name for unit in report.cursor.open for name in unit.files}
         self._no_more = report.ended
+
+    def enter(self, products: tuple[MadeProduct, ...]) -> None:
+        """Make these products as well, of each frame on the buffer that they do not pass over."""
+        self.graph.warm(sorted({product.kind.name for product in products}))
+        known = {product.name for product in self.backlog.products}
+        self.backlog.enter([product for product in products if product.name not in known])
+        names = {product.name for product in products}
+        for frame in self.space.frames():
+            self.space.want(frame, self.backlog.add(frame, names))
+
+    def gone(self, product: MadeProduct) -> int:
+        """How many frames that the product would be made of are no longer on the buffer."""
+        here = {(frame.stream, frame.time) for frame in self.space.frames()}
+        stream = product.common.stream or self.backlog.first_stream
+        return sum((stream, time) not in here for time in self.backlog.times_of(product))
 
     def returned(self, done: Done) -> None:
         """Take what a product's node gave."""

@@ -23,6 +23,7 @@ from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir, facts_of, runs_folder
+from burstlens.workflows.addition import table_of
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
 from burstlens.workflows.launch import lives
@@ -98,9 +99,10 @@ def create(
 
 
 def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
-    """The recipe and site that a run was created with. Raises RunError, RecipeError, SiteError."""
+    """The recipe that a run was created with, with the products that were added to it since, and
+    its site. Raises RunError, RecipeError, SiteError."""
     facts = facts_of(run)
-    table: Any = facts["table"]
+    table = table_of(run, replay(read(run.journal)))
     recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
     return recipe, choose(str(facts["site"]))
 

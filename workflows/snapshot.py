@@ -153,6 +153,7 @@ class Snapshot:
             "ledger": {"raw_bytes": history.raw_bytes, "product_bytes": history.product_bytes},
             "buffer": self._buffer(production) if production else None,
             "block": self.block,
+            "paused": history.paused,
             "waits_for": self.waits_for,
             "last_product": self._last,
             "alarms": list(self.alarms),

@@ -39,6 +39,17 @@ class Space:
             frames.append((frame, wanted))
             self.raw_bytes += frame.bytes
 
+    def frames(self) -> list[Frame]:
+        """The frames that lie on the buffer."""
+        return [frame for frames in self.files.values() for frame, _ in frames]
+
+    def want(self, frame: Frame, products: tuple[str, ...]) -> None:
+        """These products are to be made of a frame as well before it may go."""
+        self.files[frame.paths] = [
+            (other, (*wanted, *products) if other == frame else wanted)
+            for other, wanted in self.files[frame.paths]
+        ]
+
     def releasable(self, open_files: set[str], *, held: bool) -> Iterator[list[Frame]]:
         """Groups of frames to release now; they count as gone at once."""
         if not self.releasing or held:

@@ -69,8 +69,13 @@ class RunDir:
 
     @property
     def control(self) -> Path:
-        """Files dropped by clients: ``stop``, ``stop-now``."""
+        """Files dropped by clients: ``stop``, ``stop-now``, ``pause``, ``add-*.json``."""
         return self.path / "control"
+
+    @property
+    def pause(self) -> Path:
+        """The file that stands while products are not to be made."""
+        return self.control / "pause"
 
     @property
     def logs(self) -> Path:
@@ -108,10 +113,13 @@ class RunDir:
             ) from error
 
     def drop(self, name: str) -> None:
-        """Drop a control file. Raises RunError."""
+        """Drop a control file; ``resume-watching`` takes ``pause`` away. Raises RunError."""
         try:
             self.control.mkdir(exist_ok=True)
-            (self.control / name).touch()
+            if name == "resume-watching":
+                self.pause.unlink(missing_ok=True)
+            else:
+                (self.control / name).touch()
         except OSError as error:
             raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
 

@@ -125,6 +125,8 @@ def facts(status: Status) -> list[tuple[str, str]]:
         waits = status.get("waits_for")
         told.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
         told.append(("viewing", "" if status["block"] == "running" else status["block"]))
+        resume = f"burstlens resume-watching {status['run']}"
+        told.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
     elif status.get("started"):
         told.append(("took", show_duration(status["driver"]["heartbeat"] - status["started"])))
     told.append(("pictures", status["pictures"]))
