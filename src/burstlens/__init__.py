@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from burstlens.errors import SimulationError as SimulationError
     from burstlens.errors import SiteError as SiteError
     from burstlens.errors import StagingError as StagingError
+    from burstlens.opened.run import Run as Run
+    from burstlens.opened.run import open_run as open_run
+    from burstlens.opened.runs import launch as launch
+    from burstlens.opened.runs import runs as runs
     from burstlens.run_dir import RunDir as RunDir
     from burstlens.run_dir import all_runs as all_runs
     from burstlens.run_dir import open_run_dir as open_run_dir
@@ -49,6 +53,8 @@ _HOMES = {
         "StagingError",
     ),
     "journal": ("read_journal=read",),
+    "opened.run": ("Run", "open_run"),
+    "opened.runs": ("launch", "runs"),
     "run_dir": ("RunDir", "all_runs", "open_run_dir"),
     "status": ("status_of",),
     "viz.frame": ("FrameReader",),

@@ -1,0 +1,104 @@
+"""An append-only file of JSON objects, read on from where the last look stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+ALL_BYTES = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The lines of one look; the next one begins at ``offset`` (bytes).
+
+    ``fresh`` says that they begin anew, since the file is another one or shorter than it was:
+    whatever was read before is to be forgotten. ``more`` says that whole lines are left.
+    """
+
+    lines: list[Line]
+    offset: int
+    fresh: bool
+    more: bool
+
+
+def read_stretch(
+    path: Path, offset: int = 0, *, limit: int = ALL_BYTES, mark: bytes = b""
+) -> Stretch:
+    """The objects from ``offset`` on, until about ``limit`` bytes are read.
+
+    A torn last line is left for the next look, a foreign one is passed over, and so is one
+    without the bytes ``mark``, unparsed. A missing file is empty. Raises OSError.
+    """
+    try:
+        stream = path.open("rb")
+    except FileNotFoundError:
+        return Stretch([], 0, fresh=True, more=False)
+    lines: list[Line] = []
+    with stream:
+        began = at = _line_start(stream.fileno(), offset)
+        stream.seek(began)
+        for line in stream:
+            if not line.endswith(b"\n"):
+                break
+            if at - began >= limit:
+                return Stretch(lines, at, fresh=began == 0, more=True)
+            at += len(line)
+            if mark in line:
+                _take(line, lines)
+    return Stretch(lines, at, fresh=began == 0, more=False)
+
+
+def number(value: Any) -> float | None:
+    """A value of such an object when it is a finite number, else None: lines may be foreign."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+        return value
+    return None
+
+
+def _line_start(descriptor: int, offset: int) -> int:
+    """``offset`` when a line begins there, else the file's beginning: it is another file."""
+    if offset <= 0:
+        return 0
+    before = os.pread(descriptor, 1, offset - 1)
+    return offset if before == b"\n" else 0
+
+
+def _take(line: bytes, lines: list[Line]) -> None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return
+    if isinstance(value, dict):
+        lines.append(value)
+
+
+class Followed:
+    """One reader's place in such a file. ``mark`` is as for :func:`read_stretch`."""
+
+    def __init__(self, path: Path, *, mark: bytes = b"") -> None:
+        self._path = path
+        self._mark = mark
+        self._offset = 0
+        self._inode = 0
+
+    def look(self) -> Stretch:
+        """What has come since the last look. Raises OSError."""
+        inode = self._present()
+        if inode != self._inode:
+            self._offset = 0
+            self._inode = inode
+        stretch = read_stretch(self._path, self._offset, mark=self._mark)
+        self._offset = stretch.offset
+        return stretch
+
+    def _present(self) -> int:
+        try:
+            return self._path.stat().st_ino
+        except FileNotFoundError:
+            return 0

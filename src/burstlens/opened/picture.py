@@ -1,0 +1,63 @@
+"""A published picture: shows itself in a notebook, and is a path and bytes everywhere else."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.errors import RunError
+from burstlens.index import Published
+from burstlens.opened.table import time_label
+
+# What notebooks show without running anything in it: an SVG may hold a script.
+TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+}
+LARGEST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The picture at ``path``, that of one valid time. ``open(picture, "rb")`` works as well."""
+
+    path: Path
+    entry: Published
+
+    @property
+    def type(self) -> str:
+        """Its media type."""
+        return TYPES[self.path.suffix.lower()]
+
+    @property
+    def data(self) -> bytes:
+        """The file's content. Raises RunError when it cannot be read or is far too large."""
+        try:
+            with self.path.open("rb") as stream:
+                data = stream.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            raise RunError(f"cannot read {self.path}: {error.strerror}") from error
+        if len(data) > LARGEST_BYTES:
+            raise RunError(f"{self.path} is larger than {LARGEST_BYTES >> 20} MiB")
+        return data
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"{self.entry.product} at {time_label(self.entry.time)}: {self.path}"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What IPython shows; without a path, which means nothing to who is sent the notebook."""
+        told = f"{self.entry.product} at {time_label(self.entry.time)}"
+        return {"text/plain": told, self.type: base64.b64encode(self.data).decode("ascii")}
+
+
+def is_picture(name: str) -> bool:
+    """Whether a notebook can show a product of that name."""
+    return Path(name).suffix.lower() in TYPES
