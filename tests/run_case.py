@@ -223,6 +223,7 @@ class Case:
             if line["attempt"] == last:
                 yield from self._file_faults(line)
         names = set((self.run / "products").glob("[!.]*/*"))
+        names -= set((self.run / "products" / "live").iterdir())
         foreign = names - {self.run / "products" / line["name"] for line in published}
         if foreign:
             yield f"unknown files among the products: {sorted(map(str, foreign))}"

@@ -52,8 +52,8 @@ class Production:
         self.snapshot = snapshot
         self.buffer = buffer
         start = recipe.model.facts(recipe.inputs).start
-        self.publisher = Publisher(run, journal, history, start)
         self.space = Space(recipe, history, buffer)
+        self.publisher = Publisher(run, journal, history, start, self.space.fill)
         cancel = run.control / "stop-now"
         context = Context(
             run.id,

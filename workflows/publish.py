@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from burstlens.durable import sync_folder, write_whole
 from burstlens.journal import Event, Journal
@@ -19,6 +20,7 @@ from burstlens.lines import HeldLines, read_lines
 from burstlens.model import Receipt
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import checksum, remove
+from burstlens.viz.live.feed import FrameFeed
 from burstlens.viz.pvd import pvd_entry, pvd_text
 from burstlens.workflows.history import History, Key, key_of
 
@@ -29,17 +31,25 @@ VTK_SUFFIXES = {".vti", ".vtr", ".vts"}
 class Publisher:
     """Renames what was staged, writes the index and the ParaView series. Driver's thread only.
 
-    ``start`` is the key of the model's start: ParaView's times are seconds after it.
+    ``start`` is the key of the model's start: ParaView's times are seconds after it. ``fill``
+    tells the part of the buffer that is used.
     """
 
     def __init__(
-        self, run: RunDir, journal: Journal, history: History, start: str | None = None
+        self,
+        run: RunDir,
+        journal: Journal,
+        history: History,
+        start: str | None = None,
+        fill: Callable[[], float] | None = None,
     ) -> None:
         self._run = run
         self._start = start
         self._journal = journal
         self._history = history
+        self._fill = fill
         self._index = HeldLines(run.index)
+        self._feed = FrameFeed(run)
         self._series: dict[str, dict[str, str]] = {}
         self._stale: set[str] = set()
         self._next_series = 0.0
@@ -67,7 +77,7 @@ class Publisher:
         for event in read_journal(self._run.journal):  # again: the history keeps no file names
             published = event["event"] == "product.published"
             if published and (key_of(event), event["attempt"]) not in listed:
-                self._list(event)
+                self._list(event, mended=True)
         self.flush(force=True)
 
     def clean_incoming(self) -> None:
@@ -119,16 +129,22 @@ class Publisher:
         self._list(event)
         return event
 
-    def _list(self, event: Event) -> None:
+    def _list(self, event: Event, *, mended: bool = False) -> None:
         entry = {
             name: event[name]
             for name in ("product", "stream", "time", "attempt", "name", "bytes", "crc32", "t")
         }
+        clock: Any = event.get("clock") or {}
+        entry["written"] = clock.get("written")
+        # What holds now says nothing of a product that a former driver has published.
+        entry["raw_bytes"] = None if mended else self._history.raw_bytes
+        entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
         entry["facts"] = event.get("facts")
         self._index.append(entry)
         self._enter(entry)
 
     def _enter(self, line: Mapping[str, object]) -> None:
+        self._feed.add(line)
         name = str(line["name"])
         if Path(name).suffix in VTK_SUFFIXES:
             product, time_key = str(line["product"]), str(line["time"])
@@ -138,9 +154,10 @@ class Publisher:
             self._stale.add(product)
 
     def flush(self, *, force: bool = False) -> None:
-        """Write what the index still lacks and, at most once a second, the ParaView series that
-        have grown. Raises OSError."""
+        """Write what the index still lacks and, at most once a second, the page's feed and the
+        ParaView series that have grown. Raises OSError."""
         self._index.write_held()
+        self._feed.write(force=force)
         begin = time.monotonic()
         if not self._stale or (begin < self._next_series and not force):
             return

@@ -23,6 +23,9 @@ from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir, facts_of, runs_folder
+from burstlens.status import new_status
+from burstlens.viz.live.feed import FrameFeed, write_status
+from burstlens.viz.live.page import write_page
 from burstlens.workflows.addition import table_of
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
@@ -93,9 +96,20 @@ def create(
                 "python": sys.version.split()[0],
             },
         )
+        show_new(run)
     except OSError as error:
         raise RunError(f"cannot write {run.path}: {error.strerror}") from error
     return run
+
+
+def show_new(run: RunDir) -> None:
+    """What viewers read of a run that waits for its driver: no page of it meets a missing file."""
+    status = new_status(run)
+    write_json(run.status, status)
+    write_status(run, status)
+    FrameFeed(run).write()
+    run.index.touch()
+    write_page(run)
 
 
 def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
@@ -130,6 +144,8 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
     ):
         journal.append("run.started" if new else "run.resumed", host=socket.gethostname())
         journal.sync()
+        with contextlib.suppress(OSError):
+            write_page(run)  # a newer Burstlens may have a newer one
         if not new:
             forget_stop(run, history)
         launcher, block = scheduled(run, recipe, site)

@@ -14,6 +14,7 @@ from burstlens.journal import Event
 from burstlens.model import Failure, Frame, Progress
 from burstlens.printable import printable
 from burstlens.run_dir import RunDir
+from burstlens.viz.live.feed import write_status
 from burstlens.workflows.history import History
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.recipe import Recipe
@@ -40,7 +41,7 @@ class Snapshot:
         self.waits_for = ""
         self.free_bytes: int | None = None
         self.alarms: collections.deque[dict[str, Any]] = collections.deque(maxlen=20)
-        self.events: collections.deque[str] = collections.deque(maxlen=8)
+        self.events: collections.deque[str] = collections.deque(maxlen=30)
         self.log_tail: tuple[str, ...] = ()
         self.outcome: Outcome | None = None
         self._epoch = epoch
@@ -126,12 +127,14 @@ class Snapshot:
         if force or now - self._written >= PERIOD_S:
             self._written = now
             with contextlib.suppress(OSError):
-                write_json(self.run.status, self.value(), sync=False)
+                value = self.value()
+                write_json(self.run.status, value, sync=False)
+                write_status(self.run, value)
 
     def value(self) -> dict[str, Any]:
         """The whole snapshot as JSON values."""
         history, progress, production = self.history, self._progress, self._production
-        names = [product.name for product in self.recipe.products]
+        kinds = {product.name: product.kind.name for product in self.recipe.products}
         return {
             "run": self.run.id,
             "title": self.recipe.title,
@@ -143,11 +146,12 @@ class Snapshot:
             "backlog": production.backlog.size if production else 0,
             "products": {
                 name: {
+                    "kind": kinds[name],
                     "published": history.standing[name],
                     "failed": history.failures[name],
                     **({"reason": self._reasons[name]} if name in self._reasons else {}),
                 }
-                for name in names
+                for name in kinds
             },
             "latency_s": self._latencies(),
             "ledger": {"raw_bytes": history.raw_bytes, "product_bytes": history.product_bytes},

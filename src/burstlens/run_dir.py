@@ -144,6 +144,7 @@ class RunDir:
             *self.incoming.glob("*"),
             *self.path.glob(".*.part"),
             *self.products.glob(".*.part"),
+            *(self.products / "live").glob(".*.part"),
         ]
         for folder in ("attempts", "steps", "output", "logs"):
             left += (self.path / folder).rglob(".*.part")

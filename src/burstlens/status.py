@@ -25,32 +25,35 @@ def status_of(name: str) -> Status:
 
 
 def _status(run: RunDir) -> Status:
-    found = read_json(run.status)
-    if found is None:
-        facts = facts_of(run)
-        found = {
-            "run": run.id,
-            "title": facts.get("title", ""),
-            "state": "new",
-            "frames": {"ready": 0, "damaged": 0},
-            "products": {},
-            "alarms": [],
-            "events": [],
-            "backlog": 0,
-            "ledger": {"raw_bytes": 0, "product_bytes": 0},
-            "block": "gone",
-            "progress": None,
-            "latency_s": None,
-            "buffer": None,
-            "pictures": str(run.products),
-            "driver": {"heartbeat": facts.get("created", 0.0)},
-        }
+    found = read_json(run.status) or new_status(run)
     alive = _alive(found["driver"])
     found["driver_alive"] = alive
     if not alive and found["state"] not in OVER:
         found["state"] = "lost"
         found["hint"] = "its driver is gone"
     return found
+
+
+def new_status(run: RunDir) -> Status:
+    """The snapshot of a run that no driver has taken yet. Raises RunError."""
+    facts = facts_of(run)
+    return {
+        "run": run.id,
+        "title": facts.get("title", ""),
+        "state": "new",
+        "frames": {"ready": 0, "damaged": 0},
+        "products": {},
+        "alarms": [],
+        "events": [],
+        "backlog": 0,
+        "ledger": {"raw_bytes": 0, "product_bytes": 0},
+        "block": "gone",
+        "progress": None,
+        "latency_s": None,
+        "buffer": None,
+        "pictures": str(run.products),
+        "driver": {"heartbeat": facts.get("created", 0.0)},
+    }
 
 
 def _alive(driver: dict[str, Any]) -> bool:

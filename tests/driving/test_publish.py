@@ -33,8 +33,8 @@ def events(run_dir):
 def content(run_dir) -> dict[str, bytes]:
     """The published files with their content, and what lies in ``.incoming``."""
     found = {}
-    for path in run_dir.products.rglob("*"):
-        if path.is_file() and path.name != "index.jsonl" and path.suffix != ".pvd":
+    for path in run_dir.products.glob("*/*"):
+        if path.parent.name != "live":
             found[str(path.relative_to(run_dir.products))] = path.read_bytes()
     return found
 

@@ -1,0 +1,89 @@
+"""The live page and the module in it: ES modules joined into one text, without a build step.
+
+Browsers block imports under ``file://``, and a notebook takes one module only, so the modules
+beside this file are joined in the order in which they need each other. The page is the same for
+every run: all that it shows comes from the files beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from burstlens.durable import write_whole
+from burstlens.run_dir import RunDir
+
+_FOLDER = Path(__file__).parent
+_IMPORT = re.compile(
+    r'^import [^;]*? from "\./([\w.]+)"( with \{ type: "css" \})?;\n', re.MULTILINE
+)
+_SHEET = re.compile(r'^import (\w+) from "\./([\w.]+)" with \{ type: "css" \};\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+
+
+@cache
+def module_text() -> str:
+    """One ES module that exports ``mount`` and, by default, what anywidget calls."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
+    needs = {name: _imports(text) for name, text in sorted(texts.items())}
+    joined = "\n".join(_bare(texts[name]) for name in TopologicalSorter(needs).static_order())
+    return f"{joined}\nexport {{ mount }};\n"
+
+
+def page_text() -> str:
+    """The page, whole: it needs no other file but a run's data."""
+    script = f"{module_text()}\nopenPage(document);\n"
+    fields = {"POLICY": _policy(script, _STYLE), "STYLE": _STYLE, "SCRIPT": script}
+    template = (_FOLDER / "page.html").read_text(encoding="utf-8")
+    return _fill(template, fields)
+
+
+def write_page(run: RunDir) -> None:
+    """Put the page into a run's products. Raises OSError."""
+    write_whole(run.products / "index.html", page_text(), sync=False)
+
+
+_STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
+
+
+def _imports(text: str) -> list[str]:
+    return _IMPORT.findall(text)
+
+
+def _bare(text: str) -> str:
+    """A module without its imports and exports, its style sheet made in place."""
+    text = _SHEET.sub(lambda match: _sheet(match[1], match[2]), text)
+    return _EXPORT.sub("", _IMPORT.sub("", text))
+
+
+def _sheet(name: str, file: str) -> str:
+    css = (_FOLDER / file).read_text(encoding="utf-8")
+    return f"const {name} = new CSSStyleSheet();\n{name}.replaceSync({json.dumps(css)});\n"
+
+
+def _fill(template: str, fields: Mapping[str, str]) -> str:
+    return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
+
+
+def _policy(script: str, style: str) -> str:
+    """What the page may load: itself, and files beside it (``file:`` where there is no server)."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{_digest(script)}' 'self' file:",
+        "style-src": f"'sha256-{_digest(style)}'",
+        "img-src": "'self' file: blob: data:",
+        "connect-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
