@@ -28,6 +28,7 @@ class Published:
     attempt: int
     name: str
     bytes: int
+    crc32: int
     t: float
     written: float | None
     facts: Mapping[str, Any]
@@ -80,6 +81,7 @@ def published(line: Line) -> Published | None:
         attempt=int(number(line.get("attempt")) or 0),
         name=name,
         bytes=int(number(line.get("bytes")) or 0),
+        crc32=int(number(line.get("crc32")) or 0),
         t=number(line.get("t")) or 0.0,
         written=number(line.get("written")),
         facts=facts if isinstance(facts, dict) else {},

@@ -32,19 +32,12 @@ class Picture:
     @property
     def type(self) -> str:
         """Its media type."""
-        return TYPES[self.path.suffix.lower()]
+        return picture_type(self.path)
 
     @property
     def data(self) -> bytes:
         """The file's content. Raises RunError when it cannot be read or is far too large."""
-        try:
-            with self.path.open("rb") as stream:
-                data = stream.read(LARGEST_BYTES + 1)
-        except OSError as error:
-            raise RunError(f"cannot read {self.path}: {error.strerror}") from error
-        if len(data) > LARGEST_BYTES:
-            raise RunError(f"{self.path} is larger than {LARGEST_BYTES >> 20} MiB")
-        return data
+        return read_picture(self.path)
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -61,3 +54,20 @@ class Picture:
 def is_picture(name: str) -> bool:
     """Whether a notebook can show a product of that name."""
     return Path(name).suffix.lower() in TYPES
+
+
+def picture_type(path: Path) -> str:
+    """The media type of a file for which :func:`is_picture` holds."""
+    return TYPES[path.suffix.lower()]
+
+
+def read_picture(path: Path) -> bytes:
+    """A picture's bytes. Raises RunError when it cannot be read or is far too large."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > LARGEST_BYTES:
+        raise RunError(f"{path} is larger than {LARGEST_BYTES >> 20} MiB")
+    return data

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens import journal
+from burstlens import steering
 from burstlens.durable import read_json
 from burstlens.errors import RunError
 from burstlens.follow import Followed, Line
 from burstlens.index import Index, Published
+from burstlens.journal import Event, read
 from burstlens.nearness import did_you_mean
 from burstlens.opened.frames import Frames, frames_of
 from burstlens.opened.picture import Picture, is_picture
@@ -105,10 +106,10 @@ class Run:
         """The file of a product at a valid time, as for :meth:`image`. Raises RunError."""
         return self.products[product].path(time, stream)
 
-    def journal(self) -> Iterator[journal.Event]:
+    def journal(self) -> Iterator[Event]:
         """The run's events from its beginning; docs/journal.md names them."""
         try:
-            yield from journal.read(self.directory.journal)
+            yield from read(self.directory.journal)
         except OSError as error:
             raise _unreadable(self.directory.journal, error) from error
 
@@ -141,6 +142,17 @@ class Run:
             return False
         self.directory.drop("stop-now" if now else "stop")
         return True
+
+    def pause(self) -> None:
+        """Ask for no more products until :meth:`resume_watching`; the model goes on.
+
+        Raises RunError when the run is over.
+        """
+        steering.pause(str(self.directory.path))
+
+    def resume_watching(self) -> None:
+        """Ask for products again, the newest frames first. Raises RunError."""
+        steering.resume_watching(str(self.directory.path))
 
     def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
         """Wait until the run is over, or so many products are published, or the time is up.

@@ -1,0 +1,91 @@
+"""The live dashboard in a notebook: the page's own module, fed over the kernel's messages."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from burstlens.errors import RunError
+from burstlens.opened.answers import Answers
+from burstlens.opened.card import card
+from burstlens.status import OVER
+from burstlens.viz.live.page import module_text
+
+if TYPE_CHECKING:
+    from burstlens.opened.run import Run
+
+WAITING = 256
+"""Requests that may wait to be answered; beyond it the view is told to ask again."""
+KEEP_PERIOD_S = 60.0
+
+
+class Dashboard(anywidget.AnyWidget):
+    """A run as ``products/index.html`` shows it, live in JupyterLab and kin.
+
+    The view asks, a thread of its own reads and answers: a slow file system does not block the
+    kernel, and nothing is read while nobody looks. ``kept`` is what a saved notebook shows without
+    a kernel; the HTML beside the widget serves where widgets are not shown at all.
+    """
+
+    _esm = module_text()
+    kept = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, run: Run, *, allow_stop: bool = False) -> None:
+        super().__init__()
+        self._run = run
+        self._answers = Answers(run, allow_stop=allow_stop)
+        self._requests: queue.Queue[dict[str, Any] | None] = queue.Queue(WAITING)
+        self._kept_at = 0.0
+        self._keep()
+        self.on_msg(self._heard)
+        threading.Thread(target=self._serve, name=f"dashboard {run.id}", daemon=True).start()
+
+    def close(self) -> None:
+        """Close the widget and end its thread."""
+        if self.comm is not None:
+            self._requests.put(None)
+        super().close()
+
+    def _repr_mimebundle_(self, **how: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        found = super()._repr_mimebundle_(**how)
+        if found is None:
+            return None
+        bundle, metadata = found
+        text = f"dashboard of {self._run.id}"
+        return {**bundle, "text/plain": text, "text/html": card(self._run)}, metadata
+
+    def _heard(self, _: object, request: Any, __: object) -> None:
+        """In the kernel's own thread: only note what is asked."""
+        if not isinstance(request, dict):
+            return
+        try:
+            self._requests.put_nowait(request)
+        except queue.Full:
+            self.send({"id": request.get("id"), "error": "too much is asked at once"})
+
+    def _serve(self) -> None:
+        while (request := self._requests.get()) is not None:
+            answer, buffers = self._answers.answer(request)
+            self.send({"id": request.get("id"), **answer}, buffers)
+            if self._outdated(answer.get("status")):
+                self._keep()
+
+    def _outdated(self, status: dict[str, Any] | None) -> bool:
+        """Whether ``kept`` should be renewed, judged by the status that was just sent."""
+        if status is None or status.get("run") != self._run.id:
+            return False
+        ended = status["state"] in OVER and status["state"] != self.kept.get("status", {}).get(
+            "state"
+        )
+        return ended or time.monotonic() - self._kept_at >= KEEP_PERIOD_S
+
+    def _keep(self) -> None:
+        self._kept_at = time.monotonic()
+        with contextlib.suppress(RunError):  # then it stays as it was
+            self.kept = self._answers.kept()

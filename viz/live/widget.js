@@ -1,0 +1,192 @@
+import { isLine } from "./source.js";
+
+const ANSWER_MS = 10_000;
+const FIRST_ANSWER_MS = 3_000;
+const GIVEN_UP_MS = 60_000;
+const KEPT_PICTURES = 256;
+
+/** Requests to the kernel by anywidget's messages, each with its answer; `views` may share a model. */
+class Kernel {
+  #model;
+  #name = Math.random().toString(36).slice(2);
+  #count = 0;
+  #waiting = new Map();
+  #hear = (answer, buffers) => this.#heard(answer, buffers);
+
+  constructor(model) {
+    this.#model = model;
+    model.on("msg:custom", this.#hear);
+  }
+
+  /** Promise of [answer, buffers]; rejects with what the kernel says against it. */
+  request(content) {
+    this.#count += 1;
+    const id = `${this.#name}-${this.#count}`;
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.#model.send({ ...content, id });
+    return answer;
+  }
+
+  #heard(answer, buffers) {
+    const asked = this.#waiting.get(answer.id);
+    if (!asked) return; // another view's
+    this.#waiting.delete(answer.id);
+    if (answer.error === undefined) asked.resolve([answer, buffers]);
+    else asked.reject(new Error(answer.error));
+  }
+
+  close() {
+    this.#model.off("msg:custom", this.#hear);
+    this.#waiting.clear();
+  }
+}
+
+/**
+ * A run that a notebook's kernel reads; `model` is anywidget's, `run` null or a neighbour's id.
+ *
+ * While a cell runs, a kernel without subshells answers late: the question is then left standing,
+ * so that they do not pile up. Without a kernel the view shows what was kept with the notebook.
+ */
+export class WidgetSource {
+  #model;
+  #run;
+  #kernel;
+  #offset = 0;
+  #stamp = null;
+  #status = null;
+  #mayStop = false;
+  #question = null;
+  #heardAt = null;
+  #kept = null;
+  #urls = new Map();
+
+  constructor(model, run = null) {
+    this.#model = model;
+    this.#run = run;
+    this.#kernel = new Kernel(model);
+  }
+
+  async poll() {
+    const now = performance.now();
+    if (this.#question === null || now - this.#question.since > GIVEN_UP_MS) {
+      const content = { ask: "poll", run: this.#run, offset: this.#offset, stamp: this.#stamp };
+      this.#question = { since: now, answer: this.#kernel.request(content) };
+    }
+    const limit = this.#heardAt === null ? FIRST_ANSWER_MS : ANSWER_MS;
+    try {
+      const given = await within(this.#question.answer, limit);
+      if (given === null) return this.#silence();
+      this.#question = null;
+      const found = this.#take(given[0]);
+      return given[0].more ? joined(found, await this.poll()) : found;
+    } catch (error) {
+      this.#question = null;
+      this.#heardAt = new Date();
+      return this.#nothing(error.message);
+    }
+  }
+
+  #take(answer) {
+    this.#heardAt = new Date();
+    const fresh = answer.fresh || this.#kept !== null;
+    this.#kept = null;
+    this.#offset = answer.offset;
+    this.#stamp = answer.stamp;
+    this.#status = answer.status ?? this.#status;
+    this.#mayStop = answer.may_stop;
+    return { status: this.#status, lines: answer.lines, fresh, live: true, why: "" };
+  }
+
+  #silence() {
+    if (this.#heardAt !== null) {
+      const since = this.#heardAt.toLocaleTimeString("en-GB");
+      return this.#nothing(`The kernel is busy or gone, silent since ${since}.`);
+    }
+    const why = "No kernel answers: this is what the notebook kept. Run the cell to see it live.";
+    if (this.#kept !== null || this.#run !== null) return this.#nothing(why);
+    this.#kept = this.#model.get("kept") ?? {};
+    this.#status = this.#kept.status ?? null;
+    const lines = (this.#kept.lines ?? []).filter(isLine);
+    return { status: this.#status, lines, fresh: true, live: false, why };
+  }
+
+  #nothing(why) {
+    return { status: this.#status, lines: [], fresh: false, live: false, why };
+  }
+
+  async image(line) {
+    const key = `${line.name} ${line.crc32}`;
+    let url = this.#urls.get(key);
+    if (url === undefined) {
+      url = this.#fetch(line);
+      url.catch(() => this.#urls.delete(key)); // asked again next time
+    }
+    this.#urls.delete(key); // the latest used stands last
+    this.#urls.set(key, url);
+    this.#forget();
+    return url;
+  }
+
+  async #fetch(line) {
+    const kept = this.#kept?.pictures?.[line.name];
+    if (kept !== undefined) return URL.createObjectURL(new Blob([kept]));
+    const asked = this.#kernel.request({ ask: "image", run: this.#run, name: line.name });
+    const given = await within(asked, ANSWER_MS);
+    if (given === null) throw new Error("the kernel does not answer");
+    const [answer, buffers] = given;
+    return URL.createObjectURL(new Blob(buffers, { type: answer.type }));
+  }
+
+  #forget() {
+    for (const [key, url] of this.#urls) {
+      if (this.#urls.size <= KEPT_PICTURES) return;
+      this.#urls.delete(key);
+      release(url);
+    }
+  }
+
+  link() {
+    return null; // a notebook's server may show other folders, or none
+  }
+
+  get ask() {
+    if (!this.#mayStop) return null;
+    return async (what) => {
+      const asked = this.#kernel.request({ ask: "control", run: this.#run, what });
+      const given = await within(asked, ANSWER_MS);
+      if (given === null) throw new Error("the kernel does not answer");
+    };
+  }
+
+  async others() {
+    const given = await within(this.#kernel.request({ ask: "others" }), ANSWER_MS).catch(() => null);
+    return given === null ? null : given[0].runs;
+  }
+
+  open(run) {
+    return new WidgetSource(this.#model, run.run);
+  }
+
+  close() {
+    this.#kernel.close();
+    for (const url of this.#urls.values()) release(url);
+    this.#urls.clear();
+  }
+}
+
+/** Two polls as one: at first a long index comes in several parts. */
+function joined(first, next) {
+  if (next.fresh) return next;
+  return { ...next, lines: first.lines.concat(next.lines), fresh: first.fresh };
+}
+
+/** The promise's value, or null when it takes longer. */
+function within(promise, limit) {
+  let timer;
+  const late = new Promise((resolve) => { timer = setTimeout(() => resolve(null), limit); });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+function release(url) {
+  url.then((known) => URL.revokeObjectURL(known)).catch(() => {});
+}
