@@ -1,0 +1,42 @@
+const CLOCK_STEPS_S = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
+  172800, 432000, 864000, 2592000, 7776000, 31536000,
+];
+
+/** Round values between two numbers, about so many: 1, 2 or 5 times a power of ten apart. */
+export function ticks(low, high, count) {
+  const rough = (high - low) / count;
+  if (!(rough > 0)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+  return multiples(low, high, step);
+}
+
+/** The same for seconds on a clock: {step, values}. */
+export function clockTicks(low, high, count) {
+  const rough = (high - low) / count;
+  const step = rough < 1
+    ? (ticks(low, high, count)[1] - ticks(low, high, count)[0] || 1)
+    : CLOCK_STEPS_S.find((s) => s >= rough) ?? CLOCK_STEPS_S.at(-1);
+  return { step, values: multiples(low, high, step) };
+}
+
+/** Sizes for a logarithmic axis: powers of two, at most `count` of them. */
+export function sizeTicks(low, high, count) {
+  const first = Math.ceil(Math.log2(low));
+  const last = Math.floor(Math.log2(high));
+  const step = [5, 10, 20].find((size) => (last - first) / size < count) ?? 40;
+  const values = [];
+  for (let power = Math.ceil(first / step) * step; power <= last; power += step) {
+    values.push(2 ** power);
+  }
+  return values;
+}
+
+function multiples(low, high, step) {
+  const values = [];
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) {
+    values.push(Number((n * step).toPrecision(12)));
+  }
+  return values;
+}

@@ -1,0 +1,108 @@
+const HELD_BYTES = 256 * 2 ** 20;
+const AT_ONCE = 4;
+const AGAIN_MS = 2000;
+
+/**
+ * Decoded pictures of one source: a bounded number is held, and only what is wanted now is
+ * loaded, so that what comes too late while someone scrubs is never asked for.
+ */
+export class Pictures {
+  #source;
+  #changed;
+  #held = new Map();
+  #bytes = 0;
+  #wanted = [];
+  #loading = new Set();
+  #missing = new Map();
+  #closed = false;
+
+  constructor(source, changed) {
+    this.#source = source;
+    this.#changed = changed;
+  }
+
+  /** The decoded picture of an index line, or null as long as it is not there. */
+  get(line) {
+    const key = keyOf(line);
+    const bitmap = this.#held.get(key) ?? null;
+    if (bitmap) {
+      this.#held.delete(key); // and in again, as the one used last
+      this.#held.set(key, bitmap);
+    }
+    return bitmap;
+  }
+
+  /** Whether the picture could not be loaded; it is tried again while it is wanted. */
+  isMissing(line) {
+    return this.#missing.has(keyOf(line));
+  }
+
+  /** What is wanted now, the most urgent first, in place of all that was wanted before. */
+  want(lines) {
+    this.#wanted = lines;
+    this.#load();
+  }
+
+  #load() {
+    for (const line of this.#wanted) {
+      if (this.#closed || this.#loading.size >= AT_ONCE) return;
+      const key = keyOf(line);
+      const again = this.#missing.get(key) ?? 0;
+      if (!this.#held.has(key) && !this.#loading.has(key) && again <= performance.now()) {
+        this.#fetch(key, line);
+      }
+    }
+  }
+
+  async #fetch(key, line) {
+    this.#loading.add(key);
+    try {
+      const image = new Image();
+      const url = await this.#source.image(line);
+      image.src = this.#missing.has(key) ? `${url}${retryMark(url)}` : url;
+      await image.decode();
+      this.#hold(key, await createImageBitmap(image));
+      this.#missing.delete(key);
+    } catch {
+      this.#missing.set(key, performance.now() + AGAIN_MS);
+      setTimeout(() => this.#load(), AGAIN_MS + 50);
+    }
+    this.#loading.delete(key);
+    if (this.#closed) return;
+    this.#changed();
+    this.#load();
+  }
+
+  #hold(key, bitmap) {
+    this.#held.set(key, bitmap);
+    this.#bytes += sizeOf(bitmap);
+    for (const [old, other] of this.#held) {
+      if (this.#bytes <= HELD_BYTES || old === key) break;
+      this.#drop(old, other);
+    }
+  }
+
+  #drop(key, bitmap) {
+    this.#held.delete(key);
+    this.#bytes -= sizeOf(bitmap);
+    bitmap.close();
+  }
+
+  close() {
+    this.#closed = true;
+    for (const [key, bitmap] of this.#held) this.#drop(key, bitmap);
+  }
+}
+
+function keyOf(line) {
+  return `${line.name}?${line.crc32}`;
+}
+
+function sizeOf(bitmap) {
+  return bitmap.width * bitmap.height * 4;
+}
+
+/** A browser remembers an address that failed. */
+function retryMark(url) {
+  return /^(blob|data):/.test(url) ? "" : `&again=${Date.now()}`;
+}

@@ -1,0 +1,45 @@
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** A size in binary units with three significant digits: "1.52 GiB". */
+export function showBytes(value) {
+  let unit = 0;
+  while (Math.abs(value) >= 1000 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  if (unit === 0) return `${Math.round(value)} B`;
+  const digits = Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0;
+  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** A duration for people: "0.24 s", "42 s", "3 min 05 s", "2 h 10 min". */
+export function showDuration(seconds) {
+  if (seconds < 1) return `${Number(seconds.toPrecision(2))} s`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${pad(whole % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${pad(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** A number of three significant digits. */
+export function showNumber(value) {
+  return String(Number(value.toPrecision(3)));
+}
+
+/** A number with its noun: "1 frame", "3 frames". */
+export function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** The time of day of Unix seconds, on the viewer's clock. */
+export function clockTime(seconds) {
+  return new Date(seconds * 1000).toLocaleTimeString("en-GB");
+}
+
+function pad(number) {
+  return String(number).padStart(2, "0");
+}

@@ -1,0 +1,85 @@
+import { counted, showDuration } from "./quantity.js";
+import { SILENT_S } from "./pulse.js";
+
+/** States in which nothing more comes. */
+const OVER = new Set(["done", "failed", "stopped"]);
+
+/**
+ * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
+ * "good" or "bad"; `command` is what a person may type, or "".
+ */
+export function standing(status, pulse) {
+  if (!status) return { state: "reading", tone: "quiet", sentence: "Reads the run.", command: "" };
+  const told = (tone, sentence, command = "") => ({ state: status.state, tone, sentence, command });
+  if (OVER.has(status.state)) return ended(status, told);
+  const resume = `burstlens resume ${status.run}`;
+  if (status.driver?.pid === undefined) {
+    return { ...told("quiet", "Waits for its driver to begin.", resume), state: "waiting" };
+  }
+  if (status.driver_alive === false || status.state === "lost" || pulse.silence > SILENT_S) {
+    const sentence = status.driver_alive === false || status.state === "lost"
+      ? "Its driver is gone; a model that was started may still go on. Take the run up again with"
+      : `Its driver has given no sign since ${pulse.last}. If it is gone, take the run up again with`;
+    return { ...told("bad", sentence, resume), state: "lost" };
+  }
+  return told("busy", waits(status));
+}
+
+/** Whether nothing more comes of a run. */
+export function isOver(status) {
+  return OVER.has(status?.state);
+}
+
+function ended(status, told) {
+  const outcome = status.outcome ?? {};
+  const took = status.started && status.driver?.heartbeat
+    ? ` It took ${showDuration(status.driver.heartbeat - status.started)}.`
+    : "";
+  const saved = outcome.saved_node_hours
+    ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
+    : "";
+  if (status.state === "done") return told("good", `Done: ${frames(status)}.${took}`);
+  const why = sentenceOf(outcome.message ?? "") || (status.state === "failed" ? "Failed." : "Stopped.");
+  return told(status.state === "failed" ? "bad" : "quiet", `${why}${took}${saved}`,
+    `burstlens resume ${status.run}`);
+}
+
+/** What a run that goes on does, or waits for. */
+function waits(status) {
+  const phase = status.progress?.phase ?? "";
+  const queue = status.waits_for ? ` In the scheduler's queue: ${status.waits_for}.` : "";
+  switch (status.state) {
+    case "waiting for the buffer":
+      return `Waits for its buffer.${queue}`;
+    case "staging in":
+      return "Stage in: copies the inputs to the buffer.";
+    case "stopping":
+      return "Stops: the frame in progress may end.";
+    case "draining":
+      return `The model has ended; ${counted(status.backlog ?? 0, "product")} to be made.`;
+    case "bringing home":
+      return "Brings home logs and what the recipe keeps.";
+  }
+  if (queue) return `Waits for the simulation to start.${queue}`;
+  if (status.paused) return "The model goes on; products are paused.";
+  if (phase === "compiling") return "The model compiles, which happens once on a machine.";
+  if (!status.frames?.ready) return "Waits for the model's first frame.";
+  if (status.block === "queued") return `${frames(status)}; the viewing job is in the queue.`;
+  if (status.block !== "running") return `${frames(status)}; the viewing job is ${status.block}.`;
+  if (!published(status)) return `${frames(status)}; the first pictures are being made.`;
+  const backlog = status.backlog ? `, ${counted(status.backlog, "product")} to be made` : "";
+  return `${frames(status)}${backlog}.`;
+}
+
+function frames(status) {
+  const { ready = 0, damaged = 0 } = status.frames ?? {};
+  return counted(ready, "frame") + (damaged ? `, ${damaged} damaged` : "");
+}
+
+function published(status) {
+  return Object.values(status.products ?? {}).some((product) => product.published > 0);
+}
+
+function sentenceOf(text) {
+  return text && `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
