@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import getpass
 import json
-import secrets
 import stat
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ class Addition:
         """Hand it to the run's driver, living or to come; returns the file. Raises OSError."""
         run.control.mkdir(exist_ok=True)
         # By name in the order of asking, so that two at once are taken one after the other.
-        path = run.control / f"add-{time.time_ns()}-{secrets.token_hex(4)}.json"
+        path = run.control / f"add-{time.time_ns()}-{uuid.uuid4().hex}.json"
         write_json(path, asdict(self) | {"user": getpass.getuser()})
         return path
 

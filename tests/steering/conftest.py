@@ -1,0 +1,78 @@
+"""Runs to be steered: a recorded WRF whose model waits at its end, with files of products."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_case import Case
+
+LAST_CALL = 5391
+"""Of the recorded model: it waits there, with all three frames written."""
+MINE = """
+[[product]]
+name = "mine"
+kind = "python"
+function = "plots.py:field"
+extension = "txt"
+"""
+PLOTS = """
+def field(frame, out_path):
+    out_path.write_text(f"{frame.read('W').mean():.6f}\\n")
+"""
+SECTION = """
+[[product]]
+name = "u"
+kind = "map"
+variable = "U"
+level = 2
+"""
+
+
+class Steered(Case):
+    """A case with ``mine.toml``, a function of the user's, and ``u.toml``, a map."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        (self.folder / "mine.toml").write_text(MINE)
+        (self.folder / "plots.py").write_text(PLOTS)
+        (self.folder / "u.toml").write_text(SECTION)
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """The journal's events of that kind so far."""
+        return [event for event in self.journal() if event["event"] == kind]
+
+    def published(self, product: str) -> list[str]:
+        """The valid times of a product, in the order of publication."""
+        made = self.events("product.published")
+        return [event["time"] for event in made if event["product"] == product]
+
+    @property
+    def control(self) -> Path:
+        """Where clients drop what they ask."""
+        return self.run / "control"
+
+    def ask(self, *words: str) -> str:
+        """``burstlens words``, which has to succeed, to its end; what it says."""
+        before = len(self.said())
+        assert self.burstlens(*words).code == 0, self.said()
+        return self.said()[before:]
+
+
+@pytest.fixture
+def steered(tmp_path: Path) -> Iterator[Any]:
+    """Makes a case, by the pace of its model; ``wait``: it waits at its end for ever."""
+    made: list[Steered] = []
+
+    def make(interval_s: float, *, wait: bool = False) -> Steered:
+        pause = f" --pause-at {LAST_CALL}:3000" if wait else ""
+        made.append(Steered(tmp_path / "case", model=f"--interval {interval_s}{pause}"))
+        return made[0]
+
+    yield make
+    for case in made:
+        case.end()
+        shutil.rmtree(case.buffer, ignore_errors=True)

@@ -1,0 +1,132 @@
+"""Products that are added to a run that goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from run_case import TIMES
+
+from burstlens.run_dir import RunDir
+from burstlens.workflows.run import recipe_of
+
+KILL = {"role": "driver", "call": "unlink control/add-*-*.json", "number": 1, "when": "before"}
+
+
+@pytest.fixture
+def live(standing):
+    """A run that goes on, to be asked what it refuses."""
+    standing.live()
+
+    def add(name, text, *words):
+        (standing.folder / name).write_text(text)
+        return standing.call("add", "live", name, *words)
+
+    add.folder = standing.folder
+    add.run = standing.runs / "live"
+    yield add
+    assert list((add.run / "control").iterdir()) == []
+    assert "product.added" not in standing.events("live")
+
+
+@pytest.mark.parametrize(
+    "kill", [None, pytest.param(KILL, marks=pytest.mark.slow, id="driver-killed-as-it-takes-them")]
+)
+def test_products_added_at_once_are_made_once(steered, kill):
+    case = steered(2.0)
+    driver = case.launch(kill=kill)
+    case.await_event("frame.ready", 1)
+    os.mkfifo(case.control / "add-0-fifo.json")
+    (case.control / "add-1-list.json").write_text("[]")
+    (case.control / "add-2-kind.json").write_text(
+        json.dumps({"products": [{"name": "x", "kind": "mapp"}], "all_frames": False})
+    )
+    adds = [case.start("add", "r", "mine.toml"), case.start("add", "r", "u.toml", "--all-frames")]
+    assert [add.wait(60) for add in adds] == [0, 0]
+    if kill:
+        assert case.wait(driver).code != 0
+        assert (case.folder / "calls" / "killed").exists()
+        case.finish()
+    else:
+        assert "r makes u from now on\n" in case.said()
+        assert case.wait(driver).code == 0
+
+    refused = {event["request"]: event["reason"] for event in case.events("product.refused")}
+    assert set(refused) == {"add-0-fifo.json", "add-1-list.json", "add-2-kind.json"}
+    assert 'no kind "mapp"; did you mean map?' in refused["add-2-kind.json"]
+    added = {event["product"]: event for event in case.events("product.added")}
+    assert len(case.events("product.added")) == len(added) == 2
+    journal = case.journal()
+    since = journal.index(added["mine"])
+    later = [e["time"] for e in journal[since:] if e["event"] == "frame.ready"]
+    assert sorted(case.published("mine")) == sorted(later) != list(TIMES)
+    for product in ("w", "core", "u"):
+        assert sorted(case.published(product)) == list(TIMES)
+    assert list(case.control.iterdir()) == []
+    recipe, _ = recipe_of(RunDir(case.run))
+    assert {product.name for product in recipe.products} == {"w", "core", "u", "mine"}
+    status = json.loads((case.run / "status.json").read_text())
+    assert status["products"]["u"]["published"] == 3
+
+
+def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
+    done = live(
+        "bad.toml",
+        """
+        [[product]]
+        name = "w"
+        kind = "map"
+        variable = "U"
+        [[product]]
+        name = "b"
+        kind = "mapp"
+        [[product]]
+        name = "c"
+        kind = "map"
+        variabel = "U"
+        """,
+    )
+    assert done.returncode == 1
+    assert "product.w  " in done.stderr
+    assert "the name is taken by another one" in done.stderr
+    assert 'there is no kind "mapp"; did you mean map?' in done.stderr
+    assert "unknown key; did you mean variable?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("title = 'x'", "only [[product]] tables can be added to a run"),
+        ("", "has no [[product]] table"),
+        ("[[product", "is not TOML"),
+    ],
+)
+def test_a_file_that_is_no_list_of_products_is_refused(live, text, told):
+    done = live("odd.toml", text)
+    assert (done.returncode, told in done.stderr) == (1, True), done.stderr
+
+
+def test_a_file_that_a_product_needs_must_be_there_and_replace_none_of_the_runs(live):
+    text = '[[product]]\nname = "mine"\nkind = "python"\nfunction = "{}.py:f"\n'
+    missing = live("mine.toml", text.format("nowhere"))
+    assert (missing.returncode, "there is no file" in missing.stderr) == (1, True)
+    (live.run / "files" / "taken.py").write_text("one = 1\n")
+    (live.folder / "taken.py").write_text("two = 2\n")
+    other = live("mine.toml", text.format("taken"))
+    assert (other.returncode, "the run has another taken.py already" in other.stderr) == (1, True)
+    assert (live.run / "files" / "taken.py").read_text() == "one = 1\n"
+
+
+def test_a_product_that_the_run_makes_already_is_no_fault_and_no_work(live):
+    same = '[[product]]\nname = "w"\nkind = "map"\nvariable = "W"\nlevel = 5\n'
+    done = live("same.toml", same, "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["names"], told["new"]) == (0, ["w"], [])
+
+
+def test_a_run_that_is_over_takes_nothing(standing):
+    standing.done()
+    (standing.folder / "u.toml").write_text('[[product]]\nname="u"\nkind="map"\nvariable="U"\n')
+    done = standing.call("add", "done", "u.toml")
+    assert (done.returncode, done.stderr) == (1, "burstlens: done is over already: done\n")
