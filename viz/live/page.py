@@ -53,7 +53,7 @@ _STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
 
 
 def _imports(text: str) -> list[str]:
-    return _IMPORT.findall(text)
+    return [name for name, sheet in _IMPORT.findall(text) if not sheet]
 
 
 def _bare(text: str) -> str:
