@@ -31,6 +31,7 @@ def _complete_site(incomplete: str) -> list[str]:
 
 RecipeArg = Annotated[str, typer.Argument(autocompletion=_complete_recipe)]
 RunArg = Annotated[str, typer.Argument(autocompletion=_complete_run)]
+PlaceArg = Annotated[str | None, typer.Argument(metavar="[RUN|DIR]", autocompletion=_complete_run)]
 SiteOpt = Annotated[
     str | None,
     typer.Option(

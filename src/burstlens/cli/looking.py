@@ -1,13 +1,14 @@
-"""Commands that look at runs: ``list``, ``status``, ``watch``."""
+"""Commands that look at runs: ``list``, ``status``, ``watch``, ``serve``."""
 
 from __future__ import annotations
 
 import json
 import time
+from typing import Annotated
 
 import typer
 
-from burstlens.cli.arguments import JsonOpt, RunArg
+from burstlens.cli.arguments import JsonOpt, PlaceArg, RunArg
 from burstlens.printable import printable, say
 
 app = typer.Typer()
@@ -68,3 +69,42 @@ def watch(run: RunArg = "last") -> None:
     except KeyboardInterrupt:
         return
     say(text(found))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Show runs in a browser, also on another machine.",
+    epilog="Examples: burstlens serve · burstlens serve last --allow-stop · "
+    "burstlens serve /scratch/me/runs --port 8080",
+)
+def serve(
+    place: PlaceArg = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is a free one.")] = 0,
+    allow_stop: Annotated[
+        bool, typer.Option("--allow-stop", help="Let the page stop and pause runs.")
+    ] = False,
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Open the page, where there is a display.")
+    ] = False,
+    as_json: JsonOpt = False,
+) -> None:
+    """Show runs in a browser: pictures as they arrive, progress, alarms; Ctrl-C ends it.
+
+    RUN|DIR is a run's id (or the start of it), its directory, `last`, or a folder of runs;
+    without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, those that begin later too.
+
+    It listens on this machine alone. From your own, forward the port with the ssh line that is
+    printed, or let VS Code do it. Whoever has the printed link, with its token, can look;
+    nobody else can, also not other users of this machine. Runs are only read, unless
+    --allow-stop is given.
+    """
+    from burstlens.serving.server import serve as serve_runs
+    from burstlens.serving.shelf import shelf_of
+
+    serve_runs(
+        shelf_of(place),
+        port=port,
+        allow_stop=allow_stop,
+        as_json=as_json,
+        open_browser=open_browser,
+    )

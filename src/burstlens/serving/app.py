@@ -1,0 +1,161 @@
+"""The application: which request is answered with what."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePath
+from urllib.parse import quote
+
+from aiohttp import web
+
+from burstlens.errors import RunError
+from burstlens.printable import printable
+from burstlens.serving import control, headers
+from burstlens.serving.access import Access
+from burstlens.serving.patience import Patience
+from burstlens.serving.shelf import Row, Shelf, parts_of
+
+PAGE = ["products", "index.html"]
+WAYS: tuple[list[str], ...] = ([], [""], ["products"], ["products", ""])
+"""Folders of a run whose address leads to its page."""
+CHUNK_BYTES = 65536
+"""What is held in memory for each client that reads slowly."""
+ROWS_S = 1.0
+FOR_EVER = "private, max-age=31536000, immutable"
+
+
+class Application:
+    """Answers requests for the runs on a shelf; with ``allow_stop`` also takes wishes."""
+
+    def __init__(self, shelf: Shelf, access: Access, *, allow_stop: bool) -> None:
+        self.patience = Patience()
+        self._shelf = shelf
+        self._allow_stop = allow_stop
+        self._rows: list[Row] = []
+        self._rows_due = 0.0
+        self._rows_lock = asyncio.Lock()
+        self.web = web.Application(middlewares=[access.check], client_max_size=control.BODY_BYTES)
+        self.web.on_response_prepare.append(headers.add_always)
+        _page_text(), _list_text()  # from now on no request reads the package's own files
+        self.web.router.add_get("/", self._list)
+        self.web.router.add_get("/runs.json", self._runs)
+        self.web.router.add_get("/{path:.*}", self._file)
+        self.web.router.add_post("/{path:.*}", self._control)
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        if self._shelf.only is not None:
+            return _see(f"./{_page_of(self._shelf.only)}")
+        return headers.html(_list_text())
+
+    async def _runs(self, request: web.Request) -> web.StreamResponse:
+        async with self._rows_lock:  # many pages ask, one looks
+            if time.monotonic() >= self._rows_due:
+                begin = time.monotonic()
+                self._rows = await self.patience.call("", self._shelf.rows)
+                # A folder of thousands of runs on a slow disk: a tenth of the time at most.
+                self._rows_due = begin + max(ROWS_S, 10 * (time.monotonic() - begin))
+        return _json(self._rows)
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        parts = parts_of(request.rel_url.raw_path)
+        if parts is None:
+            raise web.HTTPNotFound
+        run, *rest = parts
+        try:
+            if rest == ["status.json"]:
+                return await self._status(run)
+            if rest in (*WAYS, PAGE):
+                await self.patience.call(run, self._shelf.run_dir, run)
+                return _page() if rest == PAGE else _see(f"{'../' * len(rest)}{_page_of(run)}")
+            return await self._send(request, run, rest)
+        except (FileNotFoundError, NotADirectoryError, RunError):
+            raise web.HTTPNotFound from None
+        except PermissionError:
+            raise web.HTTPForbidden(text="the server may not read this file\n") from None
+        except OSError as error:
+            raise web.HTTPServiceUnavailable(text=f"{error.strerror}\n") from None
+
+    async def _status(self, run: str) -> web.StreamResponse:
+        response = _json(await self.patience.call(run, self._shelf.status, run))
+        response.headers["Burstlens-Serve"] = "stop" if self._allow_stop else "read"
+        return response
+
+    async def _send(self, request: web.Request, run: str, rest: list[str]) -> web.StreamResponse:
+        with await self.patience.call(run, self._shelf.locate, run, rest) as handle:
+            response = web.FileResponse(
+                # Not by its name, which may lead elsewhere by now.
+                f"/proc/self/fd/{handle.fileno()}",
+                chunk_size=CHUNK_BYTES,
+                headers=headers.of_file(PurePath(rest[-1]), log=rest[0] == "logs"),
+            )
+            if request.query_string.isdigit():  # a picture's checksum
+                response.headers["Cache-Control"] = FOR_EVER
+            if rest[-1].endswith(".jsonl") and "Range" not in request.headers:
+                response.enable_compression()
+            await response.prepare(request)
+            await response.write_eof()
+            return response
+
+    async def _control(self, request: web.Request) -> web.StreamResponse:
+        parts = parts_of(request.rel_url.raw_path)
+        if parts is None or len(parts) != 2 or parts[1] != "control":
+            raise web.HTTPNotFound
+        try:
+            if not self._allow_stop:
+                raise control.RefusedError(
+                    403, "this server only shows runs; burstlens serve --allow-stop also stops them"
+                )
+            ask = await control.asked(request)
+            await self.patience.call(parts[0], control.grant, self._shelf, parts[0], ask)
+        except control.RefusedError as refused:
+            return _json({"error": str(refused)}, status=refused.status)
+        except (FileNotFoundError, NotADirectoryError):
+            return _json({"error": f"there is no run {printable(parts[0])} here"}, status=404)
+        except (OSError, RunError) as error:
+            return _json({"error": f"the run cannot be read: {error}"}, status=503)
+        return _json({"ask": ask})
+
+
+def _json(value: object, *, status: int = 200) -> web.Response:
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:  # a field that blew up: browsers take no NaN
+        text = json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None))
+    response = web.Response(
+        text=text,
+        status=status,
+        content_type="application/json",
+        headers={"Cache-Control": "no-store"},
+    )
+    response.enable_compression()
+    return response
+
+
+def _see(place: str) -> web.Response:
+    return web.Response(status=303, headers={"Location": place})
+
+
+def _page_of(run: str) -> str:
+    return f"{quote(os.fsencode(run))}/{'/'.join(PAGE)}"
+
+
+def _page() -> web.Response:
+    """The package's own page, also for runs of an older version."""
+    return headers.html(_page_text())
+
+
+@cache
+def _page_text() -> str:
+    from burstlens.viz.live.page import page_text
+
+    return page_text()
+
+
+@cache
+def _list_text() -> str:
+    return files("burstlens.serving").joinpath("runs.html").read_text(encoding="utf-8")

@@ -1,0 +1,120 @@
+"""Headers: what browsers are told of each answer, so that no file of a run can act as the page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import PurePath
+
+from aiohttp import web
+
+ALWAYS = {
+    "Server": "burstlens",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+ENOUGH = (
+    "default-src 'none'; connect-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+"""For our own pages. A Jupyter proxy frames them from the same origin."""
+SANDBOX = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:"
+)
+"""For documents among a run's files: each gets an origin of its own, without our cookie."""
+DOCUMENTS = {".htm", ".html", ".svg", ".xhtml", ".xml"}
+TYPES = {
+    ".avi": "video/x-msvideo",
+    ".gif": "image/gif",
+    ".htm": "text/html; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".mp4": "video/mp4",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webm": "video/webm",
+    ".webp": "image/webp",
+    ".xhtml": "application/xhtml+xml",
+    ".xml": "application/xml",
+}
+TEXTS = (".csv", ".jsonl", ".log", ".md", ".pvd", ".toml", ".txt")
+
+
+async def add_always(_request: web.Request, response: web.StreamResponse) -> None:
+    """Put the headers that every answer has; a signal of aiohttp."""
+    response.headers.update(ALWAYS)
+    response.headers.setdefault("Cache-Control", "no-cache")
+
+
+def html(text: str, *, status: int = 200) -> web.Response:
+    """A page of our own: its inline scripts and styles may run, by their hashes, and no others."""
+    response = web.Response(
+        text=text,
+        status=status,
+        content_type="text/html",
+        headers={
+            "Content-Security-Policy": policy_of(text),
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cache-Control": "no-store",
+        },
+    )
+    response.enable_compression()
+    return response
+
+
+@cache
+def policy_of(text: str) -> str:
+    """The Content-Security-Policy for a page of our own."""
+    found = _Inline()
+    found.feed(text)
+    found.close()
+    return f"{ENOUGH}; script-src {found.sources('script')}; style-src {found.sources('style')}"
+
+
+def of_file(path: PurePath, *, log: bool) -> dict[str, str]:
+    """The headers of a run's file, by its name. Whatever lies among the logs is shown as text."""
+    suffix = path.suffix.lower()
+    if log or suffix in TEXTS:
+        return {"Content-Type": "text/plain; charset=utf-8"}
+    found = {"Content-Type": TYPES.get(suffix, "application/octet-stream")}
+    if suffix in DOCUMENTS:
+        found["Content-Security-Policy"] = SANDBOX
+    return found
+
+
+class _Inline(HTMLParser):
+    """Collects the inline scripts and styles of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self._found: dict[str, list[str]] = {"script": [], "style": []}
+        self._inside: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self._found:
+            self._inside = tag
+            self._found[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self._inside:
+            self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self._found[self._inside][-1] += data
+
+    def sources(self, tag: str) -> str:
+        """The hashes as a policy names them."""
+        hashes = [
+            base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            for text in self._found[tag]
+        ]
+        return " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"

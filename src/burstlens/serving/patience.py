@@ -1,0 +1,57 @@
+"""Patience: files are touched in threads, and a file system that hangs takes only a few of them."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+THREADS = 64
+AT_ONCE = 8
+"""Threads that the files of one run may hold."""
+PATIENCE_S = 10.0
+
+T = TypeVar("T")
+
+
+class Patience:
+    """Runs what may hang outside the event loop, at most ``AT_ONCE`` at a time for each run.
+
+    So it takes eight runs on file systems that hang before another one's clients must wait.
+    """
+
+    def __init__(self) -> None:
+        self._gates: weakref.WeakValueDictionary[str, asyncio.Semaphore] = (
+            weakref.WeakValueDictionary()
+        )
+        self._under_way: set[asyncio.Future[Any]] = set()
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a thread is still at work."""
+        return bool(self._under_way)
+
+    async def call(self, run: str, function: Callable[..., T], *arguments: object) -> T:
+        """``function(*arguments)``, in a thread.
+
+        Raises what it raises, and HTTPServiceUnavailable when it takes longer than
+        ``PATIENCE_S``, the time included in which the run's other calls hold all its threads.
+        """
+        gate = self._gates.get(run) or self._gates.setdefault(run, asyncio.Semaphore(AT_ONCE))
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await gate.acquire()
+                future = asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+                self._under_way.add(future)
+                future.add_done_callback(self._under_way.discard)
+                future.add_done_callback(lambda _: gate.release())
+                return await asyncio.shield(future)  # it goes on when we give it up
+        except TimeoutError:
+            raise web.HTTPServiceUnavailable(
+                text=f"the file system of {run or 'the runs'} has not answered for "
+                f"{PATIENCE_S:.0f} s\n",
+                headers={"Retry-After": "5"},
+            ) from None
