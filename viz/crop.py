@@ -71,9 +71,9 @@ def resolve(crop: Crop, frame: FrameReader, variable: str) -> dict[str, slice]:
     sizes = {unstaggered(d, frame): _mass_size(d, frame) for d in dimensions}
     kept = {dimension: slice(0, size, 1) for dimension, size in sizes.items()}
     if crop.range:
-        from burstlens.viz import grid
+        from burstlens.viz.locate import locate
 
-        kept |= grid.locate(frame, variable, dict(crop.range))
+        kept |= locate(frame, variable, dict(crop.range))
     for name, wanted in crop.index.items():
         dimension = _dimension(name, sizes, frame)
         if dimension in sizes:
@@ -140,6 +140,7 @@ def _follow(
     import numpy as np
 
     from burstlens.viz import grid
+    from burstlens.viz.locate import spacing_km
 
     extreme, _, name = str(crop.follow).partition(":")
     axes = grid.axes(frame, variable)
@@ -163,8 +164,8 @@ def _follow(
         centre = min(window[at].start + int(place[at]), size - 1)
         reach = crop.half_width
         if reach is None:
-            spacing_km = grid.spacing_km(frame, variable, direction)
-            reach = round(float(crop.half_width_km or 0) / spacing_km)
+            apart_km = spacing_km(frame, variable, direction)
+            reach = round(float(crop.half_width_km or 0) / apart_km)
         width = min(2 * reach + 1, size)
         first = min(max(centre - reach, 0), size - width)
         centred[dimension] = slice(first, first + width, 1)

@@ -6,22 +6,20 @@ Other models: CF conventions 1.8, chapters 4 and 5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
-from burstlens.nearness import did_you_mean
-from burstlens.viz.crop import STAGGERED, unstaggered, with_faces
+from burstlens.viz.crop import STAGGERED, unstaggered
 from burstlens.viz.frame import FrameReader, Window
+from burstlens.viz.projection import Projection, longitude_latitude, wrf_projection
 
 Array = NDArray[Any]
 GRAVITY = 9.81
 """m s-2, as WRF defines it (share/module_model_constants.F)."""
-EARTH_RADIUS_KM = 6370.0
-"""As WRF defines it."""
 
 _WRF_DIRECTIONS = {"west_east": "x", "south_north": "y", "bottom_top": "z", "soil_layers_stag": "z"}
 _NAMES = {
@@ -36,12 +34,14 @@ class Plane:
     """Horizontal coordinates of points: 1-D along each direction, or both 2-D, as (y, x).
 
     ``units`` are those of both; ``geographic``: x is longitude and y latitude, in degrees.
+    ``projection`` is the plane of the earth that x and y are on, None where that is not known.
     """
 
     x: Array
     y: Array
     units: str
     geographic: bool = False
+    projection: Projection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +101,39 @@ def plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = 
     x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
     geographic = _lonlat(frame, variable, x_dimension, y_dimension, window)
     if geographic is not None:
-        return Plane(_unwrapped(geographic[0]), geographic[1], "degrees", geographic=True)
+        return _on_earth(*geographic)
     (x, units), (y, y_units) = (
-        _distances(frame, dimension, window) for dimension in (x_dimension, y_dimension)
+        distances(frame, dimension, window) for dimension in (x_dimension, y_dimension)
     )
     return Plane(x, y, units if units == y_units else "")
+
+
+def map_plane(frame: FrameReader, variable: str, window: Window) -> Plane:
+    """The plane that a map shows: the model's own projection, in metres, where a WRF file has one.
+
+    x and y are 1-D then. They are laid through XLAT and XLONG at the corners, so that nests, crops
+    and joined tiles lie where they are; without these through CEN_LAT and CEN_LON, the middle of
+    the whole domain. Where the projection misses a corner by more than half a cell (a subset with
+    strides, other attributes than the grid's) the points are taken as :func:`plane` gives them.
+    """
+    x_dimension, y_dimension = horizontal_dimensions(frame, variable)
+    projection = wrf_projection(frame.attributes)
+    corner = None if projection is None else _wrf_corner(frame, projection)
+    places = [
+        {"west_east": 0, "south_north": 1}.get(unstaggered(dimension, frame))
+        for dimension in (x_dimension, y_dimension)
+    ]
+    if corner is None or places != [0, 1]:
+        return plane(frame, variable, window)
+    (x, _), (y, _) = (_steps(frame, d, window) for d in (x_dimension, y_dimension))
+    return Plane(corner[0] + x, corner[1] + y, "m", projection=projection)
 
 
 def model_plane(frame: FrameReader, variable: str, window: Window) -> Plane:
     """Distances of the cell centres on the model's own plane, also where it has a projection."""
     x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=True)
-    x, units = _distances(frame, x_dimension, window)
-    y, _ = _distances(frame, y_dimension, window)
+    x, units = distances(frame, x_dimension, window)
+    y, _ = distances(frame, y_dimension, window)
     return Plane(x, y, units)
 
 
@@ -164,84 +185,7 @@ def separated(grid: Plane) -> Plane:
     x, y = grid.x[0], grid.y[:, 0]
     near_x = np.abs(grid.x - x).max() <= 0.01 * np.abs(np.diff(x)).min()
     near_y = np.abs(grid.y - y[:, None]).max() <= 0.01 * np.abs(np.diff(y)).min()
-    return Plane(x, y, grid.units, grid.geographic) if near_x and near_y else grid
-
-
-def spacing_km(frame: FrameReader, variable: str, direction: str) -> float:
-    """The mean distance of neighbours along ``x`` or ``y``, in km; FrameError if unknown."""
-    dimension = axes(frame, variable)[direction]
-    values, units = _distances(frame, dimension, {})
-    if units in ("m", "km") and values.size > 1:
-        return float(np.abs(np.diff(values)).mean()) * (0.001 if units == "m" else 1.0)
-    here = plane(frame, variable, {}, centred=True)
-    if not here.geographic:
-        raise FrameError(f"half_width_km: {dimension} has no coordinate in m, km or degrees")
-    along = here.x if direction == "x" else here.y
-    degrees = float(np.abs(np.diff(along, axis=-1 if direction == "x" else 0)).mean())
-    shrink = np.cos(np.radians(here.y.mean())) if direction == "x" else 1.0
-    return float(np.radians(degrees) * EARTH_RADIUS_KM * shrink)
-
-
-def locate(
-    frame: FrameReader, variable: str, ranges: dict[str, tuple[float, float]]
-) -> dict[str, slice]:
-    """The smallest slices that hold every point inside the coordinate ranges, ends included.
-
-    ``ranges`` by ``x``, ``y``, ``z``, ``lon``, ``lat``, ``level`` or a coordinate's own name.
-    FrameError tells the extent when nothing is inside, near names when a name is unknown.
-    """
-    kept: dict[str, slice] = {}
-    directions = axes(frame, variable)
-    own = {dimension: direction for direction, dimension in directions.items()}
-    known = {"x": "x", "y": "y", "z": "z", "lon": "x", "lat": "y", "level": "z"} | own
-    for name in ranges:
-        if known.get(name) not in directions:
-            usable = [key for key, direction in known.items() if direction in directions]
-            raise FrameError(f"crop: {variable} has no axis {name!r}{did_you_mean(name, usable)}")
-    if "lon" in ranges or "lat" in ranges:
-        here = plane(frame, variable, {}, centred=True)
-        if not here.geographic:
-            raise FrameError("crop: the frame has no longitudes and latitudes; use x and y")
-        inside: Array = np.ones((here.y.shape[0], here.x.shape[-1]), dtype=bool)
-        if "lon" in ranges:
-            west, east = ranges["lon"]
-            inside &= np.atleast_2d((here.x - west) % 360 <= min(east - west, 360))
-        if "lat" in ranges:
-            south, north = ranges["lat"]
-            latitude = here.y if here.y.ndim == 2 else here.y[:, None]
-            inside &= (latitude >= south) & (latitude <= north)
-        if not inside.any():
-            extent = {"lon": here.x, "lat": here.y}
-            raise _outside({name: extent[name] for name in extent if name in ranges}, ranges)
-        kept[directions["y"]] = _bounds(np.any(inside, axis=1))
-        kept[directions["x"]] = _bounds(np.any(inside, axis=0))
-    for name, wanted in ranges.items():
-        if name in ("lon", "lat"):
-            continue
-        dimension = directions[known[name]]
-        low, high = _along(frame, variable, name, known[name], dimension, with_faces(kept, frame))
-        inside = (high >= wanted[0]) & (low <= wanted[1])
-        if not inside.any():
-            raise _outside({name: np.concatenate([low, high])}, ranges)
-        kept[dimension] = _bounds(inside)
-    return kept
-
-
-def _along(
-    frame: FrameReader, variable: str, name: str, direction: str, dimension: str, window: Window
-) -> tuple[Array, Array]:
-    """The lowest and highest coordinate at each point of a dimension."""
-    size = frame.dimensions[dimension]
-    if name == "level":
-        number = np.arange(size, dtype=np.float64)
-        return number, number
-    if direction == "z":
-        found = heights(frame, variable, window)
-        z = np.arange(size) if found is None else found.z
-        flat = z.reshape(size, -1)
-        return flat.min(axis=1), flat.max(axis=1)
-    values, _ = _distances(frame, dimension, {})
-    return values, values
+    return replace(grid, x=x, y=y) if near_x and near_y else grid
 
 
 def _lonlat(
@@ -265,19 +209,60 @@ def _lonlat(
     return frame.read(pair["lon"], window), frame.read(pair["lat"], window)
 
 
-def _distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, str]:
+def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, str]:
     """Coordinates along one horizontal dimension, and their units ("" for point numbers)."""
+    base = unstaggered(dimension, frame)
+    values, spacing = _steps(frame, dimension, window)
+    if spacing:
+        return values + 0.5 * spacing + _nest_corner(frame.attributes, base), "m"
+    if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
+        return frame.read(dimension, window), frame.variable(dimension).units
+    return values, ""
+
+
+def _steps(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, float]:
+    """Metres from the first cell centre along a WRF dimension, and the distance of neighbours.
+
+    Of any other dimension the numbers of the points, and 0.
+    """
     base = unstaggered(dimension, frame)
     part = slice(*window.get(dimension, slice(None)).indices(frame.dimensions[dimension]))
     number = np.arange(part.start, part.stop, part.step, dtype=np.float64)
+    spacing = frame.attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
+    if spacing is None:
+        return number, 0.0
+    shift = 0.5 if dimension.endswith(STAGGERED) else 0.0
+    return (number - shift) * float(spacing), float(spacing)
+
+
+def _wrf_corner(frame: FrameReader, projection: Projection) -> tuple[float, float] | None:
+    """x and y of the first cell centre of a WRF grid, None where the file does not tell."""
+    dimensions = ("west_east", "south_north")
+    sizes = frame.dimensions
+    if not all(dimension in sizes for dimension in dimensions):
+        return None
+    corners = {d: slice(0, sizes[d], max(1, sizes[d] - 1)) for d in dimensions}
+    (x, dx), (y, dy) = (_steps(frame, dimension, corners) for dimension in dimensions)
+    if not dx or not dy:
+        return None
+    if "XLAT" in frame and "XLONG" in frame:
+        if frame.variable("XLAT").dimensions != dimensions[::-1]:
+            return None
+        at_x, at_y = projection.forward(frame.read("XLONG", corners), frame.read("XLAT", corners))
+        # float32 degrees are a metre or so apart: the mean of the corners is nearer.
+        first_x, first_y = float(np.mean(at_x - x)), float(np.mean(at_y - y[:, None]))
+        missed_x, missed_y = np.abs(at_x - x - first_x), np.abs(at_y - y[:, None] - first_y)
+        if missed_x.max() < dx / 2 and missed_y.max() < dy / 2:
+            return first_x, first_y
+        return None
     attributes = frame.attributes
-    spacing = attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
-    if spacing is not None:
-        shift = 0.0 if dimension.endswith(STAGGERED) else 0.5
-        return (number + shift) * float(spacing) + _nest_corner(attributes, base), "m"
-    if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
-        return frame.read(dimension, window), frame.variable(dimension).units
-    return number, ""
+    whole = [attributes.get(f"{d.replace('_', '-').upper()}_GRID_DIMENSION") for d in dimensions]
+    if whole != [sizes[d] + 1 for d in dimensions]:
+        return None
+    if "CEN_LON" not in attributes or "CEN_LAT" not in attributes:
+        return None
+    middle_x, middle_y = projection.forward(attributes["CEN_LON"], attributes["CEN_LAT"])
+    return float(middle_x - x.mean()), float(middle_y - y.mean())
 
 
 def _nest_corner(attributes: dict[str, Any], base: str) -> float:
@@ -313,20 +298,15 @@ def _degrees(units: str, standard_name: str) -> str | None:
     return None
 
 
+def _on_earth(lon: Array, lat: Array) -> Plane:
+    lon = _unwrapped(lon)
+    centre = (np.nanmin(lon) + np.nanmax(lon)) / 2 if np.isfinite(lon).any() else 0.0
+    return Plane(lon, lat, "degrees", geographic=True, projection=longitude_latitude(centre))
+
+
 def _unwrapped(longitude: Array) -> Array:
     """Longitudes without the jump at the date line, where the domain crosses it."""
     if np.ptp(longitude) <= 180:
         return longitude
     eastward = longitude % 360
     return eastward if np.ptp(eastward) < np.ptp(longitude) else longitude
-
-
-def _bounds(inside: Any) -> slice:
-    found = np.flatnonzero(inside)
-    return slice(int(found[0]), int(found[-1]) + 1, 1)
-
-
-def _outside(values: dict[str, Array], ranges: dict[str, tuple[float, float]]) -> FrameError:
-    asked = ", ".join(f"{name} {ranges[name][0]:g} to {ranges[name][1]:g}" for name in values)
-    extent = ", ".join(f"{name} {v.min():g} to {v.max():g}" for name, v in values.items())
-    return FrameError(f"crop: {asked} is outside of the domain, which has {extent}")

@@ -1,0 +1,127 @@
+"""Map projections: WRF's, from the attributes of its files, and plain longitude and latitude.
+
+WRF's earth is a sphere of 6370 km, and its longitudes and latitudes are those of that sphere, so
+nothing is shifted between datums. Importable without pyproj, which is loaded at the first use.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+EARTH_RADIUS_M = 6_370_000.0
+"""As WRF defines it (share/module_model_constants.F, ``reradius``)."""
+
+LAMBERT, POLAR, MERCATOR, LATLON = 1, 2, 3, 6
+"""MAP_PROJ as WRF numbers it (Registry.EM_COMMON); 0 is an idealized plane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A plane of the earth. ``definition`` is a PROJ string; ``units`` are ``m`` or ``degrees``.
+
+    With ``degrees`` x is longitude, unwrapped about ``centre``, and y latitude.
+    """
+
+    definition: str
+    units: str = "m"
+    centre: float = 0.0
+
+    def forward(self, lon: ArrayLike, lat: ArrayLike) -> tuple[Array, Array]:
+        """x and y of longitudes and latitudes in degrees; infinite where the plane has no place."""
+        lon, lat = np.asarray(lon, np.float64), np.asarray(lat, np.float64)
+        if self.units == "degrees":
+            return (lon - self.centre + 180) % 360 - 180 + self.centre, lat
+        x, y = _proj(self.definition)(lon, lat)
+        return np.asarray(x), np.asarray(y)
+
+    def inverse(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Longitudes and latitudes in degrees of x and y; infinite beyond the earth's edge."""
+        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        if self.units == "degrees":
+            return x, y
+        lon, lat = _proj(self.definition)(x, y, inverse=True)
+        return np.asarray(lon), np.asarray(lat)
+
+    def north(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """The direction of north at points of the plane: radians from its y, clockwise."""
+        lon, lat = self.inverse(x, y)
+        # A step that stays on the same side of the pole, and is far above float rounding.
+        step = np.where(lat < 0, 1e-3, -1e-3)
+        there_x, there_y = self.forward(lon, lat + step)
+        sign = np.sign(step)
+        return np.asarray(np.arctan2(sign * (there_x - x), sign * (there_y - y)))
+
+
+def longitude_latitude(centre: float) -> Projection:
+    """Longitude and latitude in degrees as a plane, with the seam opposite to ``centre``."""
+    return Projection("+proj=longlat", "degrees", round(float(centre), 6))
+
+
+def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
+    """The projection that a WRF file's global attributes tell.
+
+    None for idealized planes (MAP_PROJ 0), for other numbers than 1, 2, 3 and 6, and for files
+    that lack what the projection needs. Of Mercator and latitude-longitude planes the meridian in
+    the middle is that of the domain (CEN_LON): it only shifts x, and keeps the seam away.
+    Source: WRF Users' Guide, WPS, ``&geogrid``; WPS, geogrid/src/module_llxy.F.
+    """
+    try:
+        definition = _definition(int(attributes.get("MAP_PROJ", 0)), attributes)
+    except (KeyError, ValueError):
+        return None
+    return None if definition is None else Projection(f"{definition} +R={EARTH_RADIUS_M:.0f}")
+
+
+def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
+    def degrees(name: str, default: float | None = None) -> float:
+        value = float(attributes[name] if default is None else attributes.get(name, default))
+        if not math.isfinite(value):
+            raise ValueError(name)
+        # float32 attributes: 30 is written 30, and 33.333332 is near enough.
+        return round(value, 6)
+
+    if number == LAMBERT:
+        first = degrees("TRUELAT1")
+        # WRF takes a second latitude beyond the pole for one that is not given.
+        second = degrees("TRUELAT2", first)
+        second = second if abs(second) <= 90 else first
+        middle = degrees("MOAD_CEN_LAT", first)
+        lon = degrees("STAND_LON")
+        return f"+proj=lcc +lat_1={first} +lat_2={second} +lat_0={middle} +lon_0={lon}"
+    if number == POLAR:
+        true = degrees("TRUELAT1")
+        pole = math.copysign(90, true)
+        return f"+proj=stere +lat_0={pole:g} +lat_ts={true} +lon_0={degrees('STAND_LON')}"
+    if number == MERCATOR:
+        return f"+proj=merc +lat_ts={degrees('TRUELAT1')} +lon_0={degrees('CEN_LON')}"
+    if number == LATLON:
+        pole = degrees("POLE_LAT", 90.0)
+        if abs(pole) == 90:
+            return f"+proj=eqc +lat_ts=0 +lon_0={degrees('CEN_LON')}"
+        middle = -degrees("STAND_LON")
+        turn = -_rotated_longitude(degrees("CEN_LON") - middle, degrees("CEN_LAT"), pole)
+        return f"+proj=ob_tran +o_proj=eqc +o_lat_p={pole} +o_lon_p={turn:.6f} +lon_0={middle}"
+    return None
+
+
+def _rotated_longitude(lon: float, lat: float, pole: float) -> float:
+    """Computational longitude of a point, of a plane whose pole stands at latitude ``pole``."""
+    lam, phi, phi_p = (math.radians(value) for value in (lon, lat, pole))
+    east = math.cos(phi) * math.sin(lam)
+    along = math.sin(phi_p) * math.cos(phi) * math.cos(lam) + math.cos(phi_p) * math.sin(phi)
+    return math.degrees(math.atan2(east, along))
+
+
+@lru_cache(maxsize=16)
+def _proj(definition: str) -> Any:
+    import pyproj
+
+    return pyproj.Proj(definition)
