@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +30,8 @@ Window = Mapping[str, slice]
 
 _PAUSES_S = (0.05, 0.2)
 _TIME_NAMES = ("Time", "time")
+_PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
+_RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 _PATCHES = {
     "west_east": "WEST-EAST_PATCH_{}_UNSTAG",
     "west_east_stag": "WEST-EAST_PATCH_{}_STAG",
@@ -37,6 +39,8 @@ _PATCHES = {
     "south_north_stag": "SOUTH-NORTH_PATCH_{}_STAG",
 }
 _Result = TypeVar("_Result")
+HELD_BYTES = 1 << 29
+"""Values that an open frame keeps for a second reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,14 @@ class Variable:
         return self.name
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Values as the file holds them: NaN and infinities stay. ``fills`` stand for no value."""
+
+    values: NDArray[Any]
+    fills: tuple[float, ...]
+
+
 @dataclass(slots=True)
 class _Tile:
     """One file, and where its points begin in the joined domain."""
@@ -84,6 +96,7 @@ class FrameReader:
         self.stream = stream
         self.time = time
         self._tiles: list[_Tile] = []
+        self._held: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -142,12 +155,49 @@ class FrameReader:
         float64). Raises FrameError when the variable is not there or cannot be read.
         """
         variable = self.variable(name)
-        window = window or {}
-        slices = tuple(
-            slice(*window.get(dimension, slice(None)).indices(size))
-            for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
-        )
+        slices = _slices(variable, window)
+        held = self._from_held(variable, slices)
+        if held is not None:
+            return held
         return self._again(lambda: self._read(variable, slices), f"{name} of {self._name()}")
+
+    def stored(self, name: str, window: Window | None = None) -> Stored:
+        """The values of a variable as the model wrote them, for those who judge it.
+
+        Unlike :meth:`read` it hides nothing: what ``valid_range`` excludes is there, and a NaN is
+        one also where the file says that NaN stands for a missing value. Packed values are
+        unpacked, their missing ones NaN. Raises FrameError.
+        """
+        variable = self.variable(name)
+        if _PACKED & variable.attributes.keys():
+            return Stored(self.read(name, window), (float("nan"),))
+        slices = _slices(variable, window)
+        values = self._again(
+            lambda: self._read(variable, slices, bare=True), f"{name} of {self._name()}"
+        )
+        return Stored(values, _fills(variable, values.dtype))
+
+    def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
+        """Keep what :meth:`stored` gave until the frame is closed, so that the same part, or any
+        part of a whole variable, is read from the disk once.
+
+        Only for values of which none is missing: of others :meth:`read` makes something else.
+        """
+        variable = self.variable(name)
+        size = values.nbytes + sum(array.nbytes for _, array in self._held.values())
+        if size <= HELD_BYTES and not _RANGES & variable.attributes.keys():
+            self._held[name] = (_slices(variable, window), values)
+
+    def _from_held(self, variable: Variable, slices: tuple[slice, ...]) -> NDArray[Any] | None:
+        parts, values = self._held.get(variable.name, ((), None))
+        if values is None:
+            return None
+        if parts == slices:
+            return values.copy()
+        whole = all(
+            part == slice(0, size, 1) for part, size in zip(parts, variable.shape, strict=True)
+        )
+        return values[slices].copy() if whole else None
 
     def close(self) -> None:
         """Close the files; the reader cannot be used afterwards."""
@@ -155,6 +205,7 @@ class FrameReader:
             if tile.data.isopen():
                 tile.data.close()
         self._tiles = []
+        self._held = {}
 
     def open(self) -> None:
         """Open the files and check that the record is there; FrameError when it is not."""
@@ -185,10 +236,12 @@ class FrameReader:
                 clock.sleep(pause_s)
         raise AssertionError("unreachable")
 
-    def _read(self, variable: Variable, slices: tuple[slice, ...]) -> NDArray[Any]:
+    def _read(
+        self, variable: Variable, slices: tuple[slice, ...], *, bare: bool = False
+    ) -> NDArray[Any]:
         split = any(dimension in self._tiles[0].origin for dimension in variable.dimensions)
         if not split:
-            return self._part(self._tiles[0], variable, slices)
+            return self._part(self._tiles[0], variable, slices, bare=bare)
         shape = tuple(len(range(s.start, s.stop, s.step)) for s in slices)
         parts = []
         for tile in self._tiles:
@@ -201,7 +254,7 @@ class FrameReader:
             target = tuple(inside for inside, _ in overlaps)
             if all(inside.start < inside.stop for inside in target):
                 source = tuple(outside for _, outside in overlaps)
-                parts.append((target, self._part(tile, variable, source)))
+                parts.append((target, self._part(tile, variable, source, bare=bare)))
         if sum(values.size for _, values in parts) != int(np.prod(shape)):
             raise FrameError(f"{self._name()}: the tiles do not cover {variable.name}")
         joined = np.empty(shape, np.result_type(*(values for _, values in parts)))
@@ -209,10 +262,13 @@ class FrameReader:
             joined[target] = values
         return joined
 
-    def _part(self, tile: _Tile, variable: Variable, slices: tuple[slice, ...]) -> NDArray[Any]:
+    def _part(
+        self, tile: _Tile, variable: Variable, slices: tuple[slice, ...], *, bare: bool
+    ) -> NDArray[Any]:
         stored = tile.data.variables[variable.name]
         has_time = len(stored.dimensions) > len(variable.dimensions)
         index: tuple[Any, ...] = (self.record, *slices) if has_time else slices
+        stored.set_auto_mask(not bare)
         values = stored[index if index else ...]
         if isinstance(values, np.ma.MaskedArray):
             kind = values.dtype if values.dtype.kind == "f" else np.float64
@@ -287,6 +343,25 @@ def _check_whole(path: Path, record: int) -> None:
                 raise FrameError(f"{path.name} is short: {size} bytes of {least}")
     except OSError as error:
         raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error
+
+
+def _slices(variable: Variable, window: Window | None) -> tuple[slice, ...]:
+    return tuple(
+        slice(*(window or {}).get(dimension, slice(None)).indices(size))
+        for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
+    )
+
+
+def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
+    """The values that stand for none, as CF 2.5.1 has them; NaN is none of them."""
+    found: list[float] = []
+    for key in ("_FillValue", "missing_value"):
+        with suppress(TypeError, ValueError):
+            found += np.atleast_1d(variable.attributes.get(key, [])).astype(float).tolist()
+    default = netCDF4.default_fillvals.get(kind.str[1:])
+    if "_FillValue" not in variable.attributes and kind.itemsize > 1 and default is not None:
+        found.append(float(kind.type(default)))
+    return tuple(value for value in found if value == value)
 
 
 def _origin(data: Any) -> dict[str, int]:

@@ -23,6 +23,15 @@ ENTRY_POINTS = "burstlens.products"
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a frame to be marked: the file's index by dimension, and a few words."""
+
+    variable: str
+    index: Mapping[str, int]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What a product needs to know beside its frame; plain values, so that it pickles.
 
@@ -30,7 +39,7 @@ class Context:
     file tells). ``limits`` are the frozen colour limits, ``size`` the pixels of the series'
     pictures so far, for a placeholder to have the same. ``files`` is the folder that holds the
     functions and scripts shipped with the run. A command is ended when the file ``cancel``
-    appears.
+    appears. ``marks`` are what guards found in the frame.
     """
 
     run: str
@@ -45,6 +54,7 @@ class Context:
     attempt: int = 1
     version: str = ""
     cancel: Path | None = None
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

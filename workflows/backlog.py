@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from burstlens.model import Damage, Frame, Receipt
 from burstlens.viz.product import Context
+from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.history import History
 from burstlens.workflows.limits import Freezing
 from burstlens.workflows.recipe import MadeProduct
@@ -25,7 +26,7 @@ RETRY_MOST_S = 30.0
 
 @dataclass(slots=True)
 class Work:
-    """One order on its way. ``what``: ``measure``, ``produce`` or ``placeholder``."""
+    """One order on its way. ``what``: ``measure``, ``produce``, ``placeholder``, ``inspect``."""
 
     what: str
     order: Order
@@ -43,14 +44,18 @@ class Backlog:
     context: Context
     first_stream: str | None
     folder: str
+    guards: Sequence[Guard] = ()
     waiting: list[tuple[tuple[int, ...], int, Work]] = field(default_factory=list)
     held: dict[str, list[Work]] = field(default_factory=dict)
     freezing: dict[str, Freezing] = field(default_factory=dict)
     later: list[tuple[float, int, Work]] = field(default_factory=list)
+    inspections: list[Work] = field(default_factory=list)
+    """Frames that guards look at without a product: never held back."""
     under_way: int = 0
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     _times: dict[str, list[str]] = field(default_factory=dict)
     _count: int = 0
+    _inspecting: set[tuple[str, str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
@@ -74,14 +79,41 @@ class Backlog:
         wanting = [
             product for product in self._wanting(frame) if names is None or product.name in names
         ]
+        inspects = self._is_to_inspect(frame)
         for product in wanting:
             order = self._order(product, frame)
+            first = self._inspecting_too(order) if inspects else order
+            inspects = False
             if product.name in self.freezing:
                 self.held.setdefault(product.name, []).append(Work("produce", order))
-                self._push(Work("measure", order))
+                self._push(Work("measure", first))
             else:
-                self._push(Work("produce", self._limited(order)))
+                self._push(Work("produce", self._limited(first)))
+        if inspects:
+            self.inspections.append(Work("inspect", self._inspection(frame)))
         return tuple(product.name for product in wanting)
+
+    def watching(self, frame: Frame) -> tuple[Guard, ...]:
+        """The guards that look at the fields of that frame."""
+        return tuple(
+            guard
+            for guard in self.guards
+            if guard.of_frames and (guard.stream or self.first_stream) in {frame.stream, None}
+        )
+
+    def _is_to_inspect(self, frame: Frame) -> bool:
+        this = (frame.stream, frame.time, frame.attempt)
+        if not self.watching(frame) or this in self.history.inspected or this in self._inspecting:
+            return False
+        self._inspecting.add(this)
+        return True
+
+    def _inspecting_too(self, order: Order) -> Order:
+        return replace(order, guards=self.watching(order.frame), inspects=True)
+
+    def _inspection(self, frame: Frame) -> Order:
+        context = replace(self.context, stream=frame.stream, time=frame.time, attempt=frame.attempt)
+        return self._inspecting_too(Order("", None, context, frame, self.folder))
 
     def add_damage(self, damage: Damage) -> None:
         """Order a placeholder in each series that a damaged frame leaves a hole in."""
@@ -124,7 +156,9 @@ class Backlog:
             attempt=frame.attempt,
             size=self.sizes.get(product.name),
         )
-        return Order(product.kind.name, product.options, context, frame, self.folder)
+        shown = getattr(product.options, "variable", None)
+        marking = tuple(guard for guard in self.watching(frame) if shown in guard.variables)
+        return Order(product.kind.name, product.options, context, frame, self.folder, marking)
 
     def _limited(self, order: Order) -> Order:
         limits = self.history.limits.get(order.context.product)
@@ -137,17 +171,31 @@ class Backlog:
         heapq.heappush(self.waiting, (newest_first, self._count, work))
 
     def take(self, now: float, slots: int) -> Iterable[Work]:
-        """Work to submit now, so that no more than ``slots`` are under way; none while paused."""
+        """Work to submit now, so that no more than ``slots`` are under way; while products are
+        paused, inspections alone."""
+        if self.history.paused:
+            self._inspect_alone()
+        while self.inspections and self.under_way < slots:
+            yield self._sent(self.inspections.pop())
         if self.history.paused:
             return
         while self.later and self.later[0][0] <= now:
             self._push(heapq.heappop(self.later)[2])
         while self.waiting and self.under_way < slots:
-            work = heapq.heappop(self.waiting)[2]
-            work.tries += 1
-            work.submitted = time.time()
-            self.under_way += 1
-            yield work
+            yield self._sent(heapq.heappop(self.waiting)[2])
+
+    def _sent(self, work: Work) -> Work:
+        work.tries += 1
+        work.submitted = time.time()
+        self.under_way += 1
+        return work
+
+    def _inspect_alone(self) -> None:
+        """Let frames be inspected without the products that they wait for."""
+        for _, _, work in self.waiting:
+            if work.order.inspects:
+                self.inspections.append(Work("inspect", self._inspection(work.order.frame)))
+                work.order = replace(work.order, guards=(), inspects=False)
 
     def returned(self) -> None:
         """Some work has come back, well or not."""
@@ -169,7 +217,7 @@ class Backlog:
         """Forget the held order of a frame whose range could not be measured."""
         product = work.order.context.product
         held = self.held.get(product, [])
-        self.held[product] = [other for other in held if other.order != work.order]
+        self.held[product] = [other for other in held if other.order.frame != work.order.frame]
 
     def measured(
         self, product: str, found: tuple[float, float] | None
@@ -199,7 +247,8 @@ class Backlog:
     def size(self) -> int:
         """Orders that are not settled."""
         held = sum(len(works) for works in self.held.values())
-        return len(self.waiting) + len(self.later) + held + self.under_way
+        waiting = len(self.waiting) + len(self.later) + len(self.inspections)
+        return waiting + held + self.under_way
 
     @property
     def empty(self) -> bool:

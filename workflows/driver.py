@@ -17,6 +17,7 @@ from burstlens.workflows import tasks
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.guarding import Guarding
 from burstlens.workflows.history import History
 from burstlens.workflows.homecoming import Homecoming
 from burstlens.workflows.jobs import Jobs, Outcome
@@ -61,6 +62,7 @@ class Driver:
         self.history = history
         self.snapshot = Snapshot(run, recipe, history, journal.epoch)
         self.steering = Steering(run, journal, history, self.snapshot)
+        self.guarding = Guarding(run, recipe, journal, history, self.snapshot)
         self.provision = provision
         self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
         self.buffer: BufferRef | None = None
@@ -109,6 +111,7 @@ class Driver:
                 self._advance(time.monotonic())
             return end
         finally:
+            self.guarding.close()
             if self.production is not None:
                 self.production.publisher.close()
 
@@ -174,6 +177,7 @@ class Driver:
             self.snapshot,
             self.buffer,
             slots=2 * self.site.workers(),
+            guarding=self.guarding,
         )
         self.production.publisher.settle()
         self.production.publisher.clean_incoming()
@@ -229,6 +233,7 @@ class Driver:
             str(self.jobs.folder),
             WATCH_S,
             self.site.viewing.poll_interval_s,
+            self.guarding.patterns,
             urgent=True,
         )
 
@@ -252,6 +257,9 @@ class Driver:
             self.journal.append("alarm", text=line)
             self.snapshot.alarm(line)
         self.snapshot.heard(report, done.value.free_bytes)
+        self.guarding.heard(report, self.production.space, done.value.free_bytes, self.jobs.attempt)
+        if report.stopping:
+            self._heed_stop()
         self.jobs.heard(report)
         self._watched_all = report.ended
         if not report.ended:
@@ -319,12 +327,8 @@ class Driver:
                 f"the viewing block ended {self._blocks_lost} times without a result; what it said "
                 f"is below {self.run.parsl}. When that is mended: burstlens resume {self.run.id}"
             )
-        asked = self.run.asked()
-        if asked is not None and self.jobs.attempt:
-            self.jobs.stop(asked)
-        elif asked is not None:
-            self.journal.append("control.received", control=asked)
-            self._end = Outcome("stopped", 4, "stopped before the simulation started")
+        self._heed_stop()
+        self.guarding.look()
         if self.production is not None and self.production.space.pressed(self.snapshot.free_bytes):
             self._relieve(self.production)
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
@@ -335,6 +339,14 @@ class Driver:
         self.snapshot.look(self.jobs, self.graph.block_state())
         self.snapshot.write()
         self._tick(self.snapshot)
+
+    def _heed_stop(self) -> None:
+        asked = self.run.asked()
+        if asked is not None and self.jobs.attempt:
+            self.jobs.stop(asked)
+        elif asked is not None:
+            self.journal.append("control.received", control=asked)
+            self._end = Outcome("stopped", 4, "stopped before the simulation started")
 
     def _relieve(self, production: Production) -> None:
         if self.recipe.buffer.on_pressure == "stop":

@@ -36,6 +36,10 @@ class History:
     frames: set[tuple[str, str, int]] = field(default_factory=set)
     damaged: set[tuple[str, str, int]] = field(default_factory=set)
     released: set[tuple[str, str, int]] = field(default_factory=set)
+    inspected: set[tuple[str, str, int]] = field(default_factory=set)
+    """Frames that every guard of their stream has read."""
+    tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
+    """Guard, stream, valid time and attempt of each trip."""
     published: dict[Key, int] = field(default_factory=dict)
     publishing: dict[Key, Event] = field(default_factory=dict)
     failed: dict[Key, int] = field(default_factory=dict)
@@ -142,6 +146,14 @@ def _released(history: History, event: Event) -> None:
     history.released.add(_frame(event))
 
 
+def _inspected(history: History, event: Event) -> None:
+    history.inspected.add(_frame(event))
+
+
+def _tripped(history: History, event: Event) -> None:
+    history.tripped.add((str(event["guard"]), *_frame(event)))
+
+
 def _limits(history: History, event: Event) -> None:
     limits: Any = event["limits"]
     history.limits[str(event["product"])] = (float(limits[0]), float(limits[1]))
@@ -210,6 +222,8 @@ _FOLDS = {
     "frame.ready": _ready,
     "frame.damaged": _damaged,
     "frame.released": _released,
+    "frame.inspected": _inspected,
+    "guard.tripped": _tripped,
     "control.received": _control,
     "product.added": _added,
     "product.limits": _limits,

@@ -10,6 +10,7 @@ from typing import Any
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
 from burstlens.journal import Journal
+from burstlens.model import Progress
 from burstlens.run_dir import RunDir
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.graph import Graph
@@ -25,12 +26,16 @@ from burstlens.workflows.watch import Report
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run, or its simulation, ended: ``done``, ``failed``, ``stopped``, and why."""
+    """How a run, or its simulation, ended: ``done``, ``failed``, ``stopped``, and why.
+
+    ``saved_node_hours`` estimates what a stop has saved; None where it is not known.
+    """
 
     state: str
     exit_code: int
     message: str = ""
     line: str | None = None
+    saved_node_hours: float | None = None
 
 
 class Jobs:
@@ -66,6 +71,7 @@ class Jobs:
         self._trouble: str | None = None
         self._tail: tuple[str, ...] = ()
         self._said_done: bool | None = None
+        self._progress: Progress | None = None
         self._begun = False
         self._describe = JobFile(run, recipe, site, history, provision)
 
@@ -169,15 +175,16 @@ class Jobs:
 
     def heard(self, report: Report) -> None:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""
-        in_progress = any(not unit.whole for unit in report.cursor.open)
         if report.trouble:
             # That a signal came is known from the exit status: a line before it says why.
             causes = [line for line in report.trouble if "received signal" not in line]
             self._trouble = causes[-1] if causes else self._trouble or report.trouble[-1]
         self._tail = report.tail or self._tail
         self._said_done = report.cursor.speech.ended_well
-        # The first report after the stop was asked for: what it saw of frames is not older.
-        if self.asked == "stop" and (report.frames or not in_progress):
+        self._progress = report.progress or self._progress
+        # The report must have been made after the stop was asked for.
+        done = report.stopping and (report.frames or not report.in_progress)
+        if self.asked == "stop" and done:
             self.run.drop("frame-done")
             self.asked = "stopping"
 
@@ -202,7 +209,9 @@ class Jobs:
     def stop(self, asked: str) -> None:
         """Pass on what a client asks for; the supervisors see it for themselves as well."""
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
-            self.journal.append("control.received", control=asked)
+            why = {key: self.run.why().get(key) for key in ("by", "guard", "user")}
+            told = {key: value for key, value in why.items() if value is not None}
+            self.journal.append("control.received", control=asked, **told)
             self._settle_journal()
             self.asked = asked
 
@@ -223,7 +232,7 @@ class Jobs:
         if end is None:
             return Outcome("failed", 1, "the simulation did not run")
         if end.stopped:
-            return Outcome("stopped", 4, self.why_stopped)
+            return self._stopped()
         if not end.well:
             line = self._trouble or self._last_line()
             return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", line)
@@ -234,6 +243,20 @@ class Jobs:
         if failed:
             return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self.run.logs}")
         return Outcome("done", 0)
+
+    def _stopped(self) -> Outcome:
+        """The outcome of a run that a person, a guard or a full buffer has stopped."""
+        why, saved = self.run.why(), self._saved_node_hours()
+        if why.get("by") == "guard":
+            message = f"stopped by {why.get('text') or 'a guard'}"
+            return Outcome("stopped", 3, message, saved_node_hours=saved)
+        return Outcome("stopped", 4, self.why_stopped, saved_node_hours=saved)
+
+    def _saved_node_hours(self) -> float | None:
+        """What the rest of the simulation would have cost at the speed so far: an estimate."""
+        if self._progress is None or self._progress.eta_s is None:
+            return None
+        return round(self._progress.eta_s / 3600 * self.recipe.simulation.nodes, 4)
 
     def _last_line(self) -> str | None:
         lines = [line.strip() for line in self._tail if line.strip()]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -17,6 +17,7 @@ from pathlib import Path
 from burstlens import valid_time
 from burstlens.model import Progress
 from burstlens.workflows.cursor import MAX_WRITTEN, Speech, Written
+from burstlens.workflows.guards.log import LogPattern, Search
 from burstlens.workflows.models.base import Facts, LogLine, Model
 
 MAX_READ_BYTES = 1 << 20
@@ -36,16 +37,22 @@ class Heard:
     lost: list[LogLine] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     moved: bool = False
+    search: Search = field(default_factory=lambda: Search(()))
 
 
 class Follower:
     """Reads the logs of one model folder."""
 
     def __init__(
-        self, folder: Path, model: Model, facts: Facts, baseline: Mapping[str, tuple[int, int]]
+        self,
+        folder: Path,
+        model: Model,
+        facts: Facts,
+        baseline: Mapping[str, tuple[int, int]],
+        patterns: Sequence[LogPattern] = (),
     ) -> None:
         self._folder, self._model, self._facts = folder, model, facts
-        self._baseline = baseline
+        self._baseline, self._patterns = baseline, patterns
 
     def logs(self, names: Iterable[str]) -> dict[str, bool]:
         """The logs among these names, and whether each speaks for the model."""
@@ -63,7 +70,7 @@ class Follower:
 
         Raises OSError when the file system does not answer; a log that is not there is none.
         """
-        heard = Heard(speech)
+        heard = Heard(speech, search=Search(self._patterns))
         offsets = dict(speech.offsets)
         for name, speaks in logs.items():
             start = offsets.get(name, self._baseline.get(name, (0, 0))[0])
@@ -73,6 +80,7 @@ class Follower:
                 continue
             for line in lines:
                 self._take(heard, line, now, speaks=speaks)
+            heard.search.take(name, lines)
             if speaks:
                 heard.tail.extend(lines)
         if offsets != speech.offsets:

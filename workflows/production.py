@@ -8,7 +8,7 @@ from dataclasses import replace
 from burstlens import __version__
 from burstlens.errors import StagingError
 from burstlens.journal import Journal
-from burstlens.model import Failure, Receipt
+from burstlens.model import Failure, Frame, Receipt
 from burstlens.run_dir import RunDir
 from burstlens.viz.product import Context
 from burstlens.workflows import buffer as buffers
@@ -16,11 +16,14 @@ from burstlens.workflows import tasks
 from burstlens.workflows.backlog import Backlog, Work
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.guarding import Guarding
+from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.history import History
 from burstlens.workflows.publish import Publisher
 from burstlens.workflows.recipe import MadeProduct, Recipe
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.space import Space
+from burstlens.workflows.tasks import Viewed
 from burstlens.workflows.watch import Report
 
 RELEASE_PAUSE_S = 30.0
@@ -43,6 +46,7 @@ class Production:
         snapshot: Snapshot,
         buffer: BufferRef,
         slots: int,
+        guarding: Guarding,
     ) -> None:
         self.run = run
         self.recipe = recipe
@@ -52,7 +56,8 @@ class Production:
         self.snapshot = snapshot
         self.buffer = buffer
         start = recipe.model.facts(recipe.inputs).start
-        self.space = Space(recipe, history, buffer)
+        self.guarding = guarding
+        self.space = Space(recipe, history, buffer, guarded=self._is_guarded)
         self.publisher = Publisher(run, journal, history, start, self.space.fill)
         cancel = run.control / "stop-now"
         context = Context(
@@ -67,7 +72,9 @@ class Production:
             cancel=cancel,
         )
         first = recipe.model.main_stream(recipe.inputs)
-        self.backlog = Backlog(recipe.products, history, context, first, str(run.products))
+        self.backlog = Backlog(
+            recipe.products, history, context, first, str(run.products), recipe.guards
+        )
         self.trouble = ""
         self._last_good = time.monotonic()
         self._releases = 0
@@ -77,6 +84,9 @@ class Production:
         self._failures: list[Failure] = []
         self._open_files: set[str] = set()
         self._no_more = False
+
+    def _is_guarded(self, frame: Frame) -> bool:
+        return bool(self.backlog.watching(frame))
 
     def take(self, report: Report) -> None:
         """Journal what the watcher found and order its products."""
@@ -118,6 +128,13 @@ class Production:
         work: Work = done.about
         self.backlog.returned()
         now = time.monotonic()
+        value = done.value
+        if isinstance(value, Viewed):
+            if work.order.inspects:
+                self.guarding.read(work.order.frame, value.readings)
+                # What is tried again, or was held, is not judged a second time.
+                work.order = replace(work.order, inspects=False)
+            value = value.value
         if not isinstance(done.error, StagingError):
             self._last_good = now
         if isinstance(done.error, StagingError):
@@ -129,16 +146,26 @@ class Production:
         ):
             self.backlog.again(work, now)
         elif done.error is not None:
-            self._fail(work, Failure(*_names(work), reason=_short(done.error)))
-        elif isinstance(done.value, Failure):
-            self._fail(work, done.value)
-        elif isinstance(done.value, Receipt):
-            self._receipts.append(_with_clock(done.value, work))
-            self.backlog.note_size(done.value)
-        else:
-            limits = self.backlog.measured(work.order.context.product, done.value)
+            self._unread(work, _short(done.error))
+            if work.what != "inspect":
+                self._fail(work, Failure(*_names(work), reason=_short(done.error)))
+        elif isinstance(value, Failure):
+            self._fail(work, value)
+        elif isinstance(value, Receipt):
+            self._receipts.append(_with_clock(value, work))
+            self.backlog.note_size(value)
+        elif work.what == "measure":
+            limits = self.backlog.measured(work.order.context.product, value)
             if limits is not None:
                 self._freeze(work.order.context.product, limits)
+
+    def _unread(self, work: Work, reason: str) -> None:
+        """The guards of that work could not look at its frame, and will not."""
+        if work.order.inspects:
+            frame = work.order.frame
+            about = frame.stream, frame.time, frame.attempt
+            readings = [Reading(guard.called, *about, error=reason) for guard in work.order.guards]
+            self.guarding.read(frame, readings)
 
     def _fail(self, work: Work, failure: Failure) -> None:
         if work.what == "measure":
@@ -178,6 +205,8 @@ class Production:
         for work in self.backlog.take(now, self._slots):
             if work.what == "measure":
                 self.graph.view("work", work, tasks.measure, self.buffer, work.order)
+            elif work.what == "inspect":
+                self.graph.view("work", work, tasks.inspect, self.buffer, work.order, urgent=True)
             elif work.what == "placeholder":
                 self.graph.view(
                     "work", work, tasks.placeholder, self.buffer, work.order, work.reason

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -19,6 +19,9 @@ from burstlens.quantity import parse_bytes, parse_duration
 from burstlens.viz.product import ProductKind
 from burstlens.workflows import mpiio
 from burstlens.workflows.models.base import Model
+
+if TYPE_CHECKING:
+    from burstlens.workflows.guards.guard import Guard
 
 # No dot: it separates the parts of a dotted path, and of the names of files.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -179,6 +182,7 @@ class Recipe:
     stage_out: StageOut = StageOut()
     steps: tuple[Step, ...] = ()
     products: tuple[MadeProduct, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
     @property
     def inputs(self) -> Path:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import chain, count
 from typing import Any
 
 from burstlens.errors import RecipeError
@@ -12,6 +13,7 @@ from burstlens.nearness import did_you_mean
 from burstlens.viz.product import product_kinds
 from burstlens.workflows import models
 from burstlens.workflows.check_table import Faults, read_table
+from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.parameters import settle
 from burstlens.workflows.recipe import (
     Buffer,
@@ -27,7 +29,7 @@ from burstlens.workflows.recipe_file import Source, read
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
-    "product",
+    "product", "guard",
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -67,6 +69,9 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
     ]
     made = [_product(entry, path, faults) for path, entry in _entries(table, "product", faults)]
+    guards = [
+        read_table(Guard, entry, path, faults) for path, entry in _entries(table, "guard", faults)
+    ]
     if faults.found or simulation is None or model is None or buffer is None or stage_out is None:
         return None
     return Recipe(
@@ -80,7 +85,23 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         stage_out=stage_out,
         steps=tuple(step for step in steps if step is not None),
         products=tuple(product for product in made if product is not None),
+        guards=_named(guard for guard in guards if guard is not None),
     )
+
+
+def _named(guards: Iterable[Guard]) -> tuple[Guard, ...]:
+    """The guards, those without a name called after what they watch, each by a name of its own."""
+    known = list(guards)
+    taken = {guard.name for guard in known if guard.name is not None}
+    made = []
+    for guard in known:
+        if guard.name is None:
+            numbered = (f"{guard.own_name}-{number}" for number in count(2))
+            name = next(name for name in chain([guard.own_name], numbered) if name not in taken)
+            taken.add(name)
+            guard = replace(guard, name=name)
+        made.append(guard)
+    return tuple(made)
 
 
 def _printable(value: Any, path: str, faults: Faults) -> None:

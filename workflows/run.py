@@ -161,6 +161,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
             exit_code=outcome.exit_code,
             message=outcome.message,
             line=outcome.line,
+            saved_node_hours=outcome.saved_node_hours,
         )
         driver.snapshot.end(outcome)
     return outcome

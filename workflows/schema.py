@@ -7,6 +7,7 @@ from typing import Any
 from burstlens.viz.product import product_kinds
 from burstlens.workflows import models
 from burstlens.workflows.check_table import adapter
+from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.parameters import Parameter
 from burstlens.workflows.recipe import Buffer, Product, Simulation, StageOut, Step
 
@@ -35,6 +36,7 @@ def recipe_schema() -> dict[str, Any]:
             "stage_out": _one(StageOut, defs),
             "step": {"type": "array", "items": _one(Step, defs)},
             "product": {"type": "array", "items": {"oneOf": products}},
+            "guard": {"type": "array", "items": _one(Guard, defs)},
         },
         "$defs": defs,
     }

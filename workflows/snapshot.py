@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from burstlens.durable import write_json
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 LATENCIES = 500
 """Latest products that the latency is told of: the whole run's is in the journal."""
 PERIOD_S = 1.0
+TRIPS = 200
 
 
 class Snapshot:
@@ -43,6 +45,8 @@ class Snapshot:
         self.alarms: collections.deque[dict[str, Any]] = collections.deque(maxlen=20)
         self.events: collections.deque[str] = collections.deque(maxlen=30)
         self.log_tail: tuple[str, ...] = ()
+        self.trips: collections.deque[dict[str, Any]] = collections.deque(maxlen=TRIPS)
+        self.guards: Callable[[], list[dict[str, Any]]] = list
         self.outcome: Outcome | None = None
         self._epoch = epoch
         self._progress: Progress | None = None
@@ -75,10 +79,10 @@ class Snapshot:
         if first:
             self.alarm(f"{failure.product} of {failure.stream} {failure.time}: {failure.reason}")
 
-    def alarm(self, text: str) -> None:
-        """Something that a person should see."""
+    def alarm(self, text: str, **place: str) -> None:
+        """Something that a person should see; ``stream``, ``time`` and ``product`` place it."""
         text = printable(text)
-        self.alarms.append({"t": round(time.time(), 3), "text": text})
+        self.alarms.append({"t": round(time.time(), 3), "text": text, **place})
         self.note(text)
 
     def note(self, text: str) -> None:
@@ -161,6 +165,8 @@ class Snapshot:
             "waits_for": self.waits_for,
             "last_product": self._last,
             "alarms": list(self.alarms),
+            "trips": list(self.trips),
+            "guards": self.guards(),
             "events": list(self.events),
             "log_tail": list(self.log_tail),
             "pictures": str(self.run.products),
@@ -177,6 +183,7 @@ class Snapshot:
                 "exit_code": self.outcome.exit_code,
                 "message": self.outcome.message,
                 "line": self.outcome.line,
+                "saved_node_hours": self.outcome.saved_node_hours,
             },
         }
 

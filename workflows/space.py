@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from burstlens.model import Frame
@@ -26,6 +26,8 @@ class Space:
     history: History
     buffer: BufferRef
     files: dict[tuple[str, ...], list[tuple[Frame, tuple[str, ...]]]] = field(default_factory=dict)
+    guarded: Callable[[Frame], bool] = lambda frame: False
+    """Whether guards have to look at a frame before it may go."""
     raw_bytes: int = 0
     releasing: bool = False
 
@@ -78,6 +80,9 @@ class Space:
         return (frame.stream, frame.time, frame.attempt) in self.history.released
 
     def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
+        this = (frame.stream, frame.time, frame.attempt)
+        if self.guarded(frame) and this not in self.history.inspected:
+            return False
         return all(
             self.history.settled((product, frame.stream, frame.time), frame.attempt)
             for product in wanted

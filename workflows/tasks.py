@@ -8,23 +8,31 @@ tries again.
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens.durable import read_json
-from burstlens.errors import FrameError, RecipeError, StagingError
+from burstlens.errors import FrameError, RecipeError, RunError, StagingError
 from burstlens.model import Damage, Failure, Frame, Receipt
+from burstlens.run_dir import RunDir
 from burstlens.stagers.base import bring, remove
-from burstlens.viz.product import Context, Made, product_kind
+from burstlens.viz.product import Context, Made, Mark, product_kind
 from burstlens.workflows.buffer import BufferRef, free_bytes
 from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.guards.finding import Reading, Trip
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.log import LogPattern
 from burstlens.workflows.models.base import Model
+from burstlens.workflows.time_limit import time_limit
 from burstlens.workflows.watch import Report, watch
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
 
 LIMIT_S = 900.0
 """Longest time that one product of one frame may take on a worker."""
@@ -32,13 +40,28 @@ LIMIT_S = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One product to make of one frame."""
+    """One product to make of one frame (none where ``kind`` is empty).
+
+    ``guards`` judge the frame before anything is made of it. With ``inspects`` they are all that
+    watch its stream and a breach stops the model; else those of what the product shows, which is
+    then marked in it.
+    """
 
     kind: str
     options: Any
     context: Context
     frame: Frame
     products: str
+    guards: tuple[Guard, ...] = ()
+    inspects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """What an order gave (a range, a receipt or a failure), and what its guards read."""
+
+    value: Any = None
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +70,6 @@ class Watched:
 
     report: Report
     free_bytes: int | None
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise FrameError in this (main) thread when the block takes longer."""
-
-    def over(_number: int, _frame: object) -> None:
-        raise FrameError(f"took longer than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def node(
@@ -96,6 +103,7 @@ def watch_buffer(
     job_folder: str,
     timeout_s: float,
     interval_s: float,
+    patterns: tuple[LogPattern, ...] = (),
 ) -> Watched:
     """One long poll on the frames of an attempt, see :func:`burstlens.workflows.watch.watch`."""
     job = Path(job_folder)
@@ -122,60 +130,117 @@ def watch_buffer(
         ended=(job / "ended.json").exists,
         timeout_s=timeout_s,
         interval_s=interval_s,
+        patterns=patterns,
+        stopping=partial(_waits_for_frame, job),
     )
     return Watched(report, free_bytes(buffer.root()))
 
 
-def measure(buffer: BufferRef, order: Order) -> tuple[float, float] | Failure | None:
+def _waits_for_frame(job: Path) -> bool:
+    """Whether a stop was asked for that the frame in progress may hold up."""
+    control = job.parents[1] / "control"
+    return (control / "stop").exists() and not (control / "frame-done").exists()
+
+
+def inspect(buffer: BufferRef, order: Order) -> Viewed:
+    """What the guards read of a frame that no product is made of."""
+    return _with_frame(buffer, order, lambda reader, order: None)
+
+
+def measure(buffer: BufferRef, order: Order) -> Viewed:
     """The range that a product would show of a frame (None: none), for limits to be frozen."""
-    from burstlens.viz.frame import open_frame
-
-    frame = order.frame
     kind = product_kind(order.kind)
-    try:
-        with (
-            time_limit(LIMIT_S),
-            open_frame(
-                _paths(buffer, frame), frame.record, stream=frame.stream, time=frame.time
-            ) as reader,
-        ):
-            return kind.measure(order.options, reader)
-    except FrameError as error:
-        return _failure(order, str(error), buffer)
+    return _with_frame(buffer, order, lambda reader, order: kind.measure(order.options, reader))
 
 
-def produce(buffer: BufferRef, order: Order) -> Receipt | Failure:
+def produce(buffer: BufferRef, order: Order) -> Viewed:
     """Make one product of one frame on the buffer, stage it to ``.incoming``, verify it.
 
     Raises StagingError when the buffer or the target does not take it.
     """
-    from burstlens.viz.frame import open_frame
-
     frame = order.frame
     clock = {"started": time.time()}
     kind = product_kind(order.kind)
     name = uuid.uuid4().hex
     out = _out(buffer) / f"{order.context.product}.{frame.stream}.{frame.time}.{name}"
+
+    def make(reader: FrameReader, order: Order) -> Made:
+        clock["read"] = time.time()
+        return kind.make(order.options, reader, out, order.context)
+
     try:
-        with (
-            time_limit(LIMIT_S),
-            open_frame(
-                _paths(buffer, frame), frame.record, stream=frame.stream, time=frame.time
-            ) as reader,
-        ):
-            clock["read"] = time.time()
-            made = kind.make(order.options, reader, out, order.context)
+        viewed = _with_frame(buffer, order, make)
+        if not isinstance(viewed.value, Made):
+            return viewed
         clock["made"] = time.time()
-        return _stage(buffer, order, made, out, name, clock)
-    except (FrameError, RecipeError) as error:
-        return _failure(order, str(error), buffer)
+        return replace(viewed, value=_stage(buffer, order, viewed.value, out, name, clock))
     finally:
         remove(out)
 
 
-def placeholder(buffer: BufferRef, order: Order, reason: str) -> Failure:
+def placeholder(buffer: BufferRef, order: Order, reason: str) -> Viewed:
     """The failure of a product whose frame is damaged, with a picture that says so."""
-    return _failure(order, reason, buffer)
+    return Viewed(_failure(order, reason, buffer))
+
+
+def _with_frame(
+    buffer: BufferRef, order: Order, action: Callable[[FrameReader, Order], Any]
+) -> Viewed:
+    """What ``action`` makes of the frame, after its guards have judged it; or why it failed."""
+    from burstlens.viz.frame import open_frame
+
+    frame, readings = order.frame, None
+    paths = _paths(buffer, frame)
+    with contextlib.ExitStack() as stack:
+        try:
+            with time_limit(LIMIT_S):
+                reader = stack.enter_context(
+                    open_frame(paths, frame.record, stream=frame.stream, time=frame.time)
+                )
+            readings = _judged(order, reader)
+            with time_limit(LIMIT_S):
+                return Viewed(action(reader, _marked(order, readings)), readings)
+        except (FrameError, RecipeError) as error:
+            if readings is None:
+                about = frame.stream, frame.time, frame.attempt
+                readings = tuple(
+                    Reading(guard.called, *about, error=str(error)) for guard in order.guards
+                )
+            failure = _failure(order, str(error), buffer) if order.kind else None
+            return Viewed(failure, readings)
+
+
+def _judged(order: Order, reader: FrameReader) -> tuple[Reading, ...]:
+    """What the guards read; a breach asks for the stop here, which needs no driver then."""
+    if not order.guards:
+        return ()
+    from burstlens.workflows.guards.field import inspect as inspect_frame
+
+    readings = inspect_frame(reader, order.guards, order.frame.attempt)
+    if order.inspects:
+        run = RunDir(Path(order.products).parent)
+        guards = {guard.called: guard for guard in order.guards}
+        for reading in readings:
+            guard = guards[reading.guard]
+            if reading.breach is not None and guard.stops and not _has_ended(run, order.frame):
+                trip = Trip.of(reading, reading.breach, guard.then, time.time())
+                with contextlib.suppress(RunError):  # the driver asks again
+                    run.drop(guard.then, trip.why())
+    return readings
+
+
+def _has_ended(run: RunDir, frame: Frame) -> bool:
+    return (run.job(f"attempt-{frame.attempt}") / "ended.json").exists()
+
+
+def _marked(order: Order, readings: Sequence[Reading]) -> Order:
+    """The order, with the places of breaches to be marked in what it makes."""
+    marks = tuple(
+        Mark(reading.breach.variable or "", reading.breach.place["index"], reading.breach.label)
+        for reading in readings
+        if reading.breach is not None and reading.breach.place is not None
+    )
+    return replace(order, context=replace(order.context, marks=marks)) if marks else order
 
 
 def _paths(buffer: BufferRef, frame: Frame) -> list[Path]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.guards.log import Hit, LogPattern, together
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.watcher import Report, Watcher
 
@@ -48,29 +49,42 @@ def watch(
     ended: Callable[[], bool],
     timeout_s: float,
     interval_s: float,
+    patterns: tuple[LogPattern, ...] = (),
+    stopping: Callable[[], bool] = lambda: False,
 ) -> Report:
     """Watch ``folder`` (relative to the buffer's ``root``) until there is something to tell.
 
     ``baseline`` maps names relative to the folder to ``[size, mtime_ns]`` before the model began:
-    none of that is a frame or a signal until it changes. ``ended`` says whether the model has
+    none of that is a frame or a signal until it changes. ``patterns`` are looked for in every log;
+    while ``stopping`` says so it returns after each look.
+    ``ended`` says whether the model has
     ended; it is asked before each scan, so that the last scan comes after the end. Returns at once
-    with frames, damage, trouble or notices, with progress alone after ``PROGRESS_S``, else after
+    with frames, damage, trouble or notices, with progress or hits after ``PROGRESS_S``, else after
     ``timeout_s``. Never raises for what the file system does: that becomes a notice.
     """
-    watcher = _continued(Watcher(root, folder, model, run, attempt, cursor, baseline=baseline))
+    watcher = _continued(
+        Watcher(root, folder, model, run, attempt, cursor, baseline=baseline, patterns=patterns)
+    )
     start = before = time.monotonic()
     tail: tuple[str, ...] = ()
+    hits: dict[str, Hit] = {}
+    given_up: dict[str, str] = {}
     progress = cursor.speech.progress
     while True:
-        over = ended()
+        over, asked = ended(), stopping()
         now = time.monotonic()
         report = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
         before = now
         # A folder of 10,000 frames takes 12 ms to list: looking must not eat a core.
         pause = max(interval_s, REST * (time.monotonic() - now))
         tail = (*tail, *report.tail)[-20:]
+        for hit in report.hits:
+            hits[hit.guard] = together(hits.get(hit.guard), hit)
+        given_up |= report.given_up
         waited = time.monotonic() - start
-        told = report.progress != progress and waited >= PROGRESS_S
-        if report.urgent or told or waited >= timeout_s:
-            return replace(report, tail=tail)
+        told = (hits or report.progress != progress) and waited >= PROGRESS_S
+        if report.urgent or told or asked or waited >= timeout_s:
+            return replace(
+                report, tail=tail, hits=tuple(hits.values()), given_up=given_up, stopping=asked
+            )
         time.sleep(max(0.0, min(pause, timeout_s - waited)))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from burstlens.model import Damage, Frame, Progress
 from burstlens.workflows import ready
 from burstlens.workflows.cursor import Cursor, Open, Unit
+from burstlens.workflows.guards.log import Hit, LogPattern
 from burstlens.workflows.hdf5 import Prober
 from burstlens.workflows.listing import Listing
 from burstlens.workflows.model_log import Follower, Heard, heeded, matching
@@ -29,6 +30,8 @@ class Report:
     ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
     log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
     ``tail`` (the log's last new lines). ``ended``: the model has ended and nothing more will come.
+    ``hits`` are what guards' patterns met in the logs, ``given_up`` says of guards why theirs are
+    not looked for. ``stopping``: a stop had been asked for before this look.
     """
 
     frames: tuple[Frame, ...]
@@ -39,6 +42,14 @@ class Report:
     notices: tuple[str, ...] = ()
     tail: tuple[str, ...] = ()
     ended: bool = False
+    hits: tuple[Hit, ...] = ()
+    given_up: Mapping[str, str] = field(default_factory=dict)
+    stopping: bool = False
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a frame is being written."""
+        return any(not unit.whole for unit in self.cursor.open)
 
     @property
     def urgent(self) -> bool:
@@ -71,6 +82,7 @@ class Watcher:
         *,
         baseline: Mapping[str, Sequence[int]] | None = None,
         prober: Prober | None = None,
+        patterns: tuple[LogPattern, ...] = (),
     ) -> None:
         self._folder, self._prefix = root / folder, "" if folder in ("", ".") else f"{folder}/"
         self._run, self._attempt = run, attempt
@@ -79,8 +91,8 @@ class Watcher:
         self._model = model.configured(self._folder) if isinstance(model, Configurable) else model
         known = {name: (stat[0], stat[1]) for name, stat in (baseline or {}).items()}
         self._facts = self._model.facts(self._folder)
-        self._same = (self._folder, self._model, run, attempt, known, self._facts)
-        self._follower = Follower(self._folder, self._model, self._facts, known)
+        self._same = (self._folder, self._model, run, attempt, known, self._facts, patterns)
+        self._follower = Follower(self._folder, self._model, self._facts, known, patterns)
         self._listing = Listing(
             self._folder, self._facts.folders, self._model, self._follower, known
         )
@@ -124,6 +136,8 @@ class Watcher:
             trouble=tuple(heard.trouble),
             notices=notices,
             tail=tuple(heard.tail),
+            hits=tuple(heard.search.hits.values()),
+            given_up=dict(heard.search.failed),
             ended=ended and not self.cursor.open and not complaints,
         )
 

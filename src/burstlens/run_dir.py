@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from burstlens.durable import read_json
+from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.nearness import did_you_mean
 
@@ -88,6 +89,11 @@ class RunDir:
         return self.path / "output"
 
     @property
+    def sentinel(self) -> Path:
+        """Trips that the sentinel found while no driver lived."""
+        return self.path / "sentinel.jsonl"
+
+    @property
     def parsl(self) -> Path:
         """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
         return self.path / "parsl"
@@ -112,14 +118,20 @@ class RunDir:
                 "BURSTLENS_RUNS names another place"
             ) from error
 
-    def drop(self, name: str) -> None:
-        """Drop a control file; ``resume-watching`` takes ``pause`` away. Raises RunError."""
+    def drop(self, name: str, why: Mapping[str, Any] | None = None) -> None:
+        """Drop a control file; ``resume-watching`` takes ``pause`` away. Raises RunError.
+
+        ``why`` tells who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
+        a person does. A file that stands there already keeps what it tells.
+        """
         try:
             self.control.mkdir(exist_ok=True)
             if name == "resume-watching":
                 self.pause.unlink(missing_ok=True)
-            else:
+            elif why is None:
                 (self.control / name).touch()
+            elif not (self.control / name).exists():
+                write_json(self.control / name, why)
         except OSError as error:
             raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
 
@@ -129,6 +141,13 @@ class RunDir:
             if (self.control / name).exists():
                 return name
         return None
+
+    def why(self) -> dict[str, Any]:
+        """What the first stop that was asked for tells of itself; empty for a person's."""
+        for name in ("stop", "stop-now"):
+            if (self.control / name).exists():
+                return read_json(self.control / name) or {}
+        return {}
 
     def clear_control(self) -> None:
         """Take the control files away, before a new attempt."""

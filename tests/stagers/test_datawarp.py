@@ -18,7 +18,7 @@ from burstlens.stagers.contract import StagerContract
 from burstlens.stagers.datawarp import DataWarpStager
 from burstlens.stagers.libdatawarp import Counts, File
 from burstlens.stagers.posix import PosixStager
-from burstlens.workflows.tasks import time_limit
+from burstlens.workflows.time_limit import time_limit
 
 # Starts a stage, says so, and lives until it is killed: a worker in mid-stage.
 WORKER = """

@@ -99,6 +99,10 @@ class Awm:
             return LogLine("end", text)
         return None
 
+    def log_guards(self) -> dict[str, str]:
+        """``unstable``: its last words when the velocities are no numbers any more."""
+        return {"unstable": "the velocities are not finite"}
+
     def facts(self, folder: Path) -> Facts:
         """Length of the run and size of its output, from the parameter file."""
         try:

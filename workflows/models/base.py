@@ -7,6 +7,7 @@ holds plain values only. It never touches the model's files for writing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
@@ -113,6 +114,15 @@ class Model(Protocol):
 
         A message that starts with ``error: `` stops the run before it starts, the others warn.
         """
+
+
+@runtime_checkable
+class Patterned(Protocol):
+    """An adapter that has names for what a guard may look for in the model's logs."""
+
+    def log_guards(self) -> Mapping[str, str]:
+        """Regular expressions by name; a group ``points`` tells how many grid points it concerns,
+        as in ``cfl``."""
 
 
 @runtime_checkable

@@ -115,6 +115,10 @@ class Wrf:
             return LogLine("end", line, time=wrf_key(match[1] or ""))
         return None
 
+    def log_guards(self) -> dict[str, str]:
+        """``cfl``: what each rank says of points beyond the stable Courant number."""
+        return {"cfl": r"(?P<points>\d+)\s+points exceeded (?:v_)?cfl"}
+
     def facts(self, folder: Path) -> Facts:
         """Start, length, I/O forms and folders as ``namelist.input`` has them."""
         settings = namelist.read(folder / "namelist.input")

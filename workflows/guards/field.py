@@ -1,0 +1,214 @@
+"""Field guards, on the viewing block: what a frame holds, judged as soon as it is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.errors import FrameError
+from burstlens.viz import grid
+from burstlens.viz.crop import one_level, resolve, unstaggered
+from burstlens.viz.frame import FrameReader, Stored, Window
+from burstlens.workflows.guards import evaluation
+from burstlens.workflows.guards.finding import Breach, Reading
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.place import place_of, words
+from burstlens.workflows.time_limit import time_limit
+
+GUARD_S = 120.0
+"""Longest time for one guard on one frame."""
+_SLAB = 1 << 20
+"""Points looked at in one go: they stay in the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of the finite values: smallest, largest, mean (NaN where there is none); ``points`` in all,
+    ``bad`` of them not finite, ``missing`` without a value; the infinities that were met."""
+
+    least: float
+    most: float
+    mean: float
+    points: int
+    bad: int = 0
+    missing: int = 0
+    infinite: tuple[float, ...] = ()
+
+
+def inspect(frame: FrameReader, guards: Sequence[Guard], attempt: int) -> tuple[Reading, ...]:
+    """What each guard reads of an open frame. Never raises: a guard that fails says why.
+
+    Call it from the main thread: each guard has a time limit of ``GUARD_S``.
+    """
+    found = []
+    for guard in guards:
+        about = guard.called, frame.stream, frame.time, attempt
+        try:
+            with time_limit(GUARD_S):
+                found.append(_read(frame, guard, about))
+        except Exception as error:  # a defect in a guard must not cost the run its products
+            known = isinstance(error, FrameError)
+            text = str(error) if known else f"{type(error).__name__}: {error}"
+            found.append(Reading(*about, error=text))
+    return tuple(found)
+
+
+def _read(frame: FrameReader, guard: Guard, about: tuple[str, str, str, int]) -> Reading:
+    if guard.expression is not None:
+        return Reading(*about, breach=_expression(frame, guard))
+    assert guard.variable is not None
+    name, window = guard.variable, _window(frame, guard.variable, guard)
+    stored = _numbers(frame, name, window)
+    seen = statistics(stored)
+    if not (seen.missing or math.isnan(seen.mean)):
+        frame.hold(name, window, stored.values)
+    units = frame.variable(name).units
+    breach = _breach(frame, guard, window, stored, seen, units)
+    ends: dict[str, Any] = {}
+    if guard.max_rate is not None and not math.isnan(seen.mean):
+        for key, value in (("least_at", seen.least), ("most_at", seen.most)):
+            ends[key] = place_of(frame, name, window, _first(stored.values == value))
+    known = not math.isnan(seen.mean)
+    return Reading(
+        *about,
+        least=seen.least if known else None,
+        most=seen.most if known else None,
+        mean=seen.mean if known else None,
+        points=seen.points,
+        bad=seen.bad,
+        units=units,
+        breach=breach,
+        **ends,
+    )
+
+
+def _window(frame: FrameReader, variable: str, guard: Guard) -> dict[str, slice]:
+    window = resolve(guard.crop, frame, variable)
+    if guard.level is None:
+        return window
+    own = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
+    dimension = own.get(grid.axes(frame, variable).get("z", ""))
+    if dimension is None:
+        raise FrameError(f"{variable} has no levels, so level = {guard.level} means nothing")
+    return one_level(window, dimension, guard.level, frame.dimensions[dimension])
+
+
+def _numbers(frame: FrameReader, name: str, window: Window) -> Stored:
+    stored = frame.stored(name, window)
+    if stored.values.dtype.kind not in "fiub":
+        raise FrameError(f"{name} holds no numbers, so a guard cannot judge it")
+    if not stored.values.size:
+        raise FrameError(f"{name} has no points there")
+    return stored
+
+
+def statistics(stored: Stored) -> Statistics:
+    """Those of the values, whatever is NaN, infinite or missing among them."""
+    flat = stored.values.reshape(-1)
+    least, most, total, known, bad, missing = math.inf, -math.inf, 0.0, 0, 0, 0
+    infinite: set[float] = set()
+    for start in range(0, flat.size, _SLAB):
+        slab = flat[start : start + _SLAB]
+        low, high = float(slab.min()), float(slab.max())
+        # NaN spreads into both, an infinity is one of both: so finite ends say that all is finite.
+        whole = math.isfinite(low) and math.isfinite(high)
+        if not (whole and not any(low <= fill <= high for fill in stored.fills)):
+            there = ~_missing(slab, stored.fills)
+            finite = np.isfinite(slab)
+            missing += int(slab.size - np.count_nonzero(there))
+            bad += int(np.count_nonzero(there & ~finite))
+            infinite |= {float(v) for v in (low, high) if math.isinf(v)}
+            infinite |= {sign for sign in (-math.inf, math.inf) if bool((slab == sign).any())}
+            slab = slab[there & finite]
+            if not slab.size:
+                continue
+            low, high = float(slab.min()), float(slab.max())
+        least, most = min(least, low), max(most, high)
+        total += float(slab.sum(dtype=np.float64))
+        known += slab.size
+    if not known:
+        return Statistics(math.nan, math.nan, math.nan, flat.size, bad, missing, (*infinite,))
+    return Statistics(least, most, total / known, flat.size, bad, missing, tuple(infinite))
+
+
+def _missing(values: NDArray[Any], fills: tuple[float, ...]) -> NDArray[np.bool_]:
+    found = np.zeros(values.shape, dtype=bool)
+    for fill in fills:
+        found |= np.isnan(values) if math.isnan(fill) else values == values.dtype.type(fill)
+    return found
+
+
+def _breach(
+    frame: FrameReader,
+    guard: Guard,
+    window: Window,
+    stored: Stored,
+    seen: Statistics,
+    units: str,
+) -> Breach | None:
+    """The gravest condition that the frame meets: not finite, then too large, then too small."""
+    name, values = str(guard.variable), stored.values
+
+    def found(what: str, wrong: Any, value: float | None, limit: float | None, text: str) -> Breach:
+        place = place_of(frame, name, window, _first(wrong))
+        shown = f"{text} at {words(place)}" if place["index"] else text.rstrip(",")
+        return Breach(what, shown, name, value, limit, units, place)
+
+    if guard.finite and seen.bad:
+        wrong = ~np.isfinite(values) & ~_missing(values, stored.fills)
+        what = "infinite" if seen.infinite and not np.isnan(values[wrong]).any() else "NaN"
+        share = f" at {seen.bad} of {seen.points} points, first" if seen.points > 1 else ""
+        return found("finite", wrong, None, None, f"{name} is {what}{share}")
+    unit = f" {units}".rstrip()
+    high = math.inf if math.inf in seen.infinite else seen.most
+    low = -math.inf if -math.inf in seen.infinite else seen.least
+    if guard.max is not None and high > guard.max:
+        text = f"{name} = {high:.4g}{unit}, above {guard.max:g},"
+        return found("max", values == high, _known(high), guard.max, text)
+    if guard.min is not None and low < guard.min:
+        text = f"{name} = {low:.4g}{unit}, below {guard.min:g},"
+        return found("min", values == low, _known(low), guard.min, text)
+    return None
+
+
+def _expression(frame: FrameReader, guard: Guard) -> Breach | None:
+    windows: dict[str, dict[str, slice]] = {}
+
+    def read(name: str) -> NDArray[Any]:
+        has_levels = "z" in grid.axes(frame, name)
+        bare = guard if has_levels or guard.level is None else None
+        windows[name] = _window(frame, name, bare) if bare else resolve(guard.crop, frame, name)
+        stored = _numbers(frame, name, windows[name])
+        values = stored.values
+        gaps = _missing(values, stored.fills)
+        if not gaps.any():
+            frame.hold(name, windows[name], values)
+        kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        return np.where(gaps, kind.type(np.nan), values.astype(kind, copy=False))
+
+    assert guard.expression is not None
+    found = evaluation.evaluate(guard.expression, read)
+    if not found.true:
+        return None
+    text = ", ".join([f"{guard.expression} is true", *evaluation.told(found.parts)])
+    first = next((part for part in found.parts if part.index is not None), None)
+    value = _known(found.parts[0].value) if found.parts else None
+    if first is None or first.variable is None or first.index is None:
+        return Breach("expression", text, value=value)
+    place = place_of(frame, first.variable, windows[first.variable], first.index)
+    at = f", at {words(place)}" if place["index"] else ""
+    return Breach("expression", text + at, first.variable, value, place=place)
+
+
+def _first(wrong: Any) -> tuple[int, ...]:
+    """The index of the first point where it holds."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), np.shape(wrong)))
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,174 @@
+"""What guards find: readings of a frame as they come from a worker, trips as they are journalled.
+
+Plain values that pickle and stand in JSON: what is NaN or infinite is None there, and said in the
+text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from burstlens import valid_time
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A condition met in one frame.
+
+    ``what`` names the condition (``finite``, ``max`` ...), ``value`` is compared with ``limit``
+    in ``units``; ``place`` is ``{"index": {dimension: number}, ...}`` with ``lon`` and ``lat``, or
+    ``x`` and ``y`` in ``xy_units``, and ``z`` in ``z_units`` where the file tells them.
+    """
+
+    what: str
+    text: str
+    variable: str | None = None
+    value: float | None = None
+    limit: float | None = None
+    units: str = ""
+    place: Mapping[str, Any] | None = None
+
+    @property
+    def label(self) -> str:
+        """A few words beside a mark in a picture."""
+        number = "NaN" if self.value is None else f"{self.value:.4g} {self.units}".rstrip()
+        return f"{self.variable or ''} {number}".lstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one guard read of one frame.
+
+    ``least``, ``most`` and ``mean`` are over the finite values (None when there is none), of
+    ``points`` in all; ``bad`` are not finite. ``error`` says why nothing could be read.
+    """
+
+    guard: str
+    stream: str
+    time: str
+    attempt: int
+    least: float | None = None
+    most: float | None = None
+    mean: float | None = None
+    points: int = 0
+    bad: int = 0
+    units: str = ""
+    breach: Breach | None = None
+    least_at: Mapping[str, Any] | None = None
+    most_at: Mapping[str, Any] | None = None
+    error: str = ""
+
+    def summary(self) -> dict[str, object]:
+        """Its numbers, as they stand in ``frame.inspected``."""
+        if self.error:
+            return {"error": self.error}
+        return {
+            "least": finite(self.least),
+            "most": finite(self.most),
+            "mean": finite(self.mean),
+            "points": self.points,
+            "bad": self.bad,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A guard that tripped, as it is journalled. ``t`` is a Unix second."""
+
+    t: float
+    guard: str
+    then: str
+    text: str
+    what: str
+    variable: str | None = None
+    value: float | None = None
+    limit: float | None = None
+    units: str = ""
+    stream: str = ""
+    time: str = ""
+    attempt: int = 0
+    place: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, reading: Reading, breach: Breach, then: str, t: float) -> Trip:
+        """The trip of a guard that found that breach in what it read."""
+        return cls(
+            t, reading.guard, then, breach.text, breach.what, breach.variable, breach.value,
+            breach.limit, breach.units, reading.stream, reading.time, reading.attempt, breach.place,
+        )  # fmt: skip
+
+    def why(self) -> dict[str, Any]:
+        """What stands in the control file of a stop that it asks for."""
+        return {"by": "guard", **self.fields(), "text": self.sentence}
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What it is told once of: guard, stream, valid time, attempt."""
+        return self.guard, self.stream, self.time, self.attempt
+
+    @property
+    def sentence(self) -> str:
+        """The whole of it for people."""
+        frame = f", {self.stream} {valid_time.label(self.time)}" if self.time else ""
+        return f'guard "{self.guard}": {self.text}{frame}'
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON values, without ``t``."""
+        names = (name for name in Trip.__dataclass_fields__ if name != "t")
+        return {name: getattr(self, name) for name in names}
+
+    def status(self) -> dict[str, Any]:
+        """As it stands in ``status.json``."""
+        return {"t": round(self.t, 3), **self.fields()}
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A guard that could not judge, and why: it alarms, and never stops the run."""
+
+    guard: str
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """The whole of it for people."""
+        return f'guard "{self.guard}" fails: {self.text}'
+
+
+@dataclass(slots=True)
+class Standing:
+    """How a guard stands: ``waiting`` (nothing seen yet), ``good``, ``tripped`` or ``failed``.
+
+    ``since`` and ``last`` are the valid times of the first and the latest breach, ``repeats`` how
+    many came after the first, ``lines`` those that a log guard has counted.
+    """
+
+    state: str = "waiting"
+    text: str = ""
+    repeats: int = 0
+    attempt: int = 0
+    since: str = ""
+    last: str = ""
+    troubled: bool = False
+    lines: int = 0
+
+
+def finite(value: float | None) -> float | None:
+    """The value where JSON can hold it."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def trip_of(line: Mapping[str, Any], t: float) -> Trip:
+    """A trip from its JSON fields."""
+    known = {name: line[name] for name in Trip.__dataclass_fields__ if name in line}
+    return Trip(**{**known, "t": t})
+
+
+def reading_of(guard: str, frame: Mapping[str, Any], numbers: Mapping[str, Any]) -> Reading:
+    """A reading from its summary in the journal."""
+    known = {name: numbers[name] for name in ("least", "most", "mean", "points", "bad", "error")
+             if name in numbers}  # fmt: skip
+    return Reading(guard, str(frame["stream"]), str(frame["time"]), int(frame["attempt"]), **known)

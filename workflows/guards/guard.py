@@ -1,0 +1,208 @@
+"""A ``[[guard]]`` of a recipe: what it watches, when it trips, what happens then.
+
+Importable on a login node: neither numpy nor netCDF4 come with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from burstlens.viz.crop import Crop
+from burstlens.workflows.guards import expression, log
+from burstlens.workflows.recipe import NAME, Name
+
+Limit = Annotated[float, Field(allow_inf_nan=False)]
+Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Times = Annotated[float, Field(gt=1, allow_inf_nan=False)]
+
+_WATCHED = ("variable", "expression", "log", "stall", "silence", "buffer_full_in")
+_OF_VARIABLE = ("finite", "min", "max", "max_rate", "max_drift")
+_PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
+_ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """A condition, one of ``variable``, ``expression``, ``log``, ``stall``, ``silence`` and
+    ``buffer_full_in``, and what is done when it is met."""
+
+    name: Name | None = None
+    """The guard's name; by default made of what it watches."""
+    stream: str | None = None
+    """The stream whose frames it looks at; the model's first one where it is not said."""
+
+    variable: str | None = None
+    """A variable of each frame; alone it trips where a value is NaN or infinite."""
+    finite: bool = True
+    """Whether NaN and infinite values trip it. What the file calls missing never does."""
+    min: Limit | None = None
+    """Trips when a value is below, in the file's units."""
+    max: Limit | None = None
+    """Trips when a value is above, in the file's units."""
+    max_rate: Above | None = None
+    """Trips when the smallest or the largest value changes faster from one frame to the next, in
+    the file's units per simulated second."""
+    max_drift: Above | str | None = None
+    """Trips when the mean is farther from that of the first frame, in the file's units or as a
+    part of it: "5 %"."""
+    level: int | None = None
+    """Only that level of a 3-D variable, from 0 in the file's order; -1 is the last."""
+    crop: Crop = field(default_factory=Crop)
+    """Only that part of the domain, as in a product."""
+
+    expression: str | None = None
+    """A condition over variables and their statistics, such as
+    "max(abs(W)) > 80 and mean(T2) < 300"; it trips when that is true."""
+
+    log: str | None = None
+    """A pattern that the model has a name for ("cfl"), or a regular expression, looked for in each
+    line of every rank's log."""
+    count: Annotated[int, Field(ge=1)] = 1
+    """How many lines must match before it trips; where the pattern tells points, as "cfl" does, how
+    many one line must tell."""
+
+    stall: Times | None = None
+    """Trips when no frame came for so many times the usual interval."""
+    silence: Times | None = None
+    """Trips when the model's log was silent for so many times the usual interval."""
+    buffer_full_in: Annotated[int, Field(ge=1)] | None = None
+    """Trips when the buffer will be full within so many frames, as it fills now."""
+
+    then: Literal["alarm", "stop", "stop-now"] = "alarm"
+    """`stop` lets the frame in progress end, `stop-now` does not."""
+    run: tuple[str, ...] = ()
+    """A program and its arguments to run where the driver is; no shell reads them."""
+    mail: str | None = None
+    """An address that is written to, by this machine's sendmail."""
+    webhook: str | None = None
+    """An address (https://...) that the trip is posted to as JSON."""
+
+    def __post_init__(self) -> None:
+        faults = list(self._faults())
+        if faults:
+            raise ValueError("; ".join(faults))
+
+    def _faults(self) -> Iterator[str]:
+        watched = [key for key in _WATCHED if getattr(self, key) is not None]
+        if len(watched) != 1:
+            said = f", not {' and '.join(watched)}" if watched else ""
+            yield f"say one of {', '.join(_WATCHED)}{said}"
+            return
+        defaults = Guard.__dataclass_fields__
+        if self.variable is None:
+            for key in _OF_VARIABLE:
+                if getattr(self, key) != defaults[key].default:
+                    yield f"{key} needs variable"
+        if not self.of_frames and (self.level is not None or self.crop != Crop()):
+            yield "level and crop need variable or expression"
+        if self.log is None and self.count != 1:
+            yield "count needs log"
+        if self.min is not None and self.max is not None and not self.min < self.max:
+            yield f"min {self.min:g} must be below max {self.max:g}"
+        if self.variable is not None and not (self.finite or self._has_limit):
+            yield "finite = false needs min, max, max_rate or max_drift"
+        if isinstance(self.max_drift, str) and not _PERCENT.fullmatch(self.max_drift):
+            yield f'max_drift is a number or a part such as "5 %", not {self.max_drift!r}'
+        if self.expression is not None:
+            yield from expression.faults(self.expression)
+        if self.log is not None:
+            yield from log.faults(self.log)
+        if self.mail is not None and not _ADDRESS.fullmatch(self.mail):
+            yield f"mail: {self.mail!r} is no address"
+        if self.webhook is not None and not _is_web(self.webhook):
+            yield f"webhook: {self.webhook!r} does not start with https:// and a host"
+        if self.run and not self.run[0]:
+            yield "run: the first word names a program"
+
+    @property
+    def _has_limit(self) -> bool:
+        limits = (self.min, self.max, self.max_rate, self.max_drift)
+        return any(limit is not None for limit in limits)
+
+    @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name or self.own_name
+
+    @property
+    def own_name(self) -> str:
+        """A name made of what it watches."""
+        word = self.variable or self.log or ""
+        if self.variable is None:
+            watched = next(key for key in _WATCHED if getattr(self, key) is not None)
+            plain = NAME.fullmatch(word) and self.log is not None
+            word = f"log-{word}" if plain else watched
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", word).strip("-_")[:48] or "guard"
+
+    @property
+    def of_frames(self) -> bool:
+        """Whether it looks at the fields of a frame."""
+        return self.variable is not None or self.expression is not None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that it looks at."""
+        if self.expression is not None:
+            return expression.variables(self.expression)
+        return () if self.variable is None else (self.variable,)
+
+    @property
+    def stops(self) -> bool:
+        """Whether it ends the model when it trips."""
+        return self.then != "alarm"
+
+    @property
+    def drift(self) -> tuple[float, bool] | None:
+        """The limit of ``max_drift``, and whether it is a part of the first mean (0.05)."""
+        if self.max_drift is None:
+            return None
+        match = _PERCENT.fullmatch(self.max_drift) if isinstance(self.max_drift, str) else None
+        return (float(match[1]) / 100, True) if match else (float(self.max_drift), False)
+
+    @property
+    def text(self) -> str:
+        """What it asks for, in words: ``W: finite, at most 80``."""
+        if self.variable is not None:
+            asked = ["finite"] if self.finite else []
+            asked += [f"at least {self.min:g}"] if self.min is not None else []
+            asked += [f"at most {self.max:g}"] if self.max is not None else []
+            asked += [f"changing by at most {self.max_rate:g} a second"] if self.max_rate else []
+            if self.max_drift is not None:
+                drift = self.max_drift if isinstance(self.max_drift, str) else f"{self.max_drift:g}"
+                asked.append(f"mean within {drift} of the first")
+            level = "" if self.level is None else f" at level {self.level}"
+            return f"{self.variable}{level}: {', '.join(asked)}"
+        if self.expression is not None:
+            return f"not: {self.expression}"
+        if self.log is not None:
+            often = f" ({self.count} or more)" if self.count > 1 else ""
+            return f"log without {self.log}{often}"
+        if self.buffer_full_in is not None:
+            return f"room for more than {self.buffer_full_in} frames on the buffer"
+        if self.stall is not None:
+            return f"a frame within {self.stall:g} times the usual interval"
+        return f"a log line within {self.silence:g} times the usual interval"
+
+    @property
+    def consequences(self) -> list[str]:
+        """What it does beside its alarm, a few words each."""
+        told = [f"asks for {self.then}"] if self.stops else []
+        told += [f"runs {' '.join(self.run)}"] if self.run else []
+        told += [f"writes to {self.mail}"] if self.mail else []
+        told += [f"posts to {self.webhook}"] if self.webhook else []
+        return told
+
+
+def _is_web(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        parts.port  # noqa: B018  (it is checked when it is asked for)
+    except ValueError:
+        return False
+    return parts.scheme in {"https", "http"} and bool(parts.hostname) and text.isprintable()

@@ -1,0 +1,19 @@
+"""Which expression each log guard looks for: the model's by name, else the guard's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.log import LogPattern
+from burstlens.workflows.models.base import Model, Patterned
+
+
+def patterns_of(guards: Iterable[Guard], model: Model) -> tuple[LogPattern, ...]:
+    """The patterns of the guards that look at the logs of that model."""
+    named = model.log_guards() if isinstance(model, Patterned) else {}
+    return tuple(
+        LogPattern(guard.called, named.get(guard.log, guard.log))
+        for guard in guards
+        if guard.log is not None
+    )
