@@ -7,7 +7,7 @@ import { timeLabel, timeSeconds } from "./valid_time.js";
 export function marksOf(status, album) {
   const alarms = (status?.alarms ?? []).map((alarm) => mark("alarm", alarm, alarm.text, ""));
   const trips = (status?.trips ?? []).map((trip) =>
-    mark(trip.then === "stop" ? "stop" : "trip", trip, `${trip.guard}: ${trip.text}`, place(trip)));
+    mark(trip.then === "stop" ? "stop" : "trip", trip, `${trip.guard}: ${trip.text}`, whereOf(trip)));
   const told = new Set(trips.map((trip) => trip.text));
   return [...trips, ...alarms.filter((alarm) => !told.has(alarm.text))]
     .map((one) => located(one, album))
@@ -24,7 +24,7 @@ function located(one, album) {
   return { ...one, time, seconds: time === null ? NaN : timeSeconds(time) };
 }
 
-function place(trip) {
+function whereOf(trip) {
   const parts = [];
   if (trip.variable) {
     parts.push(`${trip.variable} = ${trip.value ?? "NaN"}${trip.units ? ` ${trip.units}` : ""}`);

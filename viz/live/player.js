@@ -29,6 +29,11 @@ export class Player {
     return this.time === null ? -1 : lastNotAfter(this.times, this.time);
   }
 
+  /** The place of the last time that is not after this one. */
+  indexOf(time) {
+    return Math.max(0, lastNotAfter(this.times, time));
+  }
+
   /** Show the time at a place; the newest is followed only when asked. */
   seek(index) {
     if (!this.times.length) return;

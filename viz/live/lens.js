@@ -1,0 +1,95 @@
+const MOST = 32;
+const WHEEL = 0.0016;
+
+/**
+ * What part of a picture is seen, shared by all panes: magnification and the picture's point
+ * (from 0 to 1 each way) that lies in the middle.
+ */
+export class Lens {
+  scale = 1;
+  x = 0.5;
+  y = 0.5;
+  #changed;
+
+  constructor(changed) {
+    this.#changed = changed;
+  }
+
+  reset() {
+    Object.assign(this, { scale: 1, x: 0.5, y: 0.5 });
+    this.#changed();
+  }
+
+  /** Magnify by a factor, the point (u, v) of the picture staying where it is. */
+  magnify(factor, u = this.x, v = this.y) {
+    const scale = Math.min(MOST, Math.max(1, this.scale * factor));
+    const kept = this.scale / scale;
+    this.x = u + (this.x - u) * kept;
+    this.y = v + (this.y - v) * kept;
+    this.scale = scale;
+    this.#settle();
+  }
+
+  /** Shift by parts of the picture. */
+  shift(du, dv) {
+    this.x += du;
+    this.y += dv;
+    this.#settle();
+  }
+
+  #settle() {
+    const edge = 0.5 / this.scale;
+    this.x = Math.min(1 - edge, Math.max(edge, this.x));
+    this.y = Math.min(1 - edge, Math.max(edge, this.y));
+    this.#changed();
+  }
+
+  /** Let wheel, drag and pinch on an element move it; `frame()` gives the picture's whole size on
+   * the screen as {left, top, width, height} at the present magnification. */
+  attach(target, frame) {
+    const fingers = new Map();
+    target.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && scrolls(target)) return; // the wheel is the page's
+      event.preventDefault();
+      const [u, v] = pointOf(event, frame());
+      this.magnify(Math.exp(-event.deltaY * WHEEL * (event.ctrlKey ? 4 : 1)), u, v);
+    }, { passive: false });
+    target.addEventListener("dblclick", () => this.reset());
+    target.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      target.setPointerCapture(event.pointerId);
+      fingers.set(event.pointerId, event);
+    });
+    target.addEventListener("pointermove", (event) => {
+      const before = fingers.get(event.pointerId);
+      if (!before) return;
+      const other = [...fingers.values()].find((one) => one.pointerId !== event.pointerId);
+      fingers.set(event.pointerId, event);
+      const shown = frame();
+      if (other) {
+        const [u, v] = pointOf(other, shown);
+        this.magnify(distance(event, other) / (distance(before, other) || 1), u, v);
+      } else if (this.scale > 1) {
+        this.shift((before.clientX - event.clientX) / shown.width,
+          (before.clientY - event.clientY) / shown.height);
+      }
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      target.addEventListener(end, (event) => fingers.delete(event.pointerId));
+    }
+  }
+}
+
+function pointOf(event, shown) {
+  return [(event.clientX - shown.left) / shown.width, (event.clientY - shown.top) / shown.height];
+}
+
+function distance(a, b) {
+  return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+}
+
+/** Whether something around an element scrolls, so that the wheel is needed for that. */
+function scrolls(target) {
+  const around = target.getRootNode().host;
+  return [around, document.scrollingElement].some((box) => box.scrollHeight > box.clientHeight + 1);
+}

@@ -1,0 +1,68 @@
+import { element, say, set } from "./element.js";
+import { showDuration, showNumber } from "./quantity.js";
+import { isOver } from "./standing.js";
+import { timeLabel } from "./valid_time.js";
+
+const WORDS = { lost: "driver gone", new: "waiting", reading: "…" };
+
+/** Which run it is, how far it is, and the buttons that concern the whole page. */
+export class Masthead {
+  #state = element("span", { className: "state" });
+  #title = element("h1", {});
+  #run = element("span", { className: "run" });
+  #values = ["Model time", "Done", "To go", "Speed"].map((label) => [label, element("dd", {})]);
+  #bar = element("div", { className: "bar" });
+  #progress = element("div", {
+    className: "progress", role: "progressbar", "aria-label": "Progress of the model",
+    "aria-valuemin": 0, "aria-valuemax": 100,
+  }, this.#bar);
+  #sentence = element("span", {});
+  #command = element("code", {});
+  #line = element("pre", { className: "log-line" });
+  #said = element("p", { className: "unseen", role: "status" });
+  #notice = element("div", { className: "notice" },
+    element("p", {}, this.#sentence, " ", this.#command), this.#line);
+
+  /** `buttons` are elements for the right end. */
+  constructor(buttons) {
+    this.element = element("header", { className: "masthead" },
+      element("div", { className: "first-row" },
+        element("div", { className: "name" }, this.#state, this.#title, this.#run),
+        element("dl", {}, ...this.#values.map(([label, value]) =>
+          element("div", {}, element("dt", {}, label), value))),
+        element("div", { className: "buttons" }, ...buttons)),
+      this.#progress, this.#notice, this.#said);
+  }
+
+  /** `how` is what standing() tells; `why` says that the source cannot be reached. */
+  show(status, how, why) {
+    set(this.element, { "data-tone": why ? "bad" : how.tone });
+    say(this.#state, WORDS[how.state] ?? how.state);
+    say(this.#title, status?.title || status?.run || "Burstlens");
+    say(this.#run, status?.title ? status.run : "");
+    this.#showProgress(status);
+    say(this.#sentence, why ? `${why} What is shown is from before.` : how.sentence);
+    say(this.#command, why ? "" : how.command);
+    const line = status?.outcome?.line ?? "";
+    say(this.#line, line);
+    this.#line.hidden = !line;
+    say(this.#said, why || `${how.state}. ${how.tone === "busy" ? "" : how.sentence}`);
+  }
+
+  #showProgress(status) {
+    const progress = status?.progress ?? {};
+    const over = isOver(status);
+    const known = typeof progress.fraction === "number";
+    const percent = known ? 100 * progress.fraction : 0;
+    const values = [
+      progress.time ? timeLabel(progress.time) : "",
+      known ? `${Math.floor(percent + 1e-9)} %` : "",
+      progress.eta_s && !over ? showDuration(progress.eta_s) : "",
+      progress.speed ? `${showNumber(progress.speed)} × real time`
+        : progress.rate_mpps ? `${showNumber(progress.rate_mpps)} Mpoint/s` : "",
+    ];
+    this.#values.forEach(([, target], i) => say(target, values[i] || "–"));
+    this.#bar.style.transform = `scaleX(${percent / 100})`;
+    set(this.#progress, { "aria-valuenow": Math.floor(percent), "aria-valuetext": values[1] || "unknown" });
+  }
+}

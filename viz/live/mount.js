@@ -1,0 +1,223 @@
+import { Album } from "./album.js";
+import { Comparer } from "./comparison.js";
+import { element } from "./element.js";
+import { actOf, keyHelp } from "./keys.js";
+import { Lens } from "./lens.js";
+import SHEET from "./live.css" with { type: "css" };
+import { marksOf } from "./marks.js";
+import { Masthead } from "./masthead.js";
+import { Measures } from "./measures.js";
+import { Notes } from "./notes.js";
+import { Pictures } from "./pictures.js";
+import { Player } from "./player.js";
+import { Pulse } from "./pulse.js";
+import { isOver, standing } from "./standing.js";
+import { Stop } from "./stop.js";
+import { themeButton } from "./theme.js";
+import { Timeline } from "./timeline.js";
+import { Transport } from "./transport.js";
+import { timeSeconds } from "./valid_time.js";
+import { Wall } from "./wall.js";
+
+const POLL_MS = 500;
+const POLL_OVER_MS = 3000;
+const MAGNIFY = 1.25;
+
+/**
+ * Show a run in an element; `source` is described in source.js. Returns {destroy(), key(event)};
+ * `key` takes key events from outside of the element.
+ */
+export function mount(host, source) {
+  const view = new View(host, source);
+  return { destroy: () => view.destroy(), key: (event) => view.key(event) };
+}
+
+/** The whole view: what a poll gives goes to the parts, once a screen refresh at most. */
+class View {
+  #status = null;
+  #why = "";
+  #album = new Album();
+  #player = new Player();
+  #pulse = new Pulse();
+  #marks = [];
+  #chosen = "";
+  #asked = false;
+  #closed = false;
+  #ready = true;
+  #before = 0;
+
+  constructor(host, source) {
+    this.source = source;
+    const changed = () => this.#change();
+    this.#lens = new Lens(changed);
+    this.#pictures = new Pictures(source, changed);
+    this.#wall = new Wall(this.#lens, changed);
+    this.#comparer = new Comparer(source, changed);
+    this.#transport = new Transport(this.#player, changed);
+    this.#measures = new Measures();
+    this.#stop = new Stop(source);
+    const choose = (mark) => this.#choose(mark);
+    this.#notes = new Notes(choose);
+    this.#timeline = new Timeline((index) => {
+      this.#player.playing = false;
+      this.#player.seek(index);
+      changed();
+    }, choose);
+    this.#build(host);
+    this.#follow();
+  }
+
+  #lens;
+  #pictures;
+  #wall;
+  #comparer;
+  #transport;
+  #measures;
+  #stop;
+  #notes;
+  #timeline;
+  #masthead;
+  #help = keyHelp();
+  #root;
+  #host;
+
+  #build(host) {
+    const sign = (text, label, does) => element("button", {
+      type: "button", className: "sign", "aria-label": label, title: label, onclick: does,
+    }, text);
+    this.#root = element("div", { className: "live", tabIndex: -1 });
+    this.#masthead = new Masthead([
+      this.#stop.pause, this.#stop.button,
+      element("button", {
+        type: "button", title: "Show one more product", onclick: () => this.#wall.more(this.#album),
+      }, "Add view"),
+      themeButton(this.#root),
+      sign("⛶", "Full screen (F)", () => this.#fullScreen()),
+      sign("?", "Keys (?)", () => this.#help.showModal()),
+    ]);
+    this.#root.append(
+      this.#masthead.element,
+      element("main", {}, this.#wall.element),
+      element("aside", { "aria-label": "About the run", tabIndex: 0 },
+        this.#measures.element, this.#notes.element),
+      element("footer", {}, this.#transport.element, this.#comparer.element, this.#timeline.element),
+      this.#stop.element, this.#help);
+    this.#root.addEventListener("keydown", (event) => this.key(event));
+    this.#host = element("div", { className: "burstlens" });
+    const shadow = this.#host.attachShadow({ mode: "open" });
+    shadow.adoptedStyleSheets = [SHEET];
+    shadow.append(this.#root);
+    host.append(this.#host);
+  }
+
+  async #follow() {
+    while (!this.#closed) {
+      const found = await this.source.poll();
+      if (this.#closed) return;
+      this.#status = found.status;
+      this.#why = found.live ? "" : found.why || "Not reachable.";
+      this.#album.take(found);
+      this.#pulse.hear(found.status);
+      this.#marks = marksOf(found.status, this.#album);
+      this.#change();
+      const pause = isOver(found.status) ? POLL_OVER_MS : POLL_MS;
+      await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+
+  #change() {
+    if (this.#asked || this.#closed) return;
+    this.#asked = true;
+    requestAnimationFrame((now) => this.#draw(now));
+  }
+
+  #draw(now) {
+    this.#asked = false;
+    if (this.#closed) return;
+    const [status, album, player, marks] = [this.#status, this.#album, this.#player, this.#marks];
+    const live = !isOver(status);
+    const passed = (now - this.#before) / 1000;
+    this.#before = now;
+    // A picture that is not loaded yet holds playing up, but not for ever.
+    if (this.#ready || passed > 1) player.pass(passed, live);
+    this.#wall.fit(album);
+    const series = this.#wall.shown(album);
+    const lists = (series.length ? series : [...album.series.values()]).map((one) => one.times);
+    player.offer(lists, `${album.version}:${series.map((one) => one.id)}`);
+    const state = {
+      status, album, player, marks, pictures: this.#pictures, source: this.source,
+      run: status?.run ?? "", comparison: this.#comparer.current, chosen: this.#chosen,
+    };
+    this.#ready = this.#wall.show(state);
+    this.#transport.show(player);
+    this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
+    this.#masthead.show(status, standing(status, this.#pulse), this.#why);
+    this.#measures.show(status, album, series[0], player.time);
+    this.#notes.show(state);
+    this.#stop.show(status);
+    this.#comparer.show();
+    if (player.playing) this.#change();
+  }
+
+  /** Where the model will end, on the time axis; null where that is not known. */
+  #modelEnd() {
+    const { elapsed_s: elapsed, total_s: total, time } = this.#status?.progress ?? {};
+    if (!time || typeof elapsed !== "number" || typeof total !== "number") return null;
+    return timeSeconds(time) + total - elapsed;
+  }
+
+  #choose(mark) {
+    this.#chosen = JSON.stringify(mark);
+    if (mark.time !== null) {
+      this.#player.playing = false;
+      this.#player.seek(this.#player.indexOf(mark.time));
+    }
+    this.#change();
+  }
+
+  #fullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.#host.requestFullscreen();
+  }
+
+  /** Do what a key asks for. */
+  key(event) {
+    const act = actOf(event);
+    if (act === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const by = event.shiftKey ? 10 : 1;
+    ({
+      back: () => this.#player.step(-by),
+      on: () => this.#player.step(by),
+      first: () => this.#player.first(),
+      follow: () => this.#player.follow(),
+      play: () => this.#player.toggle(),
+      markBefore: () => this.#nextMark(-1),
+      markAfter: () => this.#nextMark(1),
+      larger: () => this.#lens.magnify(MAGNIFY),
+      smaller: () => this.#lens.magnify(1 / MAGNIFY),
+      whole: () => this.#lens.reset(),
+      blink: () => this.#comparer.blink(),
+      fullScreen: () => this.#fullScreen(),
+      help: () => this.#help.showModal(),
+    })[act]();
+    this.#change();
+  }
+
+  #nextMark(direction) {
+    const timed = this.#marks.filter((mark) => mark.time !== null)
+      .sort((a, b) => a.seconds - b.seconds);
+    const here = timed.findIndex((mark) => JSON.stringify(mark) === this.#chosen);
+    const next = here < 0 ? (direction > 0 ? 0 : timed.length - 1) : here + direction;
+    if (timed[next]) this.#choose(timed[next]);
+  }
+
+  destroy() {
+    this.#closed = true;
+    this.#pictures.close();
+    this.#comparer.close();
+    this.source.close?.();
+    this.#host.remove();
+  }
+}

@@ -1,0 +1,91 @@
+import { drawn, element, say, set } from "./element.js";
+
+const WIDTH = 300;
+const HEIGHT = 84;
+const LEFT = 54;
+const BOTTOM = 16;
+const TOP = 6;
+const RIGHT = 6;
+
+/**
+ * A small plot over wall time: a heading with the last value, axes with units, and one path a
+ * curve, thinned to its smallest and largest value in each pixel column.
+ */
+export class Plot {
+  #value = element("span", { className: "value" });
+  #axes = drawn("g", { class: "ticks" });
+  #curves;
+
+  /** `curves` are class names, in the order in which `show` gets their values. */
+  constructor(title, curves) {
+    this.title = title;
+    this.#curves = curves.map((name) => drawn("path", { class: `curve ${name}` }));
+    this.#svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, this.#axes,
+      drawn("path", { class: "axis", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }),
+      ...this.#curves, this.#here);
+    this.element = element("figure", { className: "plot", hidden: true },
+      element("figcaption", {}, element("span", {}, title), this.#value), this.#svg);
+  }
+
+  #svg;
+  #here = drawn("path", { class: "here" });
+  #toX = null;
+
+  /**
+   * `value` is the heading's text, `x` and `y` are axes {low, high, ticks: [[value, label]],
+   * scale}, `lists` the values of each curve against `at`.
+   */
+  show(value, x, y, at, lists) {
+    this.element.hidden = false;
+    say(this.#value, value);
+    set(this.#svg, { "aria-label": `${this.title}: ${value}` });
+    const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (WIDTH - LEFT - RIGHT);
+    this.#toX = toX;
+    const scale = y.scale ?? ((v) => v);
+    const [low, high] = [scale(y.low), scale(y.high)];
+    const toY = (v) =>
+      HEIGHT - BOTTOM - ((scale(v) - low) / (high - low || 1)) * (HEIGHT - BOTTOM - TOP);
+    this.#axes.replaceChildren(
+      ...x.ticks.map(([v, label], i) => drawn("text", {
+        x: toX(v).toFixed(1), y: HEIGHT - 3,
+        "text-anchor": i === x.ticks.length - 1 && toX(v) > WIDTH - 30 ? "end" : "middle",
+      }, label)),
+      ...y.ticks.flatMap(([v, label]) => [
+        drawn("path", { d: `M${LEFT} ${toY(v).toFixed(1)}H${WIDTH - RIGHT}` }),
+        drawn("text", { x: LEFT - 5, y: (toY(v) + 3.5).toFixed(1), "text-anchor": "end" }, label),
+      ]),
+    );
+    lists.forEach((list, i) => set(this.#curves[i], { d: path(at, list, toX, toY) }));
+  }
+
+  /** Mark a place on the x axis. */
+  point(x) {
+    const place = this.#toX?.(x);
+    const inside = place >= LEFT - 1 && place <= WIDTH;
+    set(this.#here, { d: inside ? `M${place.toFixed(1)} ${TOP}V${HEIGHT - BOTTOM}` : "" });
+  }
+
+  hide() {
+    this.element.hidden = true;
+  }
+}
+
+function path(at, list, toX, toY) {
+  const columns = new Map();
+  for (let i = 0; i < list.length; i += 1) {
+    if (!Number.isFinite(list[i])) continue;
+    const column = Math.round(toX(at[i]) * 2) / 2;
+    const range = columns.get(column);
+    if (!range) columns.set(column, [list[i], list[i]]);
+    else if (list[i] < range[0]) range[0] = list[i];
+    else if (list[i] > range[1]) range[1] = list[i];
+  }
+  const parts = [];
+  for (const [x, [low, high]] of columns) {
+    parts.push(`${x} ${toY(low).toFixed(1)}`);
+    if (high > low) parts.push(`${x} ${toY(high).toFixed(1)}`);
+  }
+  if (!parts.length) return "";
+  // A line of no length shows a lone value, as a dot.
+  return `M${parts[0]}L${parts.join("L")}`;
+}

@@ -1,0 +1,39 @@
+import { element } from "./element.js";
+
+const KEY = "burstlens-theme";
+
+/** A button that changes between light and dark; at first the system's choice holds. */
+export function themeButton(root) {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = remembered();
+  const apply = () => {
+    if (chosen) root.dataset.theme = chosen;
+  };
+  apply();
+  return element("button", {
+    type: "button", className: "sign", "aria-label": "Light or dark", title: "Light or dark",
+    onclick: () => {
+      const now = chosen ?? (dark.matches ? "dark" : "light");
+      chosen = now === "dark" ? "light" : "dark";
+      apply();
+      remember(chosen);
+    },
+  }, "◐");
+}
+
+// Storage may be forbidden, under file:// or in a sandboxed frame.
+function remembered() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function remember(theme) {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    return;
+  }
+}

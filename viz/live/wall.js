@@ -1,0 +1,102 @@
+import { element, set } from "./element.js";
+import { Pane } from "./pane.js";
+
+const AHEAD = 8;
+
+/** The panes side by side, and which pictures they will want next. */
+export class Wall {
+  #lens;
+  #changed;
+  #panes = [];
+  #touched = false;
+
+  constructor(lens, changed) {
+    this.#lens = lens;
+    this.#changed = changed;
+    this.element = element("div", { className: "wall" });
+    new ResizeObserver(() => changed()).observe(this.element);
+    this.#add();
+  }
+
+  /** Series that are shown, each once. */
+  shown(album) {
+    const ids = new Set(this.#panes.map((pane) => pane.seriesId));
+    return [...ids].map((id) => album.series.get(id)).filter(Boolean);
+  }
+
+  /** Show one more product: the first that is not shown yet. */
+  more(album) {
+    this.#touched = true;
+    this.#add(this.#next(album)?.id ?? this.#panes.at(-1)?.seriesId);
+  }
+
+  #next(album) {
+    const shown = this.shown(album);
+    return album.pictures.find((series) => !shown.includes(series));
+  }
+
+  #add(seriesId = null) {
+    const pane = new Pane(this.#lens, this.#changed, (gone) => this.#remove(gone));
+    pane.seriesId = seriesId;
+    this.#panes.push(pane);
+    this.element.append(pane.element);
+    this.#changed();
+  }
+
+  #remove(pane) {
+    this.#touched = true;
+    this.#panes = this.#panes.filter((one) => one !== pane);
+    pane.element.remove();
+    this.#changed();
+  }
+
+  /** As many products as the room lets one see well, until someone chooses otherwise. */
+  fit(album) {
+    const series = album.pictures;
+    const width = this.element.clientWidth;
+    const room = width >= 2200 ? 4 : width >= 900 ? 2 : 1;
+    while (!this.#touched && this.#panes.length < Math.min(room, series.length)) {
+      this.#panes[0].seriesId ??= series[0].id;
+      this.#add(this.#next(album).id);
+    }
+    this.#panes.forEach((pane) => pane.offer(series, this.#panes.length === 1));
+    const { clientWidth, clientHeight } = this.element;
+    set(this.element, { "data-columns": columns(this.#panes.length, clientWidth, clientHeight) });
+  }
+
+  /** Draw all panes, and have their pictures loaded: what is shown, then what comes next. */
+  show(state) {
+    const { album, player, pictures, comparison } = state;
+    const drawn = this.#panes.map((pane) => pane.show(state));
+    const mine = drawn.map(([line]) => line).filter(Boolean);
+    const theirs = drawn.map(([, other]) => other).filter(Boolean);
+    const { times, index, direction } = player;
+    const next = [];
+    for (let step = 1; step <= AHEAD; step += 1) {
+      const time = times[index + step * direction];
+      if (time === undefined) break;
+      for (const series of this.shown(album)) {
+        const line = series.exactly(time);
+        if (line) next.push(line);
+      }
+    }
+    pictures.want([...mine, ...next]);
+    comparison?.pictures.want([
+      ...theirs,
+      ...next.map((line) => comparison.album.series.get(`${line.product} · ${line.stream}`)
+        ?.exactly(line.time)).filter(Boolean),
+    ]);
+    return mine.every((line) => pictures.get(line) || pictures.isMissing(line));
+  }
+}
+
+/** How many columns make pictures of about 5 to 4 largest. */
+function columns(count, width, height) {
+  let best = 1;
+  let most = 0;
+  for (let n = 1; n <= count; n += 1) {
+    const room = Math.min(width / n, (height / Math.ceil(count / n)) * 1.25);
+    if (room > most + 1) [best, most] = [n, room];
+  }
+  return best;
+}
