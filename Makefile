@@ -1,5 +1,7 @@
 # `make demo` and `make test` do all the set-up on a fresh machine with python3 >= 3.11.
 PYTHON ?= python3
+# Tests wait for real programs most of the time, so more run at once than there are cores.
+TESTS_AT_ONCE ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -19,7 +21,7 @@ demo: $(VENV)/core
 	$(BIN)/burstlens demo
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -m 'not slow and not fault and not bench'
+	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile -m 'not slow and not fault and not bench'
 
 test-slow: $(VENV)/dev
 	$(BIN)/python -m pytest -m slow
