@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from burstlens import __version__
-from burstlens.cli import describing, launching, looking, steering
+from burstlens.cli import after, describing, launching, looking, steering
 from burstlens.errors import BurstlensError
 from burstlens.printable import say, tell
 
@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
-for group in (launching, looking, steering, describing):
+for group in (launching, looking, steering, after, describing):
     app.add_typer(group.app)
 
 

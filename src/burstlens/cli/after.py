@@ -1,0 +1,61 @@
+"""Commands that bring home what a run has shown: ``movie``, ``report``, ``cinema``, ``crate``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from burstlens.cli.arguments import JsonOpt, RunArg
+from burstlens.printable import printable, say, tell
+
+app = typer.Typer()
+PANEL = "Keep"
+
+
+def _complete_product(context: typer.Context, incomplete: str) -> list[str]:
+    from burstlens.opened.run import open_run
+
+    names = open_run(str(context.params.get("run") or "last")).products
+    return [name for name in names if name.startswith(incomplete)]
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Make a movie of each product's pictures.",
+    epilog="Example: burstlens movie last updraft -o updraft.mp4 --fps 8",
+)
+def movie(
+    run: RunArg = "last",
+    product: Annotated[str | None, typer.Argument(autocompletion=_complete_product)] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", metavar="FILE", help="Where to; .mp4, .png or .apng."),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(min=0.1, max=120, help="Frames a second; by default it lasts about 10 s."),
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Make a movie of a product's pictures, in the order of their valid times.
+
+    Without PRODUCT one of each product that is a picture, here, as RUN-PRODUCT.mp4. While the run
+    goes on it is of the frames so far. MP4 needs `pip install 'burstlens[movie]'`; without it the
+    movie is an animated PNG. A frame without a picture is shown as the hole that it is.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from burstlens.movies import make_movies
+
+    try:
+        made = make_movies(run, product, out, fps)
+    except KeyboardInterrupt:
+        tell("interrupted; no unfinished movie is left")
+        raise typer.Exit(130) from None
+    if as_json:
+        say(json.dumps([it.value() for it in made], indent=2))
+        return
+    for it in made:
+        say(printable(it.text()))
