@@ -1,9 +1,40 @@
+import { mount } from "./mount.js";
 import { isLine } from "./source.js";
 
 const ANSWER_MS = 10_000;
 const FIRST_ANSWER_MS = 3_000;
 const GIVEN_UP_MS = 60_000;
-const KEPT_PICTURES = 256;
+const HELD_URLS = 32; // the view holds what it has decoded
+const NOTEBOOK_HEIGHT = "720px";
+
+/** What anywidget calls for each view of a dashboard. */
+export default {
+  render({ model, el }) {
+    el.style.setProperty("--burstlens-height", NOTEBOOK_HEIGHT);
+    // JupyterLab's own keys would act first: arrows choose another cell.
+    el.dataset.lmSuppressShortcuts = "true";
+    const view = mount(el, new WidgetSource(model));
+    const forget = followTheme(el.querySelector(".burstlens"));
+    return () => {
+      forget();
+      view.destroy();
+    };
+  },
+};
+
+/** Give an element the notebook's theme, which need not be the system's. Returns what ends it. */
+function followTheme(element) {
+  const apply = () => {
+    const light = document.body.dataset.jpThemeLight ?? // JupyterLab and kin
+      { "vscode-light": "true", "vscode-dark": "false" }[document.body.dataset.vscodeThemeKind];
+    element.style.colorScheme = { true: "light", false: "dark" }[light] ?? "";
+  };
+  apply();
+  const watching = new MutationObserver(apply);
+  const names = ["data-jp-theme-light", "data-vscode-theme-kind"];
+  watching.observe(document.body, { attributes: true, attributeFilter: names });
+  return () => watching.disconnect();
+}
 
 /** Requests to the kernel by anywidget's messages, each with its answer; `views` may share a model. */
 class Kernel {
@@ -139,7 +170,7 @@ export class WidgetSource {
 
   #forget() {
     for (const [key, url] of this.#urls) {
-      if (this.#urls.size <= KEPT_PICTURES) return;
+      if (this.#urls.size <= HELD_URLS) return;
       this.#urls.delete(key);
       release(url);
     }
