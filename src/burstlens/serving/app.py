@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import time
@@ -17,14 +18,14 @@ from burstlens.errors import RunError
 from burstlens.printable import printable
 from burstlens.serving import control, headers
 from burstlens.serving.access import Access
+from burstlens.serving.handle import HandleResponse
 from burstlens.serving.patience import Patience
 from burstlens.serving.shelf import Row, Shelf, parts_of
 
 PAGE = ["products", "index.html"]
 WAYS: tuple[list[str], ...] = ([], [""], ["products"], ["products", ""])
 """Folders of a run whose address leads to its page."""
-CHUNK_BYTES = 65536
-"""What is held in memory for each client that reads slowly."""
+ANY = "/{path:(?s:.*)}"
 ROWS_S = 1.0
 FOR_EVER = "private, max-age=31536000, immutable"
 
@@ -44,8 +45,8 @@ class Application:
         _page_text(), _list_text()  # from now on no request reads the package's own files
         self.web.router.add_get("/", self._list)
         self.web.router.add_get("/runs.json", self._runs)
-        self.web.router.add_get("/{path:.*}", self._file)
-        self.web.router.add_post("/{path:.*}", self._control)
+        self.web.router.add_get(ANY, self._file)
+        self.web.router.add_post(ANY, self._control)
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
         if self._shelf.only is not None:
@@ -73,11 +74,13 @@ class Application:
                 await self.patience.call(run, self._shelf.run_dir, run)
                 return _page() if rest == PAGE else _see(f"{'../' * len(rest)}{_page_of(run)}")
             return await self._send(request, run, rest)
-        except (FileNotFoundError, NotADirectoryError, RunError):
+        except RunError:
             raise web.HTTPNotFound from None
-        except PermissionError:
-            raise web.HTTPForbidden(text="the server may not read this file\n") from None
         except OSError as error:
+            if error.errno in (None, errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+                raise web.HTTPNotFound from None
+            if error.errno in (errno.EACCES, errno.EPERM):
+                raise web.HTTPForbidden(text="the server may not read this file\n") from None
             raise web.HTTPServiceUnavailable(text=f"{error.strerror}\n") from None
 
     async def _status(self, run: str) -> web.StreamResponse:
@@ -86,20 +89,14 @@ class Application:
         return response
 
     async def _send(self, request: web.Request, run: str, rest: list[str]) -> web.StreamResponse:
-        with await self.patience.call(run, self._shelf.locate, run, rest) as handle:
-            response = web.FileResponse(
-                # Not by its name, which may lead elsewhere by now.
-                f"/proc/self/fd/{handle.fileno()}",
-                chunk_size=CHUNK_BYTES,
-                headers=headers.of_file(PurePath(rest[-1]), log=rest[0] == "logs"),
-            )
-            if request.query_string.isdigit():  # a picture's checksum
-                response.headers["Cache-Control"] = FOR_EVER
-            if rest[-1].endswith(".jsonl") and "Range" not in request.headers:
-                response.enable_compression()
-            await response.prepare(request)
-            await response.write_eof()
-            return response
+        handle = await self.patience.call(run, self._shelf.locate, run, rest)
+        kind = headers.of_file(PurePath(rest[-1]), log=rest[0] == "logs")
+        response = HandleResponse(handle, kind)
+        if request.query_string.isdigit():  # a picture's checksum
+            response.headers["Cache-Control"] = FOR_EVER
+        if rest[-1].endswith(".jsonl") and "Range" not in request.headers:
+            response.enable_compression()
+        return response
 
     async def _control(self, request: web.Request) -> web.StreamResponse:
         parts = parts_of(request.rel_url.raw_path)

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import getpass
 import json
+import logging
 import os
 import resource
 import secrets
@@ -75,6 +76,7 @@ async def _serve(
     open_browser: bool,
 ) -> None:
     from aiohttp import web
+    from aiohttp.log import server_logger
 
     from burstlens.serving.access import Access
     from burstlens.serving.app import Application
@@ -89,6 +91,7 @@ async def _serve(
     runner = web.AppRunner(
         application.web, access_log=None, keepalive_timeout=IDLE_S, shutdown_timeout=1.0
     )
+    server_logger.addFilter(_is_ours)
     await runner.setup()
     for listening in sockets:
         await web.SockSite(runner, listening, backlog=BACKLOG).start()
@@ -100,6 +103,13 @@ async def _serve(
         # Python joins its threads at the end, and one that a dead file server holds never ends.
         sys.stdout.flush()
         os._exit(0)
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether an error is one of the server's, to be printed: requests that are none are not."""
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _listen(port: int) -> list[socket.socket]:

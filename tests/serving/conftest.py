@@ -1,0 +1,166 @@
+"""The real server process, and requests over real sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+LIMIT_S = 20.0
+
+
+@dataclass
+class Answer:
+    """What the server has answered; the names of ``headers`` are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Server:
+    """``burstlens serve words`` as a process of its own."""
+
+    def __init__(self, words: list[str], folder: Path, prefix: list[str], env: dict[str, str]):
+        self.errors = folder / "serve-errors"
+        with self.errors.open("a") as errors:
+            self.process = subprocess.Popen(
+                [*prefix, sys.executable, "-m", "burstlens", "serve", *words, "--json"],
+                cwd=folder,
+                env=os.environ | env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        line = self.process.stdout.readline()
+        assert line, self.errors.read_text()
+        told = json.loads(line)
+        self.url: str = told["url"]
+        self.port: int = told["port"]
+        self.token: str = told["token"]
+        self.ssh: str = told["ssh"]
+        self.root = f"http://127.0.0.1:{self.port}/"
+
+    def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers) -> Answer:
+        """One request with the token, unless ``Authorization`` is given (None sends none)."""
+        sent = {"Authorization": f"Bearer {self.token}"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
+        with contextlib.closing(connection):
+            given = {name: value for name, value in sent.items() if value is not None}
+            connection.request(method, path, body, given)
+            response = connection.getresponse()
+            names = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, names, response.read())
+
+    def post(self, run: str, ask: object, **headers) -> Answer:
+        """A wish, as the page sends it."""
+        sent = {"X_Burstlens": "1", "Content_Type": "application/json"} | headers
+        return self.ask(f"/{run}/control", "POST", json.dumps({"ask": ask}).encode(), **sent)
+
+    def connect(self, *, receive_bytes: int | None = None) -> socket.socket:
+        """A bare connection."""
+        found = socket.socket()
+        if receive_bytes:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        found.settimeout(LIMIT_S)
+        found.connect(("127.0.0.1", self.port))
+        return found
+
+    def head(self, path: str, method: str = "GET") -> bytes:
+        """The bytes of a connection's only request, the path exactly as given."""
+        lines = [
+            f"{method} {path} HTTP/1.1",
+            "Host: x",
+            f"Authorization: Bearer {self.token}",
+            "Connection: close",
+        ]
+        return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
+
+    def raw(self, request: bytes) -> bytes:
+        """All that comes back on these bytes until the server has nothing more to say."""
+        with self.connect() as connection:
+            connection.sendall(request)
+            return self.everything(connection)
+
+    def everything(self, connection: socket.socket) -> bytes:
+        """What comes until the server closes the connection."""
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+        return b"".join(parts)
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """End it; its exit code."""
+        self.process.send_signal(number)
+        code = self.process.wait(LIMIT_S)
+        self.process.stdout.close()
+        return code
+
+
+@contextlib.contextmanager
+def servers(folder: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers; nothing may have gone wrong in any of them without being told."""
+    started: list[Server] = []
+
+    def start(*words: object, prefix: tuple[str, ...] = (), **env: str) -> Server:
+        server = Server([str(word) for word in words], folder, list(prefix), env)
+        started.append(server)
+        return server
+
+    try:
+        yield start
+    finally:
+        for server in started:
+            if server.process.poll() is None:
+                server.end()
+    for server in started:
+        assert "Traceback" not in server.errors.read_text()
+
+
+@pytest.fixture
+def serve(tmp_path) -> Iterator[Callable[..., Server]]:
+    """Starts servers for one test."""
+    with servers(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture
+def shelf(standing, tmp_path) -> Path:
+    """A folder of runs with one in it, ``done``: a real one's files, to be disturbed."""
+    standing.done()
+    folder = tmp_path / "shelf"
+    shutil.copytree(standing.runs / "done", folder / "done")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def common_shelf(standing, tmp_path_factory) -> Path:
+    """The same for all tests that only look, and what is built around it."""
+    standing.done()
+    folder = tmp_path_factory.mktemp("common") / "shelf"
+    shutil.copytree(standing.runs / "done", folder / "done")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(common_shelf) -> Iterator[Server]:
+    """A server of ``common_shelf`` that tests share: ask it, change nothing."""
+    with servers(common_shelf.parent) as start:
+        yield start(common_shelf)
