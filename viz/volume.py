@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
 from burstlens.viz import grid
-from burstlens.viz.crop import STAGGERED, Crop, resolve, unstaggered, with_faces
+from burstlens.viz.crop import Crop, resolve, unstaggered
+from burstlens.viz.destaggered import read_centred
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.vtk_file import Curvilinear, Mesh, Rectilinear, Uniform
 
@@ -97,23 +98,9 @@ def read_volume(
 
 
 def _centred(frame: FrameReader, name: str, order: tuple[str, ...], window: Any) -> Array:
-    """The values at the cell centres as (z, y, x), strides applied after the averaging."""
+    """The values at the cell centres as (z, y, x)."""
     stored = frame.variable(name).dimensions
-    staggered = [d for d in stored if d.endswith(STAGGERED) and unstaggered(d, frame) != d]
-    centres = {d: window[d] for d in order}
-    dense = dict(centres)
-    for dimension in staggered:
-        part = centres[unstaggered(dimension, frame)]
-        dense[unstaggered(dimension, frame)] = slice(part.start, part.stop, 1)
-    values = frame.read(name, with_faces(dense, frame))
-    if staggered and values.dtype.kind != "f":
-        values = values.astype(np.float64)
-    for dimension in staggered:
-        axis = stored.index(dimension)
-        values = grid.to_centres(values, axis)
-        every: list[slice] = [slice(None)] * values.ndim
-        every[axis] = slice(None, None, centres[unstaggered(dimension, frame)].step)
-        values = values[tuple(every)]
+    values = read_centred(frame, name, {d: window[d] for d in order})
     bases = [unstaggered(d, frame) for d in stored]
     rest = [n for n, base in enumerate(bases) if base not in order]
     if any(values.shape[n] != 1 for n in rest):
