@@ -20,25 +20,25 @@ from burstlens.durable import write_whole
 from burstlens.run_dir import RunDir
 
 _FOLDER = Path(__file__).parent
-_IMPORT = re.compile(
-    r'^import [^;]*? from "\./([\w.]+)"( with \{ type: "css" \})?;\n', re.MULTILINE
-)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 _SHEET = re.compile(r'^import (\w+) from "\./([\w.]+)" with \{ type: "css" \};\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 
 
 @cache
 def module_text() -> str:
     """One ES module that exports ``mount`` and, by default, what anywidget calls."""
-    texts = {path.name: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
-    needs = {name: _imports(text) for name, text in sorted(texts.items())}
-    joined = "\n".join(_bare(texts[name]) for name in TopologicalSorter(needs).static_order())
-    return f"{joined}\nexport {{ mount }};\n"
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
+    needs = {name: [found[1] for found in _IMPORT.findall(texts[name])] for name in sorted(texts)}
+    order = TopologicalSorter(needs).static_order()
+    joined = "\n".join(_scoped(name, texts[name]) for name in order)
+    return f"{joined}\nconst {{ mount }} = $mount;\nexport {{ mount }};\nexport default $widget;\n"
 
 
 def page_text() -> str:
     """The page, whole: it needs no other file but a run's data."""
-    script = f"{module_text()}\nopenPage(document);\n"
+    script = f"{module_text()}\n$open_page.openPage(document);\n"
     fields = {"POLICY": _policy(script, _STYLE), "STYLE": _STYLE, "SCRIPT": script}
     template = (_FOLDER / "page.html").read_text(encoding="utf-8")
     return _fill(template, fields)
@@ -52,14 +52,14 @@ def write_page(run: RunDir) -> None:
 _STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
 
 
-def _imports(text: str) -> list[str]:
-    return [name for name, sheet in _IMPORT.findall(text) if not sheet]
-
-
-def _bare(text: str) -> str:
-    """A module without its imports and exports, its style sheet made in place."""
+def _scoped(name: str, text: str) -> str:
+    """A module as a function's value, so that its own names stay its own: ``$name.export``."""
+    exports = _EXPORT.findall(text)
     text = _SHEET.sub(lambda match: _sheet(match[1], match[2]), text)
-    return _EXPORT.sub("", _IMPORT.sub("", text))
+    text = _IMPORT.sub(r"const \1 = $\2;\n", text)
+    text, defaults = _DEFAULT.subn("const $default = ", _EXPORT.sub("", text))
+    given = "$default" if defaults else f"{{ {', '.join(exports)} }}"
+    return f"const ${name} = (() => {{\n{text}return {given};\n}})();\n"
 
 
 def _sheet(name: str, file: str) -> str:

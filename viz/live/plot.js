@@ -1,7 +1,7 @@
 import { drawn, element, say, set } from "./element.js";
 
-const WIDTH = 300;
-const HEIGHT = 84;
+const PLOT_WIDTH = 300;
+const PLOT_HEIGHT = 84;
 const LEFT = 54;
 const BOTTOM = 16;
 const TOP = 6;
@@ -20,8 +20,8 @@ export class Plot {
   constructor(title, curves) {
     this.title = title;
     this.#curves = curves.map((name) => drawn("path", { class: `curve ${name}` }));
-    this.#svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, this.#axes,
-      drawn("path", { class: "axis", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }),
+    this.#svg = drawn("svg", { viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`, role: "img" }, this.#axes,
+      drawn("path", { class: "axis", d: `M${LEFT} ${TOP}V${PLOT_HEIGHT - BOTTOM}H${PLOT_WIDTH - RIGHT}` }),
       ...this.#curves, this.#here);
     this.element = element("figure", { className: "plot", hidden: true },
       element("figcaption", {}, element("span", {}, title), this.#value), this.#svg);
@@ -39,19 +39,19 @@ export class Plot {
     this.element.hidden = false;
     say(this.#value, value);
     set(this.#svg, { "aria-label": `${this.title}: ${value}` });
-    const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (WIDTH - LEFT - RIGHT);
+    const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (PLOT_WIDTH - LEFT - RIGHT);
     this.#toX = toX;
     const scale = y.scale ?? ((v) => v);
     const [low, high] = [scale(y.low), scale(y.high)];
     const toY = (v) =>
-      HEIGHT - BOTTOM - ((scale(v) - low) / (high - low || 1)) * (HEIGHT - BOTTOM - TOP);
+      PLOT_HEIGHT - BOTTOM - ((scale(v) - low) / (high - low || 1)) * (PLOT_HEIGHT - BOTTOM - TOP);
     this.#axes.replaceChildren(
       ...x.ticks.map(([v, label], i) => drawn("text", {
-        x: toX(v).toFixed(1), y: HEIGHT - 3,
-        "text-anchor": i === x.ticks.length - 1 && toX(v) > WIDTH - 30 ? "end" : "middle",
+        x: toX(v).toFixed(1), y: PLOT_HEIGHT - 3,
+        "text-anchor": i === x.ticks.length - 1 && toX(v) > PLOT_WIDTH - 30 ? "end" : "middle",
       }, label)),
       ...y.ticks.flatMap(([v, label]) => [
-        drawn("path", { d: `M${LEFT} ${toY(v).toFixed(1)}H${WIDTH - RIGHT}` }),
+        drawn("path", { d: `M${LEFT} ${toY(v).toFixed(1)}H${PLOT_WIDTH - RIGHT}` }),
         drawn("text", { x: LEFT - 5, y: (toY(v) + 3.5).toFixed(1), "text-anchor": "end" }, label),
       ]),
     );
@@ -61,8 +61,8 @@ export class Plot {
   /** Mark a place on the x axis. */
   point(x) {
     const place = this.#toX?.(x);
-    const inside = place >= LEFT - 1 && place <= WIDTH;
-    set(this.#here, { d: inside ? `M${place.toFixed(1)} ${TOP}V${HEIGHT - BOTTOM}` : "" });
+    const inside = place >= LEFT - 1 && place <= PLOT_WIDTH;
+    set(this.#here, { d: inside ? `M${place.toFixed(1)} ${TOP}V${PLOT_HEIGHT - BOTTOM}` : "" });
   }
 
   hide() {
