@@ -19,6 +19,7 @@ from burstlens.viz.field import Field
 from burstlens.viz.map import MapOptions
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
+from burstlens.viz.rings import rings
 from burstlens.viz.sheet import BOTTOM, LEFT, RIGHT, TOP, Look, Sheet, minus, sheet
 from burstlens.viz.units import printed
 
@@ -67,6 +68,7 @@ def draw(
         )
     )
     painted = [_paint(paper, plane, field), *_marks(paper, plane, field, options.mark)]
+    painted += rings(paper, plane, field, context.marks)
     outside = int(np.sum(field.values < limits[0])), int(np.sum(field.values > limits[1]))
     words = stamp, _lead(context.time, start), _caption(field)
     write_png(paper.print(painted, words, outside), out, _metadata(field, context), options.dpi)

@@ -96,9 +96,7 @@ class Backlog:
     def watching(self, frame: Frame) -> tuple[Guard, ...]:
         """The guards that look at the fields of that frame."""
         return tuple(
-            guard
-            for guard in self.guards
-            if guard.of_frames and (guard.stream or self.first_stream) in {frame.stream, None}
+            guard for guard in self.guards if guard.looks_at(frame.stream, self.first_stream)
         )
 
     def _is_to_inspect(self, frame: Frame) -> bool:

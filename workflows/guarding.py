@@ -10,7 +10,6 @@ import contextlib
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from burstlens.errors import RunError
 from burstlens.journal import Journal
@@ -18,9 +17,10 @@ from burstlens.journal import read as read_journal
 from burstlens.lines import read_lines
 from burstlens.model import Frame
 from burstlens.run_dir import RunDir
-from burstlens.workflows.guards.finding import Reading, Trip, reading_of, trip_of
+from burstlens.workflows.guards.finding import Reading, Trip, trip_of
 from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
+from burstlens.workflows.guards.vigil import Room
 from burstlens.workflows.history import History
 from burstlens.workflows.notify import Notifier
 from burstlens.workflows.recipe import Recipe
@@ -39,28 +39,20 @@ class Guarding:
         self.journal = journal
         self.history = history
         self.snapshot = snapshot
-        self.judge = Judge(recipe.guards)
+        self.judge = Judge(recipe.guards, recipe.model.main_stream(recipe.inputs))
         self.patterns = patterns_of(recipe.guards, recipe.model)
         self._notifier = Notifier(run, recipe.title, snapshot.alarm)
-        self._main = recipe.model.main_stream(recipe.inputs)
-        self._time = ""
         snapshot.guards = self.judge.status
         if recipe.guards:
             self._remember()
 
     def _remember(self) -> None:
         """What earlier drivers judged, and what the sentinel found while there was none."""
-        for event in read_journal(self.run.journal):
-            if event["event"] == "frame.inspected":
-                for reading in _readings(event):
-                    self.judge.remember(reading)
-            elif event["event"] == "guard.tripped":
-                trip = trip_of(event, float(event["t"]))  # type: ignore[arg-type]
-                self.judge.told(trip)
-                self.snapshot.trips.append(trip.status())
+        for trip in self.judge.recall(read_journal(self.run.journal)):
+            self.snapshot.trips.append(trip.status())
         for line in read_lines(self.run.sentinel):
             with contextlib.suppress(TypeError, ValueError, KeyError):
-                trip = trip_of(line, float(line["t"]))  # type: ignore[arg-type]
+                trip = trip_of(line)
                 if trip.guard in self.judge.guards and trip.key not in self.history.tripped:
                     self.judge.told(trip)
                     self._act(trip)
@@ -82,29 +74,11 @@ class Guarding:
         """Judge what the watcher saw: the logs, the pace, and the room on the buffer."""
         if not self.judge.guards:
             return
-        now, progress = time.time(), report.progress
-        self._time = progress.time if progress and progress.time else self._time
-        self.judge.begin(attempt)
-        self._take(self.judge.heard(report.hits, report.given_up, self._time, now))
+        room = Room.of(space.recipe.buffer.capacity, space.raw_bytes, free_bytes)
+        now, t = time.monotonic(), time.time()
+        self._take(self.judge.watched(report, room, attempt, now=now, t=t))
         # A pattern that takes too long is not looked for again.
         self.patterns = tuple(one for one in self.patterns if one.guard not in report.given_up)
-        room = max(0, space.recipe.buffer.capacity - space.raw_bytes)
-        room = room if free_bytes is None else min(room, free_bytes)
-        for frame in report.frames:
-            self._take(
-                self.judge.filled(
-                    frame.stream, frame.time, space.raw_bytes, room, self._main, now
-                )
-            )  # fmt: skip
-        if report.ended or report.stopping or report.cursor.speech.ended_well:
-            return
-        streams = {frame.stream for frame in report.frames}
-        self._take(
-            self.judge.looked(
-                time.monotonic(), now, streams=streams, spoke=bool(report.tail), main=self._main,
-                time=self._time,
-            )
-        )  # fmt: skip
 
     def look(self) -> None:
         """Say of notifications that have failed."""
@@ -126,11 +100,11 @@ class Guarding:
         """Journal a trip, ask for the stop, and notify."""
         guard = self.judge.guards[trip.guard]
         event = self.journal.append("guard.tripped", **trip.fields())
-        trip = replace(trip, t=float(event["t"]))  # type: ignore[arg-type]
+        trip = replace(trip, t=float(str(event["t"])))
         self.snapshot.trips.append(trip.status())
         place = {"stream": trip.stream, "time": trip.time}
         self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})
-        if guard.stops and not self._is_over(trip.attempt):
+        if guard.stops and not self._has_ended(trip.attempt):
             with contextlib.suppress(OSError):
                 self.journal.sync()
             try:
@@ -139,10 +113,5 @@ class Guarding:
                 self.snapshot.alarm(str(error))
         self._notifier.tell(guard, trip)
 
-    def _is_over(self, attempt: int) -> bool:
+    def _has_ended(self, attempt: int) -> bool:
         return (self.run.job(f"attempt-{attempt}") / "ended.json").exists()
-
-
-def _readings(event: dict[str, Any]) -> Iterable[Reading]:
-    for name, numbers in event["readings"].items():
-        yield reading_of(name, event, numbers)

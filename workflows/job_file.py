@@ -18,6 +18,8 @@ from burstlens.workflows.stage_in import LIST, write_list
 
 SIMULATION_LOG = "model.log"
 MOST_DIRECTIVES = 200
+SENTINEL_S = 10.0
+"""How long a driver's heartbeat stands still before guards are watched over without it."""
 
 
 class JobFile:
@@ -79,7 +81,14 @@ class JobFile:
             "log": SIMULATION_LOG,
             "unlinked": list(model.log_patterns),
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
+            **self._sentinel(),
         }
+
+    def _sentinel(self) -> dict[str, Any]:
+        """When the sentinel is to watch, where a guard may have to stop the model."""
+        if not any(guard.stops for guard in self.recipe.guards):
+            return {}
+        return {"sentinel": {"after_s": SENTINEL_S, "poll_s": self.site.viewing.poll_interval_s}}
 
     def _mpi_prefix(self) -> list[str]:
         """The words of the site's MPI launcher; none for one process."""

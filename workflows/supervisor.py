@@ -27,7 +27,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-CONTROL_PERIOD_S = 1.0
+CONTROL_PERIOD_S = 0.25
+"""A stop that a guard asks for must come before the next but one frame."""
+HEARTBEAT_PERIOD_S = 1.0
 STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
 TERM_GRACE_S = 10.0
@@ -54,6 +56,59 @@ def start_ticks(pid: int) -> int:
     """The kernel's start time of a process: with the pid, it names a process for good."""
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     return int(stat.rpartition(")")[2].split()[19])
+
+
+class Sentry:
+    """Sees to it that guards are watched over while the run has no driver.
+
+    A driver lives while its heartbeat in ``status.json`` changes, by this clock alone: clocks of
+    nodes differ. When it has not for ``after_s`` the sentinel is started, beside the model.
+    """
+
+    def __init__(self, run_dir: Path, job_folder: Path, after_s: float) -> None:
+        self.run_dir, self.job_folder, self.after_s = run_dir, job_folder, after_s
+        self._beat: object = None
+        self._beat_at = self._looked_at = time.monotonic()
+        self._sentinel: subprocess.Popen[bytes] | None = None
+
+    def look(self, now: float) -> None:
+        """Start the sentinel when it is wanted. It ends by itself."""
+        if now - self._looked_at < HEARTBEAT_PERIOD_S:
+            return
+        self._looked_at = now
+        beat = self._heartbeat()
+        if beat != self._beat:
+            self._beat, self._beat_at = beat, now
+        if now - self._beat_at < self.after_s:
+            return
+        if self._sentinel is None or self._sentinel.poll() is not None:
+            self._beat_at = now  # one that cannot start is not started at once again
+            self._start()
+
+    def _heartbeat(self) -> object:
+        try:
+            return json.loads((self.run_dir / "status.json").read_bytes())["driver"]["heartbeat"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return self._beat
+
+    def _start(self) -> None:
+        command = [sys.executable, "-P", "-m", "burstlens.workflows.sentinel"]
+        try:
+            with open(self.job_folder / "sentinel.log", "ab") as log:
+                self._sentinel = subprocess.Popen(
+                    [*command, str(self.run_dir), str(self.job_folder)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            print(f"the sentinel does not start: {error}", file=sys.stderr)
+
+    def end(self) -> None:
+        """End the sentinel with the model."""
+        if self._sentinel is not None and self._sentinel.poll() is None:
+            _signal_group(self._sentinel.pid, signal.SIGKILL)
 
 
 class Supervisor:
@@ -188,9 +243,13 @@ class Supervisor:
         walltime = self.job.get("walltime_s") or float("inf")
         stop_at = float("inf")
         reason = "exited"
+        told = self.job.get("sentinel")
+        sentry = told and Sentry(self.run_dir, self.job_folder, float(told["after_s"]))
         begin = time.monotonic()
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()
+            if sentry:
+                sentry.look(now)
             asked = self._asked()
             if asked == "stop":
                 done = (self.run_dir / "control" / "frame-done").exists()
@@ -209,6 +268,8 @@ class Supervisor:
             elif now - begin > walltime:
                 reason = "walltime"
                 self._end_group(process, TERM_GRACE_S)
+        if sentry:
+            sentry.end()
         return reason
 
     def _asked(self) -> str | None:

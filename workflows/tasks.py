@@ -223,7 +223,8 @@ def _judged(order: Order, reader: FrameReader) -> tuple[Reading, ...]:
         for reading in readings:
             guard = guards[reading.guard]
             if reading.breach is not None and guard.stops and not _has_ended(run, order.frame):
-                trip = Trip.of(reading, reading.breach, guard.then, time.time())
+                at = reading.stream, reading.time, reading.attempt
+                trip = Trip.of(guard.called, guard.then, reading.breach, time.time(), *at)
                 with contextlib.suppress(RunError):  # the driver asks again
                     run.drop(guard.then, trip.why())
     return readings

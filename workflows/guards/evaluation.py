@@ -117,7 +117,7 @@ class _Evaluation:
         name = node.func.id
         arguments = [self.value(argument) for argument in node.args]
         if name == "hypot":
-            return _together(np.hypot, *arguments, node)
+            return _together(np.hypot, arguments[0], arguments[1], node)
         if name == "finite":
             return np.isfinite(arguments[0])
         if name in POINTWISE:

@@ -85,7 +85,7 @@ def _depth(tree: ast.AST) -> int:
 def _kind(node: ast.expr) -> Kind:
     """The kind of a part. Raises RecipeError for what does not belong into an expression."""
     if isinstance(node, ast.Constant):
-        if type(node.value) not in {int, float} or not math.isfinite(_float(node.value)):
+        if number_of(node) is None:
             raise RecipeError(f"{ast.unparse(node)[:40]} is no number that can be used here")
         return Kind(truth=False, everywhere=False)
     if isinstance(node, ast.Name):
@@ -122,11 +122,15 @@ def _kind(node: ast.expr) -> Kind:
     )
 
 
-def _float(value: int | float) -> float:
+def number_of(node: ast.expr) -> float | None:
+    """The finite number that a constant is, else None."""
+    if not isinstance(node, ast.Constant) or type(node.value) not in {int, float}:
+        return None
     try:
-        return float(value)
+        number = float(node.value)  # type: ignore[arg-type]
     except OverflowError:
-        return math.inf
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _call_kind(node: ast.Call) -> Kind:
@@ -141,8 +145,8 @@ def _call_kind(node: ast.Call) -> Kind:
     for kind, argument in zip(kinds, node.args, strict=True):
         _require(kind, argument, truth=of_truth)
     if name == "percentile":
-        part = node.args[1]
-        if not (isinstance(part, ast.Constant) and 0 <= part.value <= 100):
+        part = number_of(node.args[1])
+        if part is None or not 0 <= part <= 100:
             raise RecipeError("the second argument of percentile is a number, 0 to 100")
     gathers = name in _STATISTICS or of_truth or name == "percentile"
     if gathers and not kinds[0].everywhere:
@@ -159,6 +163,6 @@ def _require(kind: Kind, node: ast.expr, *, truth: bool) -> None:
 
 def _require_exponent(node: ast.expr) -> None:
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    value = inner.value if isinstance(inner, ast.Constant) else None
-    if type(value) not in {int, float} or not abs(_float(value)) <= LARGEST_EXPONENT:  # type: ignore[arg-type]
+    value = number_of(inner)
+    if value is None or value > LARGEST_EXPONENT:
         raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")

@@ -93,12 +93,32 @@ class Trip:
     place: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, reading: Reading, breach: Breach, then: str, t: float) -> Trip:
-        """The trip of a guard that found that breach in what it read."""
+    def of(
+        cls,
+        guard: str,
+        then: str,
+        breach: Breach,
+        t: float,
+        stream: str,
+        time: str,
+        attempt: int,
+    ) -> Trip:
+        """The trip of a guard by that breach."""
         return cls(
-            t, reading.guard, then, breach.text, breach.what, breach.variable, breach.value,
-            breach.limit, breach.units, reading.stream, reading.time, reading.attempt, breach.place,
-        )  # fmt: skip
+            t=t,
+            guard=guard,
+            then=then,
+            text=breach.text,
+            what=breach.what,
+            variable=breach.variable,
+            value=breach.value,
+            limit=breach.limit,
+            units=breach.units,
+            stream=stream,
+            time=time,
+            attempt=attempt,
+            place=breach.place,
+        )
 
     def why(self) -> dict[str, Any]:
         """What stands in the control file of a stop that it asks for."""
@@ -143,7 +163,7 @@ class Standing:
     """How a guard stands: ``waiting`` (nothing seen yet), ``good``, ``tripped`` or ``failed``.
 
     ``since`` and ``last`` are the valid times of the first and the latest breach, ``repeats`` how
-    many came after the first, ``lines`` those that a log guard has counted.
+    many came after the first; ``troubled``: that it failed was told.
     """
 
     state: str = "waiting"
@@ -153,7 +173,6 @@ class Standing:
     since: str = ""
     last: str = ""
     troubled: bool = False
-    lines: int = 0
 
 
 def finite(value: float | None) -> float | None:
@@ -161,10 +180,9 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def trip_of(line: Mapping[str, Any], t: float) -> Trip:
-    """A trip from its JSON fields."""
-    known = {name: line[name] for name in Trip.__dataclass_fields__ if name in line}
-    return Trip(**{**known, "t": t})
+def trip_of(line: Mapping[str, Any]) -> Trip:
+    """A trip from its JSON fields. Raises TypeError when some are missing."""
+    return Trip(**{name: line[name] for name in Trip.__dataclass_fields__ if name in line})
 
 
 def reading_of(guard: str, frame: Mapping[str, Any], numbers: Mapping[str, Any]) -> Reading:

@@ -152,6 +152,11 @@ class Guard:
             return expression.variables(self.expression)
         return () if self.variable is None else (self.variable,)
 
+    def looks_at(self, stream: str, main: str | None) -> bool:
+        """Whether it looks at the fields of that stream's frames; ``main`` is the model's first
+        stream, None where every one is."""
+        return self.of_frames and (self.stream or main) in {stream, None}
+
     @property
     def stops(self) -> bool:
         """Whether it ends the model when it trips."""

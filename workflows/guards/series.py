@@ -1,0 +1,88 @@
+"""Readings of one guard in time order: how fast they change, how far they drift.
+
+Pure. Frames may come in any order: a change is taken between neighbours as far as they are known,
+so that one between distant frames is the mean of those between, never more than the largest.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+
+from burstlens import valid_time
+from burstlens.errors import FrameError
+from burstlens.workflows.guards.finding import Breach, Reading
+from burstlens.workflows.guards.guard import Guard
+
+KEPT = 64
+"""Readings a guard that are remembered: frames may come newest first."""
+
+
+@dataclass(slots=True)
+class Series:
+    """Readings of one guard in time order: the first of all, and the latest."""
+
+    first: Reading | None = None
+    latest: list[Reading] = field(default_factory=list)
+
+    def add(self, reading: Reading) -> tuple[Reading | None, Reading | None]:
+        """Take one in; returns its neighbours before and after."""
+        if reading.mean is None:
+            return None, None
+        if self.first is None or reading.time <= self.first.time:
+            self.first = reading
+        self.latest = [one for one in self.latest if one.time != reading.time]
+        place = bisect.bisect_left([one.time for one in self.latest], reading.time)
+        before = self.latest[place - 1] if place else None
+        after = self.latest[place] if place < len(self.latest) else None
+        self.latest.insert(place, reading)
+        del self.latest[:-KEPT]
+        return before, after
+
+
+def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | None:
+    """Whether the mean is too far from that of the first frame.
+
+    Raises FrameError when a part of a mean of 0 is asked for.
+    """
+    if guard.drift is None or first is None or first.mean is None or reading.mean is None:
+        return None
+    limit, is_part = guard.drift
+    away = abs(reading.mean - first.mean)
+    if is_part and first.mean == 0:
+        raise FrameError("the first frame's mean is 0: say max_drift in units")
+    allowed = limit * abs(first.mean) if is_part else limit
+    if away <= allowed:
+        return None
+    unit = f" {reading.units}".rstrip()
+    since = valid_time.label(first.time)
+    text = (
+        f"the mean of {guard.variable} = {reading.mean:.6g}{unit} is {away:.4g}{unit} from "
+        f"that of the first frame ({first.mean:.6g}, {since}), more than {allowed:.4g}"
+    )
+    return Breach("max_drift", text, guard.variable, away, allowed, reading.units)
+
+
+def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
+    """Whether an extreme changed too fast from one frame to the next one known."""
+    if guard.max_rate is None or before.least is None or after.least is None:
+        return None
+    assert before.most is not None
+    assert after.most is not None
+    passed = valid_time.seconds(after.time) - valid_time.seconds(before.time)
+    if passed <= 0:
+        return None
+    changes = {"largest": (before.most, after.most), "smallest": (before.least, after.least)}
+    which = max(changes, key=lambda name: abs(changes[name][1] - changes[name][0]))
+    old, new = changes[which]
+    rate = abs(new - old) / passed
+    if rate <= guard.max_rate:
+        return None
+    unit = f" {after.units}".rstrip()
+    text = (
+        f"the {which} {guard.variable} went from {old:.4g} to {new:.4g}{unit} in {passed:g} s, "
+        f"{rate:.3g} a second, more than {guard.max_rate:g}"
+    )
+    place = after.most_at if which == "largest" else after.least_at
+    units = f"{after.units} s-1".strip()
+    return Breach("max_rate", text, guard.variable, rate, guard.max_rate, units, place)

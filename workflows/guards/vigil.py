@@ -1,0 +1,118 @@
+"""What guards make of a watcher's report: the logs, the pace of frames and lines, the room left.
+
+Pure: clocks and sizes are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from burstlens.quantity import show_bytes, show_duration
+from burstlens.workflows.guards.finding import Breach
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.pace import Filling, Pace
+from burstlens.workflows.watcher import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one guard stands now: its breach, or None where all is well, and the frame's stream and
+    valid time, as far as there is one."""
+
+    guard: str
+    breach: Breach | None
+    stream: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What raw frames hold on the buffer, and what is left for more."""
+
+    raw_bytes: int
+    left_bytes: int
+
+    @classmethod
+    def of(cls, capacity: int, raw_bytes: int, free_bytes: int | None) -> Room:
+        """By the recipe's capacity or the disk's, whichever ends first."""
+        left = max(0, capacity - raw_bytes)
+        return cls(raw_bytes, left if free_bytes is None else min(left, free_bytes))
+
+
+class Vigil:
+    """The guards of one attempt that look at no field. ``main`` is the model's first stream."""
+
+    def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
+        self._logs = {guard.called: guard for guard in guards if guard.log is not None}
+        self._lines = dict.fromkeys(self._logs, 0)
+        self._paced = {
+            guard.called: (guard, Pace(times))
+            for guard in guards
+            if (times := guard.stall or guard.silence)
+        }
+        self._filling = {
+            guard.called: (guard, Filling()) for guard in guards if guard.buffer_full_in
+        }
+        self._main = main
+        self._time = ""
+
+    def verdicts(self, report: Report, room: Room, now: float) -> Iterator[Verdict]:
+        """What the report means to each guard; ``now`` is a monotonic clock's."""
+        if report.progress and report.progress.time:
+            self._time = report.progress.time
+        yield from self._of_logs(report)
+        yield from self._of_room(report, room)
+        over = report.ended or report.stopping or report.cursor.speech.ended_well
+        if not over:  # after the last frame nothing is late
+            yield from self._of_pace(report, now)
+
+    def _of_logs(self, report: Report) -> Iterator[Verdict]:
+        for hit in report.hits:
+            if hit.guard not in self._logs:
+                continue
+            guard = self._logs[hit.guard]
+            self._lines[hit.guard] += hit.lines
+            value = hit.points or self._lines[hit.guard]
+            if value < guard.count:
+                continue
+            said = f"{hit.points} points" if hit.points else f"line {value}"
+            text = f"{guard.log} in {hit.log} ({said}): {hit.line}"
+            breach = Breach("log", text, None, float(value), float(guard.count))
+            yield Verdict(hit.guard, breach, "", self._time)
+
+    def _of_room(self, report: Report, room: Room) -> Iterator[Verdict]:
+        for frame in report.frames:
+            for name, (guard, filling) in self._filling.items():
+                if (guard.stream or self._main) not in {None, frame.stream}:
+                    continue
+                filling.add(room.raw_bytes)
+                left, least = filling.frames_left(room.left_bytes), float(guard.buffer_full_in or 0)
+                breach = None
+                if left is not None and left <= least:
+                    text = (
+                        f"the buffer is full in {left:.1f} frames, as it fills now "
+                        f"({show_bytes(room.left_bytes)} are left)"
+                    )
+                    breach = Breach("buffer_full_in", text, None, left, least)
+                yield Verdict(name, breach, frame.stream, frame.time)
+
+    def _of_pace(self, report: Report, now: float) -> Iterator[Verdict]:
+        streams = {frame.stream for frame in report.frames}
+        for name, (guard, pace) in self._paced.items():
+            stream = guard.stream or self._main
+            if guard.silence is not None:
+                what, kind, came = "no log line", "silence", bool(report.tail)
+            else:
+                what, kind = f"no frame{f' of {stream}' if stream else ''}", "stall"
+                came = bool(streams) if stream is None else stream in streams
+            late = pace.look(now, came=came)
+            breach = None
+            if late is not None:
+                silent, usual = late
+                text = (
+                    f"{what} for {show_duration(silent)}, {silent / max(usual, 1e-3):.1f} times "
+                    f"the usual {show_duration(usual)}"
+                )
+                breach = Breach(kind, text, None, silent, pace.times * usual, "s")
+            yield Verdict(name, breach, stream or "", self._time)
