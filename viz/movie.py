@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -131,9 +132,10 @@ def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: flo
         str(part.absolute()), size, fps=fps, codec="libx264", quality=None, macro_block_size=2,
         ffmpeg_log_level="error", output_params=[*_MP4, "-g", str(max(1, round(2 * fps)))],
     )  # fmt: skip
-    writer.send(None)
     count = 0
     try:
+        with _uninterrupted():  # an ffmpeg that nobody knows of would write on
+            writer.send(None)
         for picture in pictures:
             writer.send(picture.tobytes())
             count += 1
@@ -149,6 +151,16 @@ def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: flo
         held = 0
     if held != count:
         raise RunError(f"ffmpeg wrote {held} of {count} pictures; is the disk full?")
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C is heard after the block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _write_apng(part: Path, pictures: Iterator[Image.Image], size: Size, fps: float) -> None:

@@ -139,7 +139,8 @@ def test_ctrl_c_ends_it_with_one_sentence_and_no_file(series, tmp_path):
     words = [sys.executable, "-m", "burstlens", "movie", str(run), "-o", str(tmp_path / "w.mp4")]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as making:
         end = time.monotonic() + 60
-        while not list(tmp_path.glob(".w.mp4.*.part")) and time.monotonic() < end:
+        while not any(path.stat().st_size for path in tmp_path.glob(".w.mp4.*.part")):
+            assert time.monotonic() < end
             time.sleep(0.05)
         making.send_signal(signal.SIGINT)
         _, said = making.communicate(timeout=30)
