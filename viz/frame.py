@@ -133,11 +133,18 @@ class FrameReader:
         return name in self._tiles[0].data.variables
 
     def variable(self, name: str) -> Variable:
-        """What the file says of a variable. FrameError with near names when it is not there."""
+        """What the file says of a variable, or what is known of one computed from others.
+
+        FrameError with near names when there is none, or naming what a diagnostic needs.
+        """
         if name not in self:
-            raise FrameError(
-                f"{self._name()} has no variable {name!r}{did_you_mean(name, self.names)}"
-            )
+            # It reads frames itself, so it is imported when it is asked for.
+            from burstlens.viz.diagnostics import DIAGNOSTICS, describe, is_derived
+
+            if is_derived(name):
+                return describe(self, name)
+            known = (*self.names, *DIAGNOSTICS)
+            raise FrameError(f"{self._name()} has no variable {name!r}{did_you_mean(name, known)}")
         stored = self._tiles[0].data.variables[name]
         sizes = self.dimensions
         dimensions = tuple(d for d in stored.dimensions if d != self._time_dimension())
@@ -152,13 +159,18 @@ class FrameReader:
         """The values of a variable within a window, one axis for each of its dimensions.
 
         Floating point keeps its width; missing values are NaN (integers that have some become
-        float64). Raises FrameError when the variable is not there or cannot be read.
+        float64). What the file does not have is computed, where :mod:`burstlens.viz.diagnostics`
+        knows how. Raises FrameError when the variable is not there or cannot be read.
         """
         variable = self.variable(name)
         slices = _slices(variable, window)
         held = self._from_held(variable, slices)
         if held is not None:
             return held
+        if name not in self:
+            from burstlens.viz.diagnostics import compute
+
+            return compute(self, name, window)
         return self._again(lambda: self._read(variable, slices), f"{name} of {self._name()}")
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
@@ -166,9 +178,12 @@ class FrameReader:
 
         Unlike :meth:`read` it hides nothing: what ``valid_range`` excludes is there, and a NaN is
         one also where the file says that NaN stands for a missing value. Packed values are
-        unpacked, their missing ones NaN. Raises FrameError.
+        unpacked, their missing ones NaN; so are those of a level that a column does not reach.
+        Raises FrameError.
         """
         variable = self.variable(name)
+        if name not in self:
+            return Stored(self.read(name, window), (float("nan"),) if "@" in name else ())
         if _PACKED & variable.attributes.keys():
             return Stored(self.read(name, window), (float("nan"),))
         slices = _slices(variable, window)

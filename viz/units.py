@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
 
-_CONVERSIONS: dict[tuple[str, str], tuple[float, float]] = {
-    ("K", "degC"): (1.0, -273.15),
-    ("K", "degF"): (1.8, -459.67),
-    ("Pa", "hPa"): (0.01, 0.0),
-    ("Pa", "kPa"): (1e-3, 0.0),
-    ("Pa", "MPa"): (1e-6, 0.0),
-    ("m", "km"): (1e-3, 0.0),
-    ("m", "mm"): (1e3, 0.0),
-    ("m s-1", "cm s-1"): (100.0, 0.0),
-    ("m s-1", "mm s-1"): (1e3, 0.0),
-    ("m s-1", "km h-1"): (3.6, 0.0),
-    ("m s-1", "kn"): (3600 / 1852, 0.0),
-    ("kg kg-1", "g kg-1"): (1e3, 0.0),
-    ("1", "%"): (100.0, 0.0),
-}
-_SPELLINGS = {"m/s": "m s-1", "meters": "m", "metres": "m", "meter": "m", "kelvin": "K"}
-_PRINTED = {"degC": "°C", "degF": "°F", "1": "", "-": "", "dimensionless": ""}
+# How much of a quantity's first unit each of its units is. A unit may measure several quantities:
+# a millimetre of water is a kilogram on a square metre.
+_QUANTITIES: tuple[dict[str, str], ...] = (
+    {"K": "1", "degC": "1", "degF": "5/9"},
+    {"Pa": "1", "hPa": "100", "kPa": "1000", "MPa": "1000000", "inHg": "3386.389"},
+    {"m": "1", "km": "1000", "cm": "1/100", "mm": "1/1000", "in": "0.0254", "ft": "0.3048"},
+    {"kg m-2": "1", "mm": "1", "cm": "10", "in": "25.4"},
+    {
+        "m s-1": "1", "cm s-1": "1/100", "mm s-1": "1/1000", "km h-1": "5/18", "kn": "1852/3600",
+        "mph": "0.44704",
+    },
+    {"kg kg-1": "1", "g kg-1": "1/1000"},
+    {"1": "1", "%": "1/100"},
+    {"K m-1": "1", "K km-1": "1/1000"},
+)  # fmt: skip
+_ZEROS = {"degC": "273.15", "degF": "45967/180"}
+"""What zero is in the first unit, where it is not zero."""
+_SPELLINGS = {
+    "m/s": "m s-1", "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
+    "mbar": "hPa", "kt": "kn", "knots": "kn", "inch": "in", "km/h": "km h-1",
+}  # fmt: skip
+_PRINTED = {"degC": "°C", "degF": "°F", "degrees": "°", "1": "", "-": "", "dimensionless": ""}
 _POWER = re.compile(r"(?<=[A-Za-z)])(?:\^|\*\*)?([+-]?\d+)")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+")
 
@@ -36,14 +42,18 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
     >>> conversion("K", "degC")
     (1.0, -273.15)
     """
-    have = _SPELLINGS.get(units, units)
-    if _SPELLINGS.get(wanted, wanted) == have:
+    have, want = _SPELLINGS.get(units, units), _SPELLINGS.get(wanted, wanted)
+    if have == want:
         return 1.0, 0.0
-    if (have, wanted) not in _CONVERSIONS:
-        known = [target for source, target in _CONVERSIONS if source == have]
-        near = did_you_mean(wanted, known)
-        raise RecipeError(f"units: {units or 'no unit'} cannot be shown as {wanted!r}{near}")
-    return _CONVERSIONS[have, wanted]
+    measured = [quantity for quantity in _QUANTITIES if have in quantity]
+    for quantity in measured:
+        if want in quantity:
+            # Exact until the end, so that there and back changes no digit.
+            per_unit = Fraction(quantity[want])
+            shift = Fraction(_ZEROS.get(have, "0")) - Fraction(_ZEROS.get(want, "0"))
+            return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
+    near = did_you_mean(wanted, [unit for quantity in measured for unit in quantity])
+    raise RecipeError(f"units: {units or 'no unit'} cannot be shown as {wanted!r}{near}")
 
 
 def printed(units: str) -> str:
