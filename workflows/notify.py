@@ -56,8 +56,12 @@ def allowed() -> frozenset[str]:
 
 def forbidden(guard: Guard, ways: frozenset[str]) -> dict[str, str]:
     """What a guard would do and the user has not allowed: by way, in words."""
-    does = {"run": " ".join(guard.run), "mail": guard.mail, "webhook": guard.webhook}
-    return {way: f"{way} {what}" for way, what in does.items() if what and way not in ways}
+    does = {
+        "run": ("run", " ".join(guard.run)),
+        "mail": ("write to", guard.mail),
+        "webhook": ("post to", guard.webhook),
+    }
+    return {way: f"{verb} {what}" for way, (verb, what) in does.items() if what and way not in ways}
 
 
 class Notifier:

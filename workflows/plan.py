@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from burstlens.cluster_configs.site import Site
 from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.workflows.capacity import granularity
+from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.recipe import Recipe, Step
 
 
@@ -38,10 +39,13 @@ class Plan:
     def text(self) -> str:
         """The plan for people: the nodes in order, and the graph."""
         lines = [f"{self.title}  ({self.recipe} on {self.site})", ""]
-        lines += [f"  {node.name:<16} {node.where:<10} {node.what}" for node in self.nodes]
+        width = max(16, *(len(node.name) for node in (*self.nodes, *self.frame_nodes)))
+        lines += [f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.nodes]
         if self.frame_nodes:
             lines += ["", "each ready frame adds:"]
-        lines += [f"  {node.name:<16} {node.where:<10} {node.what}" for node in self.frame_nodes]
+        lines += [
+            f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.frame_nodes
+        ]
         lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
         if self.notes:
             lines += ["", *self.notes]
@@ -90,6 +94,7 @@ def make_plan(recipe: Recipe, site: Site, notes: tuple[str, ...] = ()) -> Plan:
     nodes.append(Node("simulation", "buffer", what, (last,)))
     nodes += [_step(step, (last,)) for step in _steps(recipe, "beside")]
     nodes.append(Node("watch", "buffer", f"look every {site.viewing.poll_interval_s:g} s", (last,)))
+    nodes += [_guard(guard) for guard in recipe.guards if not guard.of_frames]
     after = "simulation"
     for step in _steps(recipe, "after"):
         nodes.append(_step(step, (after,)))
@@ -123,7 +128,15 @@ def _step(step: Step, after: tuple[str, ...]) -> Node:
     return Node(step.name, step.where, " ".join(step.command), after)
 
 
+def _guard(guard: Guard) -> Node:
+    what = "; else ".join([guard.text, ", ".join([*guard.consequences]) or "an alarm"])
+    return Node(f"guard {guard.called}", "buffer", what, ("watch",))
+
+
 def _frame_nodes(recipe: Recipe) -> Iterator[Node]:
+    for guard in recipe.guards:
+        if guard.of_frames:
+            yield _guard(guard)
     for product in recipe.products:
         stream = f" of {product.common.stream}" if product.common.stream else ""
         every = f", each {product.common.every}th frame" if product.common.every > 1 else ""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from burstlens.errors import RecipeError
 from burstlens.quantity import show_bytes
+from burstlens.workflows.notify import allowed, forbidden
+from burstlens.workflows.parameters import config_path
 from burstlens.workflows.recipe import Recipe
 
 
@@ -18,7 +21,10 @@ class Finding:
 
 
 def preflight(recipe: Recipe) -> list[Finding]:
-    """What the inputs and the recipe's own files show, errors first."""
+    """What the inputs and the recipe's own files show, errors first.
+
+    Raises RecipeError for a faulty configuration of the user's.
+    """
     inputs = recipe.inputs
     if not inputs.is_dir():
         return [Finding("error", f"simulation.inputs: there is no folder {inputs}")]
@@ -41,7 +47,22 @@ def preflight(recipe: Recipe) -> list[Finding]:
             if not (recipe.folder / name).is_file():
                 text = f"product.{product.name}: there is no file {recipe.folder / name}"
                 found.append(Finding("error", text))
+    found += [Finding("warning", text) for text in _reaching_out(recipe)]
     return sorted(found, key=lambda finding: finding.level)
+
+
+def _reaching_out(recipe: Recipe) -> Iterator[str]:
+    """What guards run or contact when they trip: a recipe may be somebody else's."""
+    ways = allowed() if recipe.guards else frozenset()
+    for guard in recipe.guards:
+        refused = forbidden(guard, ways)
+        for way, what in forbidden(guard, frozenset()).items():
+            where = f"guard.{guard.called}: when it trips it"
+            if way not in refused:
+                yield f"{where} will {what}"
+            else:
+                allow = f'[guards] allow = ["{way}"]'
+                yield f"{where} would {what}; allow that in {config_path()}: {allow}"
 
 
 def require(findings: list[Finding]) -> list[str]:

@@ -124,6 +124,8 @@ def facts(status: Status) -> list[tuple[str, str]]:
         told.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
     told.append(("ledger", _ledger(status["ledger"])))
     told.append(("buffer", _buffer(status)))
+    told.append(("guards", _guards(status)))
+    told.append(("saved", _saved(status)))
     if not over:
         waits = status.get("waits_for")
         told.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
@@ -157,6 +159,24 @@ def _buffer(status: Status) -> str:
     if buffer["released"]:
         return ""
     return f"kept, {buffer['name'] or buffer['path']}"
+
+
+def _guards(status: Status) -> str:
+    """Which guards tripped or fail; of the others how many there are."""
+    found = status.get("guards") or []
+    told = []
+    for guard in found:
+        if guard["state"] in {"tripped", "failed"}:
+            more = f" and {guard['repeats']} times more" if guard["repeats"] else ""
+            told.append(f"{guard['name']} {guard['state']}{more}")
+    quiet = len(found) - len(told)
+    return ", ".join([*told, f"{quiet} good"] if quiet else told)
+
+
+def _saved(status: Status) -> str:
+    """What stopping early has saved."""
+    saved = (status.get("outcome") or {}).get("saved_node_hours")
+    return "" if saved is None else f"about {saved:.3g} node-hours, by stopping early (estimate)"
 
 
 def next_steps(status: Status) -> list[str]:

@@ -18,13 +18,14 @@ from burstlens.cli.arguments import (
     SetOpt,
     SiteOpt,
 )
-from burstlens.printable import say, tell
+from burstlens.printable import printable, say, tell
 
 if TYPE_CHECKING:
     from burstlens.run_dir import RunDir
 
 app = typer.Typer()
 PANEL = "Launch"
+STOPPED_BY_GUARD = 3
 
 
 @app.command(
@@ -96,6 +97,7 @@ def resume(
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.run_dir import open_run_dir
+    from burstlens.status import status_of
     from burstlens.workflows.run import resumable
 
     _one_way(detach, batch)
@@ -104,6 +106,9 @@ def resume(
     if reason is not None:
         say(reason)
         return
+    outcome = status_of(str(found.path)).get("outcome") or {}
+    if outcome.get("exit_code") == STOPPED_BY_GUARD:
+        tell(printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked"))
     _start(found, detach=detach, batch=batch, as_json=as_json)
 
 
