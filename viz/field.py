@@ -12,7 +12,7 @@ from burstlens.errors import FrameError
 from burstlens.viz import grid
 from burstlens.viz.crop import Crop, one_level, resolve, unstaggered
 from burstlens.viz.frame import FrameReader
-from burstlens.viz.units import conversion
+from burstlens.viz.units import convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,13 @@ def read_field(
     if not np.isfinite(values).any():
         raise FrameError(f"{variable}: all values are NaN")
     if units:
-        factor, offset = conversion(found.units, units)
-        values = values * values.dtype.type(factor) + values.dtype.type(offset)
+        values = convert(values, found.units, units)
     return Field(
         variable,
         found.long_name,
         units or found.units,
         values,
-        grid.plane(frame, variable, window),
+        grid.map_plane(frame, variable, window),
         words,
         (y, x),
         (window[y].start, window[x].start),

@@ -20,7 +20,10 @@ class NetcdfOptions:
     __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variables: tuple[str, ...]
-    """The variables, as the file calls them, each on its own points."""
+    """The variables, as the file calls them, each on its own points; or diagnostics."""
+
+    units: dict[str, str] = field(default_factory=dict)
+    """Stored in these units, by variable: `{ slp = "hPa" }`. By default the file's."""
 
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is kept."""
@@ -36,6 +39,9 @@ class NetcdfOptions:
             raise ValueError("variables must name at least one variable")
         if len(set(self.variables)) < len(self.variables):
             raise ValueError("variables names one twice")
+        strange = [name for name in self.units if name not in self.variables]
+        if strange:
+            raise ValueError(f"units names {strange[0]}, which is not among the variables")
         if not 0 <= self.compression <= 9:
             raise ValueError("compression must be 0 to 9")
 
@@ -72,6 +78,7 @@ class NetcdfKind:
 
         facts = write_netcdf(
             frame, options.variables, options.crop, out, context,
+            units=options.units,
             classic=options.format == "classic", compression=options.compression,
         )  # fmt: skip
         return Made("nc", facts)

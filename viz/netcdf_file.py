@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import netCDF4
@@ -18,6 +20,7 @@ from burstlens.viz import grid
 from burstlens.viz.crop import Crop, resolve, unstaggered
 from burstlens.viz.frame import FrameReader, Variable
 from burstlens.viz.product import Context, whole_file
+from burstlens.viz.units import convert
 
 Array = NDArray[Any]
 _TIME = "time"
@@ -27,10 +30,11 @@ _DROPPED = {"_FillValue", "coordinates", "scale_factor", "add_offset", "missing_
 
 def write_netcdf(
     frame: FrameReader, names: tuple[str, ...], crop: Crop, out: Path, context: Context, *,
-    classic: bool = False, compression: int = 1,
+    units: Mapping[str, str] = MappingProxyType({}), classic: bool = False, compression: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
     """Write the crop of each variable, on its own (perhaps staggered) points, as one file.
 
+    ``units`` are those that are asked for, by variable; else they are the file's.
     Coordinates come along: 1-D coordinate variables, longitude and latitude, x and y in metres
     for Cartesian WRF cases, heights of WRF's levels, time. The file is built in memory and
     written in one go, so that a full disk is one clear StagingError. Returns JSON facts: the
@@ -57,9 +61,12 @@ def write_netcdf(
             dimensions = (_TIME, *variable.dimensions)
             coordinates = _write_coordinates(data, frame, variable, window)
             attributes = _attributes(variable)
+            if name in units:
+                values = convert(values, variable.units, units[name])
+                attributes["units"] = units[name]
             if coordinates:
                 attributes["coordinates"] = " ".join(coordinates)
-            _add(data, name, dimensions, values[None], attributes, compression)
+            _add(data, _stored_name(name), dimensions, values[None], attributes, compression)
             ranges[name] = {"min": float(np.nanmin(values)), "max": float(np.nanmax(values))}
         data.setncatts(_provenance(frame, crop, context))
     finally:
@@ -84,6 +91,11 @@ def _add(
     )
     variable.setncatts(attributes)
     variable[...] = values
+
+
+def _stored_name(name: str) -> str:
+    """A name of letters, digits and underscores (CF 2.3): ``wind@0-6km agl`` has none."""
+    return re.sub(r"\W+", "_", name)
 
 
 def _storable(values: Array) -> Array:

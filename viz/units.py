@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # How much of a quantity's first unit each of its units is. A unit may measure several quantities:
 # a millimetre of water is a kilogram on a square metre.
@@ -54,6 +58,17 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
             return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
     near = did_you_mean(wanted, [unit for quantity in measured for unit in quantity])
     raise RecipeError(f"units: {units or 'no unit'} cannot be shown as {wanted!r}{near}")
+
+
+def convert(values: NDArray[Any], units: str, wanted: str) -> NDArray[Any]:
+    """Values in other units, floating point in its own width; RecipeError as :func:`conversion`."""
+    import numpy as np
+
+    factor, offset = conversion(units, wanted)
+    if (factor, offset) == (1.0, 0.0):
+        return values
+    kind = values.dtype.type if values.dtype.kind == "f" else np.float64
+    return np.asarray(values * kind(factor) + kind(offset))
 
 
 def printed(units: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from burstlens.viz import grid
 from burstlens.viz.crop import Crop, resolve, unstaggered
 from burstlens.viz.destaggered import read_centred
 from burstlens.viz.frame import FrameReader
+from burstlens.viz.units import convert
 from burstlens.viz.vtk_file import Curvilinear, Mesh, Rectilinear, Uniform
 
 Array = NDArray[Any]
@@ -50,10 +52,17 @@ class Volume:
 
 
 def read_volume(
-    frame: FrameReader, names: tuple[str, ...], crop: Crop, *, simplest: bool, model_plane: bool
+    frame: FrameReader,
+    names: tuple[str, ...],
+    crop: Crop,
+    *,
+    simplest: bool,
+    model_plane: bool,
+    units: Mapping[str, str] = MappingProxyType({}),
 ) -> Volume:
     """Read the crop of each variable at the cell centres, and the coordinates of these.
 
+    ``units`` are those that are asked for, by variable; else they are the file's.
     ``simplest`` takes the simplest mesh that holds the coordinates, else it is curvilinear.
     ``model_plane``: metres on the model's plane instead of longitude and latitude. A depth
     (CF ``positive = "down"``) becomes a negative height, so that the picture stands upright.
@@ -75,7 +84,9 @@ def read_volume(
         if values.dtype.kind == "f" and not np.isfinite(values).any():
             raise FrameError(f"{name}: all values are NaN")
         arrays[name] = values
-    units = {name: frame.variable(name).units for name in names}
+    stored = {name: frame.variable(name).units for name in names}
+    units = {name: units.get(name, stored[name]) for name in names}
+    arrays = {name: convert(values, stored[name], units[name]) for name, values in arrays.items()}
     if model_plane:
         plane = grid.model_plane(frame, first, window)
         lonlat = grid.plane(frame, first, window, centred=True)

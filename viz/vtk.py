@@ -20,8 +20,11 @@ class VtkOptions:
     __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variables: tuple[str, ...]
-    """The variables, as the file calls them. All are put on the cell centres: staggered ones are
-    averaged from the two faces."""
+    """The variables, as the file calls them, or diagnostics. All are put on the cell centres:
+    staggered ones are averaged from the two faces."""
+
+    units: dict[str, str] = field(default_factory=dict)
+    """Stored in these units, by variable: `{ slp = "hPa" }`. By default the file's."""
 
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is kept."""
@@ -42,6 +45,9 @@ class VtkOptions:
             raise ValueError("variables must name at least one variable")
         if len(set(self.variables)) < len(self.variables):
             raise ValueError("variables names one twice")
+        strange = [name for name in self.units if name not in self.variables]
+        if strange:
+            raise ValueError(f"units names {strange[0]}, which is not among the variables")
 
 
 class VtkKind:
@@ -76,7 +82,7 @@ class VtkKind:
         from burstlens.viz.volume import read_volume
 
         volume = read_volume(
-            frame, options.variables, options.crop,
+            frame, options.variables, options.crop, units=options.units,
             simplest=options.grid == "auto", model_plane=options.horizontal == "model",
         )  # fmt: skip
         # TimeValue is the name under which ParaView looks for a file's own time.
