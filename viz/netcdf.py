@@ -22,9 +22,6 @@ class NetcdfOptions:
     variables: tuple[str, ...]
     """The variables, as the file calls them, each on its own points; or diagnostics."""
 
-    units: dict[str, str] = field(default_factory=dict)
-    """Stored in these units, by variable: `{ slp = "hPa" }`. By default the file's."""
-
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is kept."""
 
@@ -33,6 +30,9 @@ class NetcdfOptions:
 
     compression: int = 1
     """zlib level, 0 (none) to 9, after byte shuffling; for `netcdf4` only."""
+
+    units: dict[str, str] = field(default_factory=dict)
+    """Stored in these units, by variable: `{ slp = "hPa" }`. By default the file's."""
 
     def __post_init__(self) -> None:
         if not self.variables:

@@ -23,9 +23,6 @@ class VtkOptions:
     """The variables, as the file calls them, or diagnostics. All are put on the cell centres:
     staggered ones are averaged from the two faces."""
 
-    units: dict[str, str] = field(default_factory=dict)
-    """Stored in these units, by variable: `{ slp = "hPa" }`. By default the file's."""
-
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is kept."""
 
@@ -39,6 +36,9 @@ class VtkOptions:
 
     compress: bool = False
     """Compress with zlib: smaller by a quarter or so, and many times slower to write."""
+
+    units: dict[str, str] = field(default_factory=dict)
+    """Stored in these units, by variable: `{ slp = "hPa" }`. By default the file's."""
 
     def __post_init__(self) -> None:
         if not self.variables:
