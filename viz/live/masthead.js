@@ -10,7 +10,7 @@ export class Masthead {
   #state = element("span", { className: "state" });
   #title = element("h1", {});
   #run = element("span", { className: "run" });
-  #values = ["Model time", "Done", "To go", "Speed"].map((label) => [label, element("dd", {})]);
+  #values = ["Model time", "Progress", "To go", "Speed"].map((label) => [label, element("dd", {})]);
   #bar = element("div", { className: "bar" });
   #progress = element("div", {
     className: "progress", role: "progressbar", "aria-label": "Progress of the model",

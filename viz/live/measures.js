@@ -1,13 +1,13 @@
 import { clockTicks, sizeTicks, ticks } from "./axis.js";
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
-import { showBytes, showDuration } from "./quantity.js";
+import { showBytes, showDuration, showNumber, showUnits } from "./quantity.js";
 import { isCalendar, tickLabel, timeSeconds } from "./valid_time.js";
 
 /** How publication goes: latency, raw data against products, room on the buffer. */
 export class Measures {
   #range = new Plot("Range", ["low", "high"]);
-  #latency = new Plot("Latency, frame written to published", ["latency"]);
+  #latency = new Plot("Latency", ["latency"]);
   #ledger = new Plot("Ledger", ["raw", "made"]);
   #fill = new Plot("Buffer", ["fill"]);
   #drawnFor = "";
@@ -49,16 +49,18 @@ export class Measures {
     if (!known.length) return this.#range.hide();
     const low = known.reduce((a, b) => Math.min(a, b));
     const high = known.reduce((a, b) => Math.max(a, b));
+    const room = low === high ? Math.abs(low) || 1 : 0;
     const { units, variable } = facts.findLast((one) => typeof one.min === "number");
     const { seconds, times } = series;
     const [first, last] = [seconds[0], Math.max(seconds.at(-1), seconds[0] + 1e-3)];
-    const { step, values } = clockTicks(first, last, 3);
     const calendar = isCalendar(times[0]);
+    const { step, values } = clockTicks(first, last, calendar ? 3 : 5);
     const x = {
       low: first, high: last, ticks: values.map((v) => [v, tickLabel(v, step, calendar)]),
     };
-    const y = { low, high, ticks: ticks(low, high, 3).map((v) => [v, String(v)]) };
-    const told = `${variable ?? series.product}, smallest and largest${units ? `, ${units}` : ""}`;
+    const y = { low: low - room, high: high + room, ticks: ticks(low - room, high + room, 3).map((v) => [v, showNumber(v)]) };
+    const of = `${variable ?? series.product}${units ? ` in ${showUnits(units)}` : ""}:`;
+    const told = [[of, ""], ["smallest", "low"], ["largest", "high"]];
     this.#range.show(told, x, y, seconds, [lows, highs]);
   }
 
@@ -66,15 +68,12 @@ export class Measures {
     const known = latency.filter(Number.isFinite);
     if (!known.length) return this.#latency.hide();
     const sorted = known.slice().sort((a, b) => a - b);
-    const told = [
-      `${showDuration(Math.max(0, known.at(-1)))}`,
-      `median ${showDuration(Math.max(0, sorted[sorted.length >> 1]))}`,
-    ];
+    const told = `last ${showDuration(known.at(-1))}, median ${showDuration(sorted[sorted.length >> 1])}`;
     const high = Math.max(sorted.at(-1), 0.001);
     // The file server's clock may be ahead: then values below zero are shown as such.
     const low = Math.min(0, sorted[0]);
     const y = { low, high: high * 1.05, ticks: ticks(low, high, 2).map((v) => [v, `${v} s`]) };
-    this.#latency.show(told.join(", "), x, y, t, [latency]);
+    this.#latency.show([[told, ""]], x, y, t, [latency]);
   }
 
   #showLedger({ t, raw, made }, x) {
@@ -88,8 +87,7 @@ export class Measures {
       low, high, scale: Math.log,
       ticks: sizeTicks(low, high, 3).map((v) => [v, showTick(v)]),
     };
-    const less = lastRaw > lastMade ? `, ${(lastRaw / lastMade).toPrecision(2) * 1} times less` : "";
-    const told = `${showBytes(lastRaw)} raw, ${showBytes(lastMade)} out${less}`;
+    const told = [[`raw ${showBytes(lastRaw)}`, "raw"], [`brought out ${showBytes(lastMade)}`, "made"]];
     this.#ledger.show(told, x, y, t, [raw, made]);
   }
 
@@ -105,7 +103,7 @@ export class Measures {
       low: 0, high,
       ticks: ticks(0, high * 100, 2).map((v) => [v / 100, `${v} %`]),
     };
-    this.#fill.show(told, x, y, t, [fill]);
+    this.#fill.show([[told, ""]], x, y, t, [fill]);
   }
 }
 
@@ -113,7 +111,7 @@ export class Measures {
 function timeAxis(t) {
   const low = t[0];
   const high = Math.max(t.at(-1), low + 1);
-  const { values } = clockTicks(0, high - low, 3);
+  const { values } = clockTicks(0, high - low, 4);
   return { low, high, ticks: values.map((v) => [low + v, v === 0 ? "0 s" : shortDuration(v)]) };
 }
 

@@ -1,6 +1,7 @@
 import { Album } from "./album.js";
 import { Comparer } from "./comparison.js";
 import { element } from "./element.js";
+import { icon } from "./icon.js";
 import { actOf, keyHelp } from "./keys.js";
 import { Lens } from "./lens.js";
 import SHEET from "./live.css" with { type: "css" };
@@ -82,9 +83,9 @@ class View {
   #host;
 
   #build(host) {
-    const sign = (text, label, does) => element("button", {
+    const sign = (name, label, does) => element("button", {
       type: "button", className: "sign", "aria-label": label, title: label, onclick: does,
-    }, text);
+    }, icon(name));
     this.#root = element("div", { className: "live", tabIndex: -1 });
     this.#masthead = new Masthead([
       this.#stop.pause, this.#stop.button,
@@ -92,8 +93,8 @@ class View {
         type: "button", title: "Show one more product", onclick: () => this.#wall.more(this.#album),
       }, "Add view"),
       themeButton(this.#root),
-      sign("⛶", "Full screen (F)", () => this.#fullScreen()),
-      sign("?", "Keys (?)", () => this.#help.showModal()),
+      sign("whole", "Full screen (F)", () => this.#fullScreen()),
+      sign("help", "Keys (?)", () => this.#help.showModal()),
     ]);
     this.#root.append(
       this.#masthead.element,

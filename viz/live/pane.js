@@ -1,6 +1,6 @@
 import { isHole, seriesId } from "./album.js";
 import { element, say, set } from "./element.js";
-import { showNumber } from "./quantity.js";
+import { showNumber, showUnits } from "./quantity.js";
 import { Sheet } from "./sheet.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -107,7 +107,7 @@ export class Pane {
     set(this.#handle, { "aria-valuenow": Math.round(100 * this.#split) });
     const both = mode === "difference" || mode === "difference-8";
     say(this.#mine, mode === "off" || (mode === "blink" && comparison.lit) ? "" : both
-      ? `${run} − ${comparison.run}` : run);
+      ? `| ${run} − ${comparison.run} |` : run);
     say(this.#theirs, mode === "off" || both || (mode === "blink" && !comparison.lit)
       ? "" : comparison.run);
   }
@@ -119,7 +119,7 @@ export class Pane {
     set(this.#hold, { "aria-pressed": this.held !== null });
     say(this.#range, rangeOf(seen?.facts ?? {}));
     let word = "";
-    if (!line) word = this.#time === null ? "No picture yet" : "No picture at this time or before";
+    if (!line) word = this.#time === null || !this.seriesId ? "No picture yet" : "No picture at this time or before";
     else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
     say(this.#word, word);
@@ -158,7 +158,7 @@ export class Pane {
 function rangeOf({ min, max, nan, units }) {
   if (typeof min !== "number" || typeof max !== "number") return "";
   const gaps = nan ? `, ${nan} without value` : "";
-  return `${showNumber(min)} to ${showNumber(max)}${units ? ` ${units}` : ""}${gaps}`;
+  return `${showNumber(min)} to ${showNumber(max)}${units ? ` ${showUnits(units)}` : ""}${gaps}`;
 }
 
 function describe(line) {

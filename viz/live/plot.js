@@ -1,4 +1,4 @@
-import { drawn, element, say, set } from "./element.js";
+import { drawn, element, set } from "./element.js";
 
 const PLOT_WIDTH = 300;
 const PLOT_HEIGHT = 84;
@@ -32,13 +32,18 @@ export class Plot {
   #toX = null;
 
   /**
-   * `value` is the heading's text, `x` and `y` are axes {low, high, ticks: [[value, label]],
+   * `value` is the heading's text in parts [text, class], the class being that of the curve that it
+   * is about; `x` and `y` are axes {low, high, ticks: [[value, label]],
    * scale}, `lists` the values of each curve against `at`.
    */
   show(value, x, y, at, lists) {
     this.element.hidden = false;
-    say(this.#value, value);
-    set(this.#svg, { "aria-label": `${this.title}: ${value}` });
+    const told = value.map(([text]) => text).join(" ");
+    if (this.#value.textContent !== told) {
+      this.#value.replaceChildren(...value.flatMap(([text, className]) =>
+        [" ", element("span", { className }, text)]));
+    }
+    set(this.#svg, { "aria-label": `${this.title}: ${told}` });
     const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (PLOT_WIDTH - LEFT - RIGHT);
     this.#toX = toX;
     const scale = y.scale ?? ((v) => v);
@@ -86,6 +91,6 @@ function path(at, list, toX, toY) {
     if (high > low) parts.push(`${x} ${toY(high).toFixed(1)}`);
   }
   if (!parts.length) return "";
-  // A line of no length shows a lone value, as a dot.
+  if (parts.length === 1) return `M${parts[0]}m-1.5 0h3`; // a lone value is to be seen as well
   return `M${parts[0]}L${parts.join("L")}`;
 }

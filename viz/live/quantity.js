@@ -1,3 +1,4 @@
+const POWERS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** A size in binary units with three significant digits: "1.52 GiB". */
@@ -25,9 +26,15 @@ export function showDuration(seconds) {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A number of three significant digits. */
+/** A number of three significant digits, with a minus sign that is as wide as a plus. */
 export function showNumber(value) {
-  return String(Number(value.toPrecision(3)));
+  return String(Number(value.toPrecision(3))).replaceAll("-", "−");
+}
+
+/** Units as they are printed: "m s⁻¹" for "m s-1". */
+export function showUnits(units) {
+  return String(units).replace(/(?<=[a-zA-Z])-?\d+/g, (power) =>
+    [...power].map((sign) => POWERS["-0123456789".indexOf(sign)]).join(""));
 }
 
 /** A number with its noun: "1 frame", "3 frames". */

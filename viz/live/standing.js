@@ -39,7 +39,8 @@ function ended(status, told) {
     ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
     : "";
   if (status.state === "done") return told("good", `Done: ${frames(status)}.${took}`);
-  const why = sentenceOf(outcome.message ?? "") || (status.state === "failed" ? "Failed." : "Stopped.");
+  const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
+  const why = /[.!?]$/.test(message) ? message : `${message}.`;
   return told(status.state === "failed" ? "bad" : "quiet", `${why}${took}${saved}`,
     `burstlens resume ${status.run}`);
 }
@@ -78,8 +79,4 @@ function frames(status) {
 
 function published(status) {
   return Object.values(status.products ?? {}).some((product) => product.published > 0);
-}
-
-function sentenceOf(text) {
-  return text && `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }

@@ -18,7 +18,7 @@ export class Stop {
   constructor(source) {
     this.#source = source;
     this.button = element("button", {
-      type: "button", className: "stop", disabled: true, onclick: () => this.#open(),
+      type: "button", className: "stop", hidden: true, onclick: () => this.#open(),
     }, "Stop…");
     this.pause = element("button", { type: "button", hidden: true, onclick: () => this.#togglePause() });
     this.#orders = element("div", { className: "orders" }, ...ORDERS.map(([what, label, text]) =>
@@ -39,7 +39,7 @@ export class Stop {
     this.#run = status?.run ?? "";
     this.#paused = status?.paused;
     const over = !status || isOver(status);
-    this.button.disabled = over;
+    this.button.hidden = over;
     const able = this.#source.ask !== null;
     this.pause.hidden = over || !able || typeof this.#paused !== "boolean";
     say(this.pause, this.#paused ? "Go on watching" : "Pause pictures");

@@ -1,4 +1,5 @@
 import { element } from "./element.js";
+import { icon } from "./icon.js";
 
 const KEY = "burstlens-theme";
 
@@ -18,7 +19,7 @@ export function themeButton(root) {
       apply();
       remember(chosen);
     },
-  }, "◐");
+  }, icon("theme"));
 }
 
 // Storage may be forbidden, under file:// or in a sandboxed frame.

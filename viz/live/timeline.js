@@ -118,10 +118,12 @@ export class Timeline {
     const { step, values } = clockTicks(this.#first, Math.max(last, this.#first + this.#span),
       Math.max(2, this.#width / 110));
     this.#ticks.replaceChildren(...values.flatMap((value) => {
-      const x = this.#x(value).toFixed(1);
+      const x = Number(this.#x(value).toFixed(1));
+      const anchor = x < 30 ? "start" : x > this.#width - 30 ? "end" : "middle";
+      const textX = { start: 1, middle: x, end: this.#width - 1 }[anchor];
       return [
         drawn("path", { d: `M${x} ${RAIL + 10}v4` }),
-        drawn("text", { x, y: HEIGHT - 4, "text-anchor": "middle" },
+        drawn("text", { x: textX, y: HEIGHT - 4, "text-anchor": anchor },
           tickLabel(value, step, calendar)),
       ];
     }));

@@ -1,4 +1,5 @@
 import { element, say, set } from "./element.js";
+import { icon } from "./icon.js";
 import { RATES } from "./player.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -14,10 +15,10 @@ export class Transport {
       does();
       changed();
     };
-    const button = (sign, label, does) => element("button", {
+    const button = (name, label, does) => element("button", {
       type: "button", className: "sign", "aria-label": label, title: label, onclick: act(does),
-    }, sign);
-    this.#play = button("▶", "Play", () => player.toggle());
+    }, icon(name));
+    this.#play = button("play", "Play", () => player.toggle());
     this.#follow = element("button", {
       type: "button", className: "follow", title: "Always show the newest (L)",
       onclick: act(() => player.follow()),
@@ -28,10 +29,10 @@ export class Transport {
     }, ...RATES.map((value) => element("option", { value, selected: value === player.rate }, `${value} /s`)));
     this.element = element("div", { className: "transport" },
       element("div", { className: "buttons" },
-        button("⏮", "First (Home)", () => player.first()),
-        button("◀", "One back (←)", () => player.step(-1)),
+        button("first", "First (Home)", () => player.first()),
+        button("back", "One back (←)", () => player.step(-1)),
         this.#play,
-        button("▶|", "One on (→)", () => player.step(1)),
+        button("on", "One on (→)", () => player.step(1)),
         rate, this.#follow),
       element("div", { className: "shown" }, this.#when, this.#count));
   }
@@ -40,9 +41,11 @@ export class Transport {
     const { times, index } = player;
     say(this.#when, index < 0 ? "—" : timeLabel(times[index]));
     say(this.#count, index < 0 ? "no frame yet" : `${index + 1} of ${times.length}`);
-    say(this.#play, player.playing ? "❚❚" : "▶");
     const label = player.playing ? "Pause (space)" : "Play (space)";
-    set(this.#play, { "aria-label": label, title: label });
+    if (this.#play.title !== label) {
+      set(this.#play, { "aria-label": label, title: label });
+      this.#play.replaceChildren(icon(player.playing ? "pause" : "play"));
+    }
     set(this.#follow, { "aria-pressed": player.following });
   }
 }

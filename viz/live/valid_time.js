@@ -31,7 +31,7 @@ export function timeSeconds(key) {
 export function tickLabel(seconds, step, calendar) {
   if (!calendar) return `${Number(seconds.toFixed(3))} s`;
   const date = new Date(seconds * 1000);
-  if (step >= 86400 || seconds % 86400 === 0) {
+  if (step >= 86400 || (step >= 3600 && seconds % 86400 === 0)) {
     return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
   }
   return date.toISOString().slice(11, step < 60 ? 19 : 16);
