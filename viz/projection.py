@@ -52,6 +52,7 @@ class Projection:
 
     def north(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The direction of north at points of the plane: radians from its y, clockwise."""
+        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         lon, lat = self.inverse(x, y)
         # A step that stays on the same side of the pole, and is far above float rounding.
         step = np.where(lat < 0, 1e-3, -1e-3)
