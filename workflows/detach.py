@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import contextlib
+import os
 import subprocess
 import sys
 import time
@@ -31,6 +32,7 @@ def detach(run: RunDir) -> int:
     with log.open("ab") as stream:
         child = subprocess.Popen(
             _command(run),
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
@@ -85,6 +87,14 @@ def is_ended_at_logout(folder: Path = LOGIND) -> bool:
             settings.read(path)
             ends = settings.getboolean("Login", "KillUserProcesses", fallback=ends)
     return ends
+
+
+def _environment() -> dict[str, str]:
+    """This process's, without a notebook's matplotlib backend: a worker has no notebook."""
+    inline = os.environ.get("MPLBACKEND", "").startswith("module://matplotlib_inline")
+    return {
+        name: value for name, value in os.environ.items() if not (inline and name == "MPLBACKEND")
+    }
 
 
 def _command(run: RunDir) -> list[str]:

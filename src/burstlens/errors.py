@@ -17,6 +17,10 @@ TRANSIENT_ERRNO = frozenset(
 class BurstlensError(Exception):
     """An expected failure. Its message is complete: what happened, where, what to do."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback, as the command line shows none."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class RecipeError(BurstlensError):
     """The recipe is wrong: mend the file."""

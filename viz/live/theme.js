@@ -14,7 +14,9 @@ export function themeButton(root) {
   return element("button", {
     type: "button", className: "sign", "aria-label": "Light or dark", title: "Light or dark",
     onclick: () => {
-      const now = chosen ?? (dark.matches ? "dark" : "light");
+      const scheme = getComputedStyle(root).colorScheme; // one of both where a notebook has set it
+      const system = dark.matches ? "dark" : "light";
+      const now = chosen ?? (scheme.includes(" ") ? system : scheme);
       chosen = now === "dark" ? "light" : "dark";
       apply();
       remember(chosen);

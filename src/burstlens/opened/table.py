@@ -9,20 +9,23 @@ from datetime import UTC, datetime
 from burstlens import valid_time
 from burstlens.printable import printable
 
+LONG = 32
+"""Characters of a cell beyond which it may be broken into lines."""
+
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
     """A table of texts. Each text is escaped: it may come from a file of somebody else's."""
     head = "".join(f'<th scope="col" style="text-align:left">{text_html(it)}</th>' for it in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="text-align:left">{text_html(cell)}</td>' for cell in row)
-        + "</tr>"
-        for row in rows
-    )
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return (
         f'<table><caption style="text-align:left">{text_html(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def _cell(text: str) -> str:
+    wrap = "normal" if len(text) > LONG else "nowrap"
+    return f'<td style="text-align:left;white-space:{wrap}">{text_html(text)}</td>'
 
 
 def text_html(text: object) -> str:
