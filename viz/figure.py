@@ -14,13 +14,18 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
 from burstlens import valid_time
+from burstlens.errors import FrameError
 from burstlens.viz import grid, style
+from burstlens.viz.colour_bar import minus
 from burstlens.viz.field import Field
+from burstlens.viz.graticule import Extent
+from burstlens.viz.layering import Layers, drawn
+from burstlens.viz.layers import Nest
 from burstlens.viz.map import MapOptions
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.rings import rings
-from burstlens.viz.sheet import BOTTOM, LEFT, RIGHT, TOP, Look, Sheet, minus, sheet
+from burstlens.viz.sheet import BOTTOM, LEFT, RIGHT, TOP, Look, Sheet, sheet
 from burstlens.viz.units import printed
 
 _ENLARGED = 2.0
@@ -29,26 +34,26 @@ not once a pixel. Below, a pixel is made of all the values beneath it."""
 
 
 def draw(
-    field: Field, options: MapOptions, out: Path, context: Context, *, start: str | None
+    field: Field,
+    options: MapOptions,
+    out: Path,
+    context: Context,
+    *,
+    start: str | None,
+    layers: Layers | None = None,
 ) -> dict[str, Any]:
     """Draw the field as a PNG of exactly the asked size, and return what was used.
 
     The facts are ``limits``, ``colormap``, ``size`` (pixels) and ``outside`` (how many values
     are below and above the limits). The same frame gives the same bytes. ``start`` is the
-    valid-time key of the model's start, if known.
+    valid-time key of the model's start, if known; ``layers`` are laid over the field.
     """
     plane = grid.separated(field.plane)
-    limits = _limits(field, options, context)
-    signed = _is_centred(field, options, limits)
-    if signed:
-        bound = max(abs(limits[0]), abs(limits[1]))
-        limits = (-bound, bound)
-    name = options.colormap or style.colormap_name(field.units, field.long_name, signed)
+    name, limits, bounds = _colours(field, options, context)
     extent, aspect = _extent(plane)
     shape = (extent[3] - extent[2]) / (extent[1] - extent[0]) * aspect
     width, height = picture_size(options, shape)
     title = options.title or style.words(field.name, field.long_name)
-    stamp = valid_time.label(context.time)
     paper = sheet(
         Look(
             width,
@@ -57,8 +62,11 @@ def draw(
             extent,
             aspect,
             plane.units,
-            plane.geographic,
+            plane.projection,
+            options.coast,
+            tuple((nest.name, _nest_extent(nest, field)) for nest in options.nests),
             limits,
+            bounds,
             options.log,
             name,
             printed(field.units),
@@ -67,11 +75,14 @@ def draw(
             maker="  ·  ".join(part for part in (context.run, _maker(context)) if part),
         )
     )
-    painted = [_paint(paper, plane, field), *_marks(paper, plane, field, options.mark)]
-    painted += rings(paper, plane, field, context.marks)
+    painted = [_paint(paper, plane, field)]
     outside = int(np.sum(field.values < limits[0])), int(np.sum(field.values > limits[1]))
-    words = stamp, _lead(context.time, start), _caption(field)
-    write_png(paper.print(painted, words, outside), out, _metadata(field, context), options.dpi)
+    words = _stamp(context.time), _lead(context.time, start), _caption(field)
+    with drawn(layers or Layers(), paper.axes, plane) as over:
+        over += _marks(paper, plane, field, options.mark)
+        over += rings(paper, plane, field, context.marks)
+        pixels = paper.print(painted, words, outside, over)
+        write_png(pixels, out, _metadata(field, context), options.dpi)
     return {
         "limits": list(limits),
         "colormap": name,
@@ -89,6 +100,24 @@ def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:
     body = min(max(body, 0.25 * options.width_px), 1.5 * options.width_px)
     # Even numbers: video encoders ask for them.
     return options.width_px, 2 * round((body + (TOP + BOTTOM) * point) / 2)
+
+
+def _colours(
+    field: Field, options: MapOptions, context: Context
+) -> tuple[str, tuple[float, float], tuple[float, ...]]:
+    """The colour map's name, the limits, and the edges of the colours where these are steps."""
+    free = not (options.log or options.centred or isinstance(options.limits, tuple))
+    usual = style.scale_name(field.units, field.name, field.long_name) if free else None
+    name = options.colormap or usual
+    if name in style.SCALES:
+        edges = style.SCALES[name].edges
+        return name, (edges[0], edges[-1]), edges
+    limits = _limits(field, options, context)
+    signed = _is_centred(field, options, limits)
+    if signed:
+        bound = max(abs(limits[0]), abs(limits[1]))
+        limits = (-bound, bound)
+    return name or style.colormap_name(field.units, field.long_name, signed), limits, ()
 
 
 def _limits(field: Field, options: MapOptions, context: Context) -> tuple[float, float]:
@@ -116,12 +145,31 @@ def _is_centred(field: Field, options: MapOptions, limits: tuple[float, float]) 
     return style.is_signed(field.units, field.long_name, *limits)
 
 
-def _extent(plane: grid.Plane) -> tuple[tuple[float, float, float, float], float]:
+def _extent(plane: grid.Plane) -> tuple[Extent, float]:
     """Edges (left, right, bottom, top) half a cell beyond the points; height of a unit of y."""
     x, y = _corners(plane)
     extent = (float(x.min()), float(x.max()), float(y.min()), float(y.max()))
     middle = math.radians((extent[2] + extent[3]) / 2)
     return extent, 1 / max(math.cos(middle), 0.05) if plane.geographic else 1.0
+
+
+def _nest_extent(nest: Nest, field: Field) -> Extent:
+    """Where a nest lies on the plane of its parent. FrameError where that has no rows of cells.
+
+    The parent's cell ``i_parent_start`` (from 1) is the nest's first one.
+    """
+    plane = grid.separated(field.plane)
+    if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2:
+        raise FrameError("nests: the grid that is shown has no straight rows and columns")
+    ends = []
+    for points, first, step, start, end in (
+        (plane.x, field.first[1], field.step[1], nest.i_parent_start, nest.e_we),
+        (plane.y, field.first[0], field.step[0], nest.j_parent_start, nest.e_sn),
+    ):
+        cell = float(points[1] - points[0]) / step
+        low = float(points[0]) + (start - 1 - first - 0.5) * cell
+        ends += [low, low + (end - 1) / nest.parent_grid_ratio * cell]
+    return ends[0], ends[1], ends[2], ends[3]
 
 
 def _corners(plane: grid.Plane) -> tuple[grid.Array, grid.Array]:
@@ -202,16 +250,25 @@ def _caption(field: Field) -> str:
     return caption
 
 
+def _stamp(time: str) -> str:
+    label = valid_time.label(time)
+    return f"valid {label}" if valid_time.is_calendar(time) else label
+
+
 def _lead(time: str, start: str | None) -> str:
-    """How long after the model's start, as people write it; empty when it cannot be told."""
+    """Start of the model and time since, as people write them; empty when that cannot be told."""
     if not start or not (valid_time.is_calendar(time) and valid_time.is_calendar(start)):
         return ""
     seconds = round(valid_time.seconds(time) - valid_time.seconds(start))
-    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
     if seconds < 0:
         return ""
-    return f"{' '.join(parts)} after the start" if parts else "at the start"
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
+    lead = " ".join(parts) or "0 h"
+    if start.startswith("0"):
+        # Idealized runs begin in year 1, which tells nobody anything.
+        return f"{lead} after the start" if seconds else "at the start"
+    return f"init {valid_time.label(start)}  ·  +{lead}"
 
 
 def _maker(context: Context) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.layers import Contours, Nest, Place, Wind
 from burstlens.viz.product import Context, Made
 
 if TYPE_CHECKING:
@@ -65,6 +66,34 @@ class MapOptions:
     mark: Literal["min", "max", "both"] | None = None
     """Mark where the smallest or largest value is."""
 
+    contours: Contours | None = None
+    """Lines of equal value of a variable: `{ variable = "PSFC", units = "hPa", interval = 4 }`."""
+
+    barbs: Wind | None = None
+    """Wind barbs in knots: `{}` for WRF's 10 m wind, else `{ u = "U", v = "V", level = 12 }`."""
+
+    vectors: Wind | None = None
+    """The wind as arrows."""
+
+    streamlines: Wind | None = None
+    """The wind as streamlines."""
+
+    cities: tuple[Place, ...] | str = ()
+    """Named points: `[{ name = "Havana", lat = 23.13, lon = -82.38 }]`, or a CSV file of the
+    recipe's folder with the columns name, lat, lon (or name, x, y)."""
+
+    stations: tuple[Place, ...] | str = ()
+    """The same, with triangles."""
+
+    track: tuple[Place, ...] | str = ()
+    """Points that a line joins, in the order given; a list or a CSV file as for `cities`."""
+
+    nests: tuple[Nest, ...] = ()
+    """Domains inside this one, to be outlined, as `namelist.input` tells them."""
+
+    coast: bool = True
+    """Coastlines and borders, where the frame is on the earth."""
+
     width_px: int = 900
     """Width of the picture, in pixels."""
 
@@ -95,6 +124,8 @@ class MapKind:
 
     def preload(self) -> None:
         """Import matplotlib and the colour maps, which takes a worker about a second."""
+        import pyproj  # noqa: F401
+
         from burstlens.viz import figure, style  # noqa: F401
 
         style.colormap("batlow")
@@ -104,8 +135,9 @@ class MapKind:
         return ("png",)
 
     def ships(self, options: MapOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
+        """The CSV files of places and tracks."""
+        named = (options.cities, options.stations, options.track)
+        return tuple(name for name in named if isinstance(name, str))
 
     def wants_limits(self, options: MapOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
@@ -125,9 +157,12 @@ class MapKind:
         """Draw the PNG. FrameError when all values are NaN."""
         from burstlens.viz.field import read_field
         from burstlens.viz.figure import draw
+        from burstlens.viz.layering import read_layers
 
         shown = read_field(
             frame, options.variable, level=options.level, crop=options.crop, units=options.units
         )
-        drawn = draw(shown, options, out, context, start=context.start or frame.start)
+        layers = read_layers(options, frame, context.files)
+        start = context.start or frame.start
+        drawn = draw(shown, options, out, context, start=start, layers=layers)
         return Made("png", shown.facts() | drawn)

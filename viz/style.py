@@ -1,13 +1,15 @@
 """The one place for looks: which colours a quantity gets, names in words, fonts and greys.
 
 Colour maps are perceptually uniform: cmocean (Thyng et al. 2016, Oceanography 29(3)) and
-Scientific colour maps (Crameri et al. 2020, Nature Communications 11, 5444).
+Scientific colour maps (Crameri et al. 2020, Nature Communications 11, 5444). Reflectivity and rain
+have the steps and colours that forecasters read without a legend.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 from burstlens.errors import RecipeError
@@ -31,6 +33,37 @@ _COLOURS: tuple[tuple[str, str], ...] = (
     (r"^(W m-2|J kg-1)$", "cmocean.solar"),
     (r"^(m|cm|mm|km|kn)[ /](s|h)(-1)?$|^kn$", "cmocean.speed"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Colours in steps: ``colours[n]`` between ``edges[n]`` and ``edges[n + 1]``, in ``units``."""
+
+    units: str
+    edges: tuple[float, ...]
+    colours: tuple[str, ...]
+    below: str
+    above: str
+
+
+_PALE = "#f4f5f6"
+_NWS = (
+    "#04e9e7", "#019ff4", "#0300f4", "#02fd02", "#01c501", "#008e00", "#fdf802",
+    "#e5bc00", "#fd9500", "#fd0000", "#d40000", "#bc0000", "#f800fd", "#9854c6",
+)  # fmt: skip
+"""The US National Weather Service's, as its radar and precipitation pages show them."""
+SCALES = {
+    # NWS WSR-88D base reflectivity: 5 dBZ a colour, from 5 dBZ.
+    "nws_reflectivity": Scale("dBZ", tuple(range(5, 80, 5)), _NWS, _PALE, "#fdfdfd"),
+    # NWS Advanced Hydrologic Prediction Service, observed precipitation, its steps of inches
+    # (0.01, 0.10, 0.25 ... 10) as round millimetres.
+    "nws_rain": Scale(
+        "mm", (0.2, 2, 5, 10, 25, 40, 50, 65, 75, 100, 125, 150, 200, 250, 400), _NWS, _PALE,
+        "#fdfdfd",
+    ),
+}  # fmt: skip
+"""Colours in steps, by the name that a recipe may give them as well."""
+
 _SIGNED = "cmocean.balance"
 _DEFAULT = "cmcrameri.batlow"
 _NAMES = {
@@ -82,13 +115,23 @@ def colormap_name(units: str, long_name: str, signed: bool) -> str:
     return next((name for unit, name in _COLOURS if re.search(unit, units)), _DEFAULT)
 
 
+def scale_name(units: str, name: str, long_name: str) -> str | None:
+    """The steps of colours that a quantity is always shown in; None for most."""
+    if units == "dBZ":
+        return "nws_reflectivity"
+    # RAINC, RAINNC and their kin: amounts on the ground, not mixing ratios in the air.
+    wet = re.search(r"rain|precip", f"{name} {long_name}", re.IGNORECASE)
+    return "nws_rain" if units in ("mm", "kg m-2") and wet else None
+
+
 def colormap(name: str) -> Any:
     """The matplotlib colour map of that name, from cmocean, cmcrameri or matplotlib.
 
     A bare name is looked for in all three, ``cmocean.balance`` and ``cmcrameri.vik`` in the one
-    named. Raises RecipeError with near names.
+    named; those of :data:`SCALES` are known as well. Raises RecipeError with near names.
     """
     import matplotlib
+    from matplotlib.colors import ListedColormap
 
     with warnings.catch_warnings():
         # cmocean 4.0 uses what matplotlib 3.11 calls deprecated: nothing a user can mend.
@@ -96,6 +139,10 @@ def colormap(name: str) -> Any:
         from cmcrameri import cm as crameri
         from cmocean import cm as ocean
 
+    if name in SCALES:
+        scale = SCALES[name]
+        colours = ListedColormap(scale.colours, name)
+        return colours.with_extremes(bad=MISSING, under=scale.below, over=scale.above)
     library, _, bare = name.rpartition(".")
     sources: dict[str, Any] = {
         "cmocean": ocean.cmap_d,
@@ -105,5 +152,5 @@ def colormap(name: str) -> Any:
     for source, maps in sources.items():
         if library in ("", source) and bare in maps:
             return maps[bare].with_extremes(bad=MISSING)
-    known = [bare for maps in sources.values() for bare in maps]
+    known = [*SCALES, *(bare for maps in sources.values() for bare in maps)]
     raise RecipeError(f"there is no colour map {name!r}{did_you_mean(bare, known)}")

@@ -104,3 +104,117 @@ def copy_with() -> Callable[..., None]:
                 variable[:] = new.get(name, stored[:])
 
     return copy
+
+
+@pytest.fixture
+def wrf_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a WRF-like frame of T2, PSFC, U10, V10, U and V on a projection of the earth.
+
+    Its XLAT and XLONG come from the formulas of Snyder (1987, USGS Professional Paper 1395:
+    14-5 for the rotated pole, 7-4 Mercator, 15 Lambert, 21 stereographic; sphere), not from PROJ.
+    The grid's middle lies at ``middle`` (x, y) metres of the projection's own plane.
+    """
+    import numpy as np
+
+    radius = 6370000.0
+
+    def lambert(x: Any, y: Any, of: dict[str, float]) -> tuple[Any, Any]:
+        one, two, zero = (np.radians(of[k]) for k in ("TRUELAT1", "TRUELAT2", "MOAD_CEN_LAT"))
+        t = lambda phi: np.tan(np.pi / 4 + phi / 2)  # noqa: E731
+        n = np.sin(one)
+        if one != two:
+            n = np.log(np.cos(one) / np.cos(two)) / np.log(t(two) / t(one))
+        f = np.cos(one) * t(one) ** n / n
+        rho_0 = radius * f / t(zero) ** n
+        rho = np.sign(n) * np.hypot(x, rho_0 - y)
+        theta = np.arctan2(np.sign(n) * x, np.sign(n) * (rho_0 - y))
+        lat = 2 * np.arctan((radius * f / rho) ** (1 / n)) - np.pi / 2
+        return of["STAND_LON"] + np.degrees(theta / n), np.degrees(lat)
+
+    def stereographic(x: Any, y: Any, of: dict[str, float]) -> tuple[Any, Any]:
+        side = np.sign(of["TRUELAT1"])
+        k = (1 + np.sin(np.radians(abs(of["TRUELAT1"])))) / 2
+        c = 2 * np.arctan(np.hypot(x, y) / (2 * radius * k))
+        return of["STAND_LON"] + np.degrees(np.arctan2(x, -side * y)), side * (90 - np.degrees(c))
+
+    def mercator(x: Any, y: Any, of: dict[str, float]) -> tuple[Any, Any]:
+        scale = radius * np.cos(np.radians(of["TRUELAT1"]))
+        lat = np.degrees(2 * np.arctan(np.exp(y / scale)) - np.pi / 2)
+        return of["STAND_LON"] + np.degrees(x / scale), lat
+
+    def rotated(x: Any, y: Any, of: dict[str, float]) -> tuple[Any, Any]:
+        """WPS's rotate_coords (geogrid/src/module_llxy.F), from the computational grid."""
+        lat, lon = np.radians(np.degrees(y / radius)), x / radius
+        if abs(of["POLE_LAT"]) == 90:
+            return np.degrees(lon) + of["CEN_LON"], np.degrees(lat)
+        pole, turn = np.radians(of["POLE_LAT"]), np.radians(of["POLE_LON"])
+        sin = np.cos(pole) * np.cos(lat) * np.cos(lon - turn) + np.sin(pole) * np.sin(lat)
+        along = np.sin(pole) * np.cos(lat) * np.cos(lon - turn) - np.cos(pole) * np.sin(lat)
+        across = np.cos(lat) * np.sin(lon - turn)
+        return np.degrees(np.arctan2(across, along)) - of["STAND_LON"], np.degrees(np.arcsin(sin))
+
+    inverse = {1: lambert, 2: stereographic, 3: mercator, 6: rotated}
+
+    def write(
+        map_proj: int,
+        *,
+        size: tuple[int, int] = (60, 50),
+        spacing: float = 30000.0,
+        middle: tuple[float, float] = (0.0, 0.0),
+        without: tuple[str, ...] = (),
+        **attributes: float,
+    ) -> Path:
+        path = tmp_path / f"wrfout_{map_proj}.nc"
+        lonlat = inverse[map_proj]
+        # POLE_LAT and POLE_LON are ours as soon as they are given, else those of no rotation.
+        known = {"POLE_LAT": 90.0, "POLE_LON": 0.0, "TRUELAT2": 0.0, "MOAD_CEN_LAT": 0.0}
+        known |= {"CEN_LON": 0.0, "CEN_LAT": 0.0, "STAND_LON": 0.0, "TRUELAT1": 0.0} | attributes
+        nx, ny = size
+        x = middle[0] + (np.arange(nx) - (nx - 1) / 2) * spacing
+        y = middle[1] + (np.arange(ny) - (ny - 1) / 2) * spacing
+        x_faces = np.append(x - spacing / 2, x[-1] + spacing / 2)
+        y_faces = np.append(y - spacing / 2, y[-1] + spacing / 2)
+        cen_lon, cen_lat = lonlat(np.array(middle[0]), np.array(middle[1]), known)
+        known |= {"CEN_LON": float(cen_lon), "CEN_LAT": float(cen_lat)}
+        with netCDF4.Dataset(os.fspath(path), "w") as data:
+            data.setncatts({key: np.float32(value) for key, value in known.items()})
+            data.setncatts(
+                {
+                    "MAP_PROJ": np.int32(map_proj),
+                    "DX": np.float32(spacing),
+                    "DY": np.float32(spacing),
+                    "WEST-EAST_GRID_DIMENSION": np.int32(nx + 1),
+                    "SOUTH-NORTH_GRID_DIMENSION": np.int32(ny + 1),
+                    "SIMULATION_START_DATE": "2005-08-28_00:00:00",
+                }
+            )
+            sizes = {"Time": None, "west_east": nx, "south_north": ny}
+            sizes |= {"west_east_stag": nx + 1, "south_north_stag": ny + 1}
+            for name, length in sizes.items():
+                data.createDimension(name, length)
+            fields: dict[str, tuple[tuple[str, str], Any, str]] = {}
+            rows, columns = "south_north", "west_east"
+            for suffix, dims, (px, py) in (
+                ("", (rows, columns), (x, y)),
+                ("_U", (rows, columns + "_stag"), (x_faces, y)),
+                ("_V", (rows + "_stag", columns), (x, y_faces)),
+            ):
+                lon, lat = lonlat(*np.meshgrid(px, py), known)
+                lon = (lon + 180) % 360 - 180
+                fields[f"XLONG{suffix}"] = dims, lon, "degree_east"
+                fields[f"XLAT{suffix}"] = dims, lat, "degree_north"
+                if not suffix:
+                    fields["T2"] = dims, 260 + 0.4 * (90 - np.abs(lat)), "K"
+                    fields["PSFC"] = dims, 1e5 + 3e3 * np.hypot(*np.meshgrid(x, y)) / 1e6, "Pa"
+                    fields["U10"] = dims, np.full((ny, nx), 10.0), "m s-1"
+                    fields["V10"] = dims, np.zeros((ny, nx)), "m s-1"
+            fields["U"] = (rows, columns + "_stag"), np.full((ny, nx + 1), 3.0), "m s-1"
+            fields["V"] = (rows + "_stag", columns), np.full((ny + 1, nx), 4.0), "m s-1"
+            for name, (dims, values, units) in fields.items():
+                if name not in without:
+                    variable = data.createVariable(name, "f4", ("Time", *dims))
+                    variable.units = units
+                    variable[0] = values
+        return path
+
+    return write

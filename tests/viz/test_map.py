@@ -13,12 +13,13 @@ from PIL import Image
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import grid, style
+from burstlens.viz.colour_bar import tick_label
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.graticule import latitude, longitude
 from burstlens.viz.map import FirstFrames, MapKind, MapOptions
 from burstlens.viz.placeholder import draw_placeholder
 from burstlens.viz.product import Context
-from burstlens.viz.sheet import latitude, longitude, tick_label
 from burstlens.viz.units import conversion, printed
 
 

@@ -1,0 +1,91 @@
+"""The layers over a map's field: read from the frame first, then drawn on the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.viz.field import Field, read_field
+from burstlens.viz.frame import FrameReader
+from burstlens.viz.grid import Plane
+from burstlens.viz.isolines import draw_isolines
+from burstlens.viz.layers import Contours, Place
+from burstlens.viz.map import MapOptions
+from burstlens.viz.places import draw_places, draw_track, read_places
+from burstlens.viz.wind_symbols import Symbols, WindField, draw_wind, read_wind
+
+_WINDS: tuple[Symbols, ...] = ("streamlines", "vectors", "barbs")
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What is laid over the field of one frame, in the order of drawing."""
+
+    contours: tuple[Contours, Field] | None = None
+    winds: tuple[WindField, ...] = ()
+    track: tuple[Place, ...] = ()
+    stations: tuple[Place, ...] = ()
+    cities: tuple[Place, ...] = ()
+
+
+def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
+    """Read all that the options name; FrameError and RecipeError say which layer is meant."""
+    asked = options.contours
+    lines = None
+    if asked is not None:
+        with _told_as("contours", asked.colour):
+            dense = read_field(
+                frame, asked.variable, level=asked.level, crop=options.crop, units=asked.units
+            )
+            lines = asked, dense
+    winds = []
+    for how in _WINDS:
+        wind = getattr(options, how)
+        if wind is not None:
+            with _told_as(how, wind.colour):
+                winds.append(read_wind(frame, how, wind, options.crop))
+    places = {}
+    for name in ("track", "stations", "cities"):
+        with _told_as(name):
+            places[name] = read_places(getattr(options, name), files)
+    return Layers(lines, tuple(winds), **places)
+
+
+@contextmanager
+def drawn(layers: Layers, axes: Axes, plane: Plane) -> Iterator[list[Artist]]:
+    """The layers' artists, which leave the axes again at the end: a sheet is used many times."""
+    before = set(axes.get_children())
+    try:
+        if layers.contours is not None:
+            draw_isolines(axes, layers.contours[1], layers.contours[0])
+        for wind in layers.winds:
+            draw_wind(axes, wind)
+        with _told_as("track"):
+            draw_track(axes, plane, layers.track)
+        with _told_as("stations"):
+            draw_places(axes, plane, layers.stations, "^")
+        with _told_as("cities"):
+            draw_places(axes, plane, layers.cities, "o")
+        yield [artist for artist in axes.get_children() if artist not in before]
+    finally:
+        for artist in axes.get_children():
+            # Isolines take their labels along.
+            if artist not in before and artist in axes.get_children():
+                artist.remove()
+
+
+@contextmanager
+def _told_as(layer: str, colour: str = "black") -> Iterator[None]:
+    if not is_color_like(colour):
+        raise RecipeError(f"{layer}: {colour!r} is no colour")
+    try:
+        yield
+    except (FrameError, RecipeError) as error:
+        raise type(error)(f"{layer}: {error}") from error

@@ -1,0 +1,115 @@
+"""Named points of a map and tracks: read from the recipe or a CSV file, placed on the plane."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.viz import style
+from burstlens.viz.grid import Plane
+from burstlens.viz.layers import Place
+
+_COLUMNS = ("name", "lat", "lon", "x", "y")
+_HALO = [withStroke(linewidth=2.4, foreground="white", alpha=0.8)]
+_OFFSETS = ((5, 0, "left", "center"), (-5, 0, "right", "center"),
+            (0, 5, "center", "bottom"), (0, -5, "center", "top"))  # fmt: skip
+"""Where a name may stand: right, left, above, below; in points from its mark."""
+
+
+def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
+    """The places as they are, or those of a CSV file with a header of name, lat, lon (or x, y).
+
+    Further columns are let be. RecipeError tells the file and line of what is no place.
+    """
+    if not isinstance(asked, str):
+        return tuple(asked)
+    path, places = files / asked, []
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.DictReader(file, skipinitialspace=True)
+            columns = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
+            if not ({"lat", "lon"} <= set(columns) or {"x", "y"} <= set(columns)):
+                there = ", ".join(columns) or "none"
+                raise RecipeError(f"{asked} needs columns lat and lon, or x and y; it has: {there}")
+            for row in rows:
+                cells = {
+                    name: (row[columns[name]] or "").strip() for name in _COLUMNS if name in columns
+                }
+                where = f"{asked}, line {rows.line_num}"
+                places.append(_place(cells, where))
+    except OSError as error:
+        raise RecipeError(f"{asked} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{asked} is not UTF-8 text") from error
+    return tuple(places)
+
+
+def draw_places(axes: Axes, plane: Plane, places: Sequence[Place], mark: str) -> None:
+    """Add each place within the map with its name where there is room for it, else without."""
+    taken = [text.get_window_extent() for text in axes.texts if text.get_text()]
+    for place in places:
+        x, y = _at(plane, place)
+        if not _inside(axes, x, y):
+            continue
+        axes.plot(x, y, mark, ms=4.5, mfc=style.INK, mec="white", mew=0.8)
+        if not place.name:
+            continue
+        for dx, dy, across, up in _OFFSETS:
+            text: Text = axes.annotate(
+                place.name, (x, y), (dx, dy), textcoords="offset points", ha=across, va=up,
+                fontsize=8.5, color=style.INK, family=style.FONT, parse_math=False,
+                path_effects=_HALO,
+            )  # fmt: skip
+            box = text.get_window_extent()
+            frame = axes.bbox
+            fits = frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 < box.y1 < frame.y1
+            if fits and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:
+    """Add a line through the points, in their order, with a dot at each."""
+    points = [_at(plane, place) for place in places]
+    if points:
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, "-", color="white", lw=3.0, alpha=0.7)
+        axes.plot(x, y, "-o", color=style.INK, lw=1.3, ms=3.5, mfc="white", mec=style.INK)
+
+
+def _at(plane: Plane, place: Place) -> tuple[float, float]:
+    if place.x is not None and place.y is not None:
+        return place.x, place.y
+    if plane.projection is None:
+        raise FrameError(
+            f"the place {place.name!r} has lat and lon, but the frame has none: give x and y"
+        )
+    x, y = plane.projection.forward([place.lon or 0.0], [place.lat or 0.0])
+    return float(x[0]), float(y[0])
+
+
+def _inside(axes: Axes, x: float, y: float) -> bool:
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    return left <= x <= right and bottom <= y <= top
+
+
+def _place(cells: dict[str, str], where: str) -> Place:
+    numbers: dict[str, float | None] = {}
+    for name, text in cells.items():
+        if name == "name":
+            continue
+        try:
+            numbers[name] = float(text) if text else None
+        except ValueError:
+            raise RecipeError(f"{where}: {name} is {text!r}, which is no number") from None
+    try:
+        return Place(cells.get("name", ""), **numbers)
+    except ValueError as error:
+        raise RecipeError(f"{where}: {error}") from None
