@@ -46,13 +46,12 @@ def _condensation(temperature: float, mixing_ratio: float, pressure: float) -> A
 
 
 @_compiled
-def _slope(temperature: float, log_pressure: float) -> Any:
+def _slope(temperature: float, pressure: float) -> Any:
     """dT / d ln p of a pseudoadiabat (AMS Glossary, "pseudoadiabatic lapse rate", simplified).
 
     (Rd T + L r) / (cp + L^2 r epsilon / (Rd T^2)), r the saturation mixing ratio.
     """
-    r = _saturated(temperature, np.exp(log_pressure))
-    heated = LATENT_HEAT * r
+    heated = LATENT_HEAT * _saturated(temperature, pressure)
     return (RD * temperature + heated) / (
         CP + LATENT_HEAT * heated * EPSILON / (RD * temperature * temperature)
     )
@@ -62,13 +61,16 @@ def _slope(temperature: float, log_pressure: float) -> Any:
 def _lifted(temperature: float, start: float, end: float) -> Any:
     """Temperature on the pseudoadiabat at ln p = end: classical Runge-Kutta steps of 0.1."""
     steps = int(np.ceil((start - end) / _STEP))
-    for n in range(steps):
-        h = (end - start) / steps
-        x = start + n * h
-        a = _slope(temperature, x)
-        b = _slope(temperature + 0.5 * h * a, x + 0.5 * h)
-        c = _slope(temperature + 0.5 * h * b, x + 0.5 * h)
-        d = _slope(temperature + h * c, x + h)
+    if steps == 0:
+        return temperature
+    h = (end - start) / steps
+    pressure, half = np.exp(start), np.exp(0.5 * h)
+    for _ in range(steps):
+        middle, pressure, below = pressure * half, pressure * half * half, pressure
+        a = _slope(temperature, below)
+        b = _slope(temperature + 0.5 * h * a, middle)
+        c = _slope(temperature + 0.5 * h * b, middle)
+        d = _slope(temperature + h * c, pressure)
         temperature += h / 6 * (a + 2 * b + 2 * c + d)
     return temperature
 
@@ -93,51 +95,49 @@ def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
     """CAPE and CIN of the parcel of level ``first``, in J kg-1; (0, 0) where it never is free."""
     condensation = _condensation(t[first], q[first], p[first])
     base = np.log(p[first]) + np.log(condensation / t[first]) * CP / RD
-    is_saturated = base >= np.log(p[first])
+    saturated = base >= np.log(p[first])
     parcel, mixed = t[first], q[first]
     x0, b0 = np.log(p[first]), 0.0
     free = False
     below, area, cape = 0.0, 0.0, 0.0
     k = first + 1
     while k < count:
-        x1 = np.log(p[k])
-        surroundings = _virtual(t[k], q[k])
-        at_base = not is_saturated and x1 < base
+        x1, around, moist = np.log(p[k]), t[k], q[k]
+        at_base = not saturated and x1 < base
         if at_base:
-            # The condensation level is a point of the profile of its own.
-            here = np.log(p[k - 1])
-            weight = (here - base) / (here - x1)
-            around = t[k - 1] + weight * (t[k] - t[k - 1])
-            surroundings = _virtual(around, q[k - 1] + weight * (q[k] - q[k - 1]))
-            x1, parcel, is_saturated = base, condensation, True
-        elif is_saturated:
+            # The condensation level is a point of its own, between two of the profile's.
+            weight = (base - x1) / (np.log(p[k - 1]) - x1)
+            around += weight * (t[k - 1] - t[k])
+            moist += weight * (q[k - 1] - q[k])
+            x1, parcel, saturated = base, condensation, True
+        elif saturated:
             parcel = _lifted(parcel, x0, x1)
             mixed = _saturated(parcel, p[k])
         else:
             parcel = t[first] * (p[k] / p[first]) ** (RD / CP)
-        b1 = _virtual(parcel, mixed) - surroundings
-        depth = x0 - x1
-        crossing = depth * b0 / (b0 - b1) if b0 * b1 < 0 else 0.0
-        upper = 0.5 * b1 * (depth - crossing) if b0 * b1 < 0 else 0.5 * (b0 + b1) * depth
-        lower = 0.5 * b0 * crossing
+        b1 = _virtual(parcel, mixed) - _virtual(around, moist)
+        if (b0 > 0) == (b1 > 0):
+            lower, upper = 0.5 * (b0 + b1) * (x0 - x1), 0.0
+        else:
+            crossing = (x0 - x1) * b0 / (b0 - b1)
+            lower, upper = 0.5 * b0 * crossing, 0.5 * b1 * (x0 - x1 - crossing)
         if free:
             area += lower
-            if b0 > 0 and b1 <= 0:
-                cape = area + (upper if b0 * b1 == 0 else 0.0)
+            if b1 <= 0 < b0:
+                cape = area
             area += upper
-        elif is_saturated and b1 > 0 and (at_base or b0 <= 0):
-            # Free from here on: where its buoyancy turns positive, or at the condensation level.
-            free = True
-            below += lower if not at_base else lower + upper
-            area = 0.0 if at_base else upper
+        elif saturated and b1 > 0 and not at_base:
+            free, area = True, upper
+            below += lower
         else:
+            free = at_base and b1 > 0
             below += lower + upper
         x0, b0 = x1, b1
         k += 0 if at_base else 1
-    if free and b0 > 0:
-        cape = area
     if not free:
         return 0.0, 0.0
+    if b0 > 0:
+        cape = area
     return max(cape, 0.0) * RD, min(below, 0.0) * RD
 
 
