@@ -63,7 +63,7 @@ def test_the_table_of_frames_is_one_of_pandas_with_times_in_utc(done):
     assert list(table.columns) == list(done.frames.columns)
     assert str(table["written"].dt.tz) == "UTC"
     first = datetime.fromtimestamp(done.frames["detected"][0], UTC)
-    assert abs((table["detected"][0].to_pydatetime() - first).total_seconds()) < 1e-3
+    assert abs((table["detected"][0].floor("us").to_pydatetime() - first).total_seconds()) < 1e-3
     assert len(done.frames[:0].to_pandas()) == 0
 
 
@@ -91,7 +91,7 @@ def test_a_picture_shows_itself_and_is_a_path(done):
     data = picture.path.read_bytes()
     assert data.startswith(b"\x89PNG")
     assert picture.data == data
-    with open(picture, "rb") as stream:  # noqa: PTH123
+    with open(picture, "rb") as stream:
         assert stream.read() == data
     from IPython.core.formatters import DisplayFormatter
 
@@ -165,7 +165,7 @@ def test_runs_are_listed_the_newest_first(standing, done):
     standing.failed()
     listed = burstlens.runs(standing.runs)
     assert {run.id for run in listed} >= {"done", "failed"}
-    assert [run.id for run in listed][0] != "done"
+    assert listed[0].id == "failed"
     assert "failed" in listed._repr_html_()
     assert isinstance(listed[:1], type(listed))
 
@@ -251,7 +251,8 @@ READER = """
 import burstlens
 from burstlens.errors import RunError
 run = burstlens.open_run({path!r})
-print(run.status["state"], len(run.frames), run.image("w").path.name, "data:image" in run._repr_html_())
+print(run.status["state"], len(run.frames), run.image("w").path.name)
+print("data:image" in run._repr_html_())
 try:
     run.stop()
 except RunError as error:
@@ -279,8 +280,8 @@ def test_a_read_only_run_is_read_and_cannot_be_stopped(disturbed, ordinary):
     finally:
         for folder in folders:
             folder.chmod(0o755)
-    assert said[0] == f"lost 3 w_d01_{THIRD}.png True"
-    assert "Permission denied" in said[1]
+    assert said[:2] == [f"lost 3 w_d01_{THIRD}.png", "True"]
+    assert "Permission denied" in said[2]
 
 
 def test_a_run_that_may_not_be_read_is_refused_in_one_sentence(disturbed, ordinary):

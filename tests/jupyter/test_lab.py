@@ -1,0 +1,109 @@
+"""The dashboard in a real JupyterLab, in a real Chromium, beside a run that goes on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+import burstlens
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+OPEN = "import burstlens, burstlens.opened.dashboard"
+SHOW = 'run = burstlens.open_run("storm")\nrun.dashboard(allow_stop={allow})'
+WAIT_MS = 60_000
+SLOW_S = 8
+"""From one frame to the next."""
+
+
+def run_cell(page: Page, number: int) -> None:
+    page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(number).click()
+    page.keyboard.press("Shift+Enter")
+    done = page.locator(".jp-Notebook .jp-CodeCell").nth(number).locator(".jp-InputPrompt")
+    expect(done).to_have_text(re.compile(r"\[\d+\]:"), timeout=WAIT_MS)
+
+
+def has(view: Locator, pattern: str) -> None:
+    expect(view).to_contain_text(re.compile(pattern), timeout=WAIT_MS)
+
+
+def start(own_runs, interval_s: float) -> burstlens.Run:
+    own_runs.prepare("storm", f"--interval {interval_s}")
+    own_runs._start("storm")
+    own_runs.await_that(lambda: (own_runs.runs / "storm" / "run.json").exists(), "storm")
+    return burstlens.open_run(own_runs.runs / "storm")
+
+
+def test_frames_arrive_live_and_stop_in_the_widget_ends_the_run(lab, own_runs):
+    page = lab.open(OPEN, SHOW.format(allow=True), "run.status")
+    run_cell(page, 0)
+    run = start(own_runs, SLOW_S)
+    run_cell(page, 1)
+    view = page.locator(".burstlens")
+    has(view, "Supercell")
+    has(view, r"1 of 1\b")
+    has(view, r"2 of 2\b")
+    view.get_by_role("button", name="Stop…").click()
+    view.get_by_role("button", name="Stop now").click()
+    status = run.wait(60)
+    assert (status["state"], status["outcome"]["exit_code"]) == ("stopped", 4)
+    has(view, "stopped")
+    run_cell(page, 2)
+    summary = page.locator(".jp-OutputArea-output").last
+    has(summary, "storm: stopped")
+    has(summary, "2 ready")
+
+
+@pytest.mark.slow
+def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab, own_runs):
+    page = lab.open(OPEN, SHOW.format(allow=False))
+    run_cell(page, 0)
+    run = start(own_runs, SLOW_S)
+    run_cell(page, 1)
+    view = page.locator(".burstlens")
+    has(view, r"1 of 1\b")
+    page.get_by_text("Kernel", exact=True).first.click()
+    page.get_by_text("Restart Kernel…", exact=True).click()
+    page.get_by_role("button", name="Restart", exact=True).click()
+    has(view, "kernel is busy or gone")
+    assert run.wait(60)["state"] == "done"
+    run_cell(page, 0)
+    run_cell(page, 1)
+    has(page.locator(".burstlens"), r"3 of 3\b")
+
+
+@pytest.mark.slow
+def test_without_leave_to_stop_the_widget_shows_the_command(lab, own_runs):
+    page = lab.open(OPEN, SHOW.format(allow=False))
+    run_cell(page, 0)
+    run = start(own_runs, SLOW_S)
+    run_cell(page, 1)
+    view = page.locator(".burstlens")
+    has(view, "Supercell")
+    view.get_by_role("button", name="Stop…").click()
+    has(view, "burstlens stop storm")
+    assert view.get_by_role("button", name="Stop now").count() == 0
+    assert run.directory.asked() is None
+
+
+@pytest.mark.slow
+def test_a_saved_notebook_shows_the_last_state_without_its_kernel(lab, own_runs, monkeypatch):
+    from nbclient import NotebookClient
+
+    for name, value in own_runs.environment.items():
+        monkeypatch.setenv(name, value)
+    run = start(own_runs, 0.3)
+    run.wait(60)
+    cells = [nbformat.v4.new_code_cell(cell) for cell in (OPEN, SHOW.format(allow=False))]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute(cwd=str(own_runs.folder))
+    nbformat.write(notebook, lab.folder / "kept.ipynb")
+    view = lab.visit("kept.ipynb").locator(".burstlens")
+    has(view, "Supercell")
+    has(view, "what the notebook kept")
+    has(view, r"1 of 1\b")  # the newest picture
