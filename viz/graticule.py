@@ -21,7 +21,7 @@ _LINES = 6
 _SAMPLES = 361
 _SIDES: dict[str, tuple[Side, ...]] = {
     "longitude": ("bottom", "top", "left"),
-    "latitude": ("left", "bottom", "top"),
+    "latitude": ("left", "bottom"),
 }
 
 

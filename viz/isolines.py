@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from burstlens.errors import RecipeError
@@ -18,7 +18,7 @@ from burstlens.viz.layers import Contours
 
 _MOST = 200
 """Lines of different value; more are a mistake in the recipe, and would take for ever."""
-_POINTS_PER_PIXEL = 0.6
+_POINTS_PER_PIXEL = 0.4
 """What is finer than the picture is left out before the lines are traced."""
 
 
@@ -47,9 +47,13 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours) -> None:
     )  # fmt: skip
     if not asked.labels:
         return
-    halo = [withStroke(linewidth=2.2, foreground="white", alpha=0.75)]
+    taken: list[Bbox] = []
     for text in drawn.clabel(levels=levels, fontsize=8, fmt=lambda v: minus(f"{v:g}")):
-        text.set(family=style.FONT, path_effects=halo, parse_math=False, clip_on=True)
+        text.set(family=style.FONT, parse_math=False, bbox=style.LABEL)
+        box = text.get_window_extent()
+        whole = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
+        text.set_visible(whole and not any(box.overlaps(other) for other in taken))
+        taken.append(box)
 
 
 def contour_levels(asked: Contours, low: float, high: float) -> NDArray[np.float64]:

@@ -73,7 +73,8 @@ def drawn(layers: Layers, axes: Axes, plane: Plane) -> Iterator[list[Artist]]:
             draw_places(axes, plane, layers.stations, "^")
         with _told_as("cities"):
             draw_places(axes, plane, layers.cities, "o")
-        yield [artist for artist in axes.get_children() if artist not in before]
+        added = [artist for artist in axes.get_children() if artist not in before]
+        yield sorted(added, key=lambda artist: artist.get_zorder())
     finally:
         for artist in axes.get_children():
             # Isolines take their labels along.

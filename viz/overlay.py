@@ -15,7 +15,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 from numpy.typing import NDArray
@@ -76,7 +75,7 @@ def nest_outlines(axes: Axes, outlines: tuple[tuple[str, Extent], ...]) -> Itera
         text = axes.annotate(
             name, (left, top), (3, -3), textcoords="offset points", va="top", fontsize=8.5,
             color=style.INK, family=style.FONT, parse_math=False, clip_on=True,
-            path_effects=[withStroke(linewidth=2.2, foreground="white", alpha=0.8)],
+            bbox=style.LABEL,
         )  # fmt: skip
         text.remove()
         yield _attached(text, axes)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
-from matplotlib.text import Text
+from matplotlib.text import Annotation
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import style
@@ -16,7 +15,6 @@ from burstlens.viz.grid import Plane
 from burstlens.viz.layers import Place
 
 _COLUMNS = ("name", "lat", "lon", "x", "y")
-_HALO = [withStroke(linewidth=2.4, foreground="white", alpha=0.8)]
 _OFFSETS = ((5, 0, "left", "center"), (-5, 0, "right", "center"),
             (0, 5, "center", "bottom"), (0, -5, "center", "top"))  # fmt: skip
 """Where a name may stand: right, left, above, below; in points from its mark."""
@@ -52,7 +50,8 @@ def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
 
 def draw_places(axes: Axes, plane: Plane, places: Sequence[Place], mark: str) -> None:
     """Add each place within the map with its name where there is room for it, else without."""
-    taken = [text.get_window_extent() for text in axes.texts if text.get_text()]
+    others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
+    taken = [box for text, box in others if isinstance(text, Annotation)]
     for place in places:
         x, y = _at(plane, place)
         if not _inside(axes, x, y):
@@ -61,16 +60,20 @@ def draw_places(axes: Axes, plane: Plane, places: Sequence[Place], mark: str) ->
         if not place.name:
             continue
         for dx, dy, across, up in _OFFSETS:
-            text: Text = axes.annotate(
+            text = axes.annotate(
                 place.name, (x, y), (dx, dy), textcoords="offset points", ha=across, va=up,
                 fontsize=8.5, color=style.INK, family=style.FONT, parse_math=False,
-                path_effects=_HALO,
+                bbox=style.LABEL,
             )  # fmt: skip
             box = text.get_window_extent()
             frame = axes.bbox
             fits = frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 < box.y1 < frame.y1
             if fits and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
+                for other, there in others:
+                    # A number on a line can be read elsewhere, the name of a place cannot.
+                    if other.axes is not None and box.overlaps(there):
+                        other.set_visible(False)
                 break
             text.remove()
 

@@ -186,14 +186,12 @@ class Sheet:
             text.set_verticalalignment(_UPRIGHT[label.side])
 
     def _inside(self, labels: Sequence[Label]) -> list[Artist]:
-        from matplotlib.patheffects import withStroke
-
         texts: list[Artist] = []
         for label in labels:
             if label.side == "inside":
                 x, y = self.axes.transData.transform((label.x, label.y))
                 text = self._words(x, y, label.text, 8, style.INK, "center")
-                text.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.8)])
+                text.set_bbox(style.LABEL)
                 text.set_verticalalignment("center")
                 text.set_animated(True)
                 texts.append(text)
