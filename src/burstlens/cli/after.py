@@ -59,3 +59,37 @@ def movie(
         return
     for it in made:
         say(printable(it.text()))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Write a report of a run: one HTML file.",
+    epilog="Example: burstlens report last -o storm.html",
+)
+def report(
+    run: RunArg = "last",
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="FILE", help="Where to; RUN.html else.")
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Write a report of a run as one HTML file that needs nothing else.
+
+    What ran and how it ended, the newest pictures, some of all times, the course of the run, its
+    guards and alarms, the recipe and the hashes of its files. It prints well, and loads nothing.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from burstlens.opened.run import open_run
+    from burstlens.quantity import show_bytes
+    from burstlens.viz.report.page import write_report
+
+    found = open_run(run)
+    made = write_report(found, Path(out).expanduser() if out else Path(f"{found.id}.html"))
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+    else:
+        say(printable(f"{made.path}: {show_bytes(made.bytes)}, {made.pictures} pictures in it"))

@@ -1,0 +1,180 @@
+"""Reports of real runs, read as a browser and a person read them."""
+
+from __future__ import annotations
+
+import base64
+import html.parser
+import io
+import json
+import re
+import shutil
+
+import pytest
+from PIL import Image
+
+from burstlens.opened.run import open_run
+from burstlens.viz.report import gallery as galleries
+from burstlens.viz.report.page import write_report
+from burstlens.viz.report.plot import MOST_POINTS, Line, time_plot, value_ticks
+from burstlens.viz.report.story import tell
+
+HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+class Seen(html.parser.HTMLParser):
+    """The elements, their attributes and the text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.text = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in {"src", "href", "srcset"}]
+        self.handlers = [name for name, _ in attrs if name.startswith("on")]
+        assert not self.handlers
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def page(standing, tmp_path):
+    """Writes the report of a real run, perhaps of a changed copy; returns what it shows."""
+
+    def make(name, change=None):
+        getattr(standing, name)()
+        place = standing.runs / name
+        if change is not None:
+            place = shutil.copytree(place, tmp_path / name)
+            change(place)
+        out = tmp_path / f"{name}.html"
+        write_report(open_run(place), out)
+        return Seen(out.read_text())
+
+    return make
+
+
+def test_a_report_tells_what_ran_and_shows_it(page, standing):
+    seen = page("done")
+    words = " ".join(seen.text.split())
+    for told in ("Supercell", "Run done", "wrf", "wrfout_d01", "0001-01-01 00:02:00 UTC"):
+        assert told in words
+    digest = re.search(r"recipe\.toml\s*\d+\s*([0-9a-f]{64})", words)
+    assert digest is not None
+    pictures = [link for link in seen.links if link.startswith("data:image/")]
+    assert len(pictures) == len(seen.links) == 4  # the newest large, all three small
+    newest = open_run(standing.runs / "done").image("w").data
+    assert base64.b64decode(pictures[0].partition(",")[2]) == newest
+    with Image.open(io.BytesIO(base64.b64decode(pictures[1].partition(",")[2]))) as small:
+        assert max(small.size) == galleries.THUMBNAIL_PX
+    assert seen.tags.count("svg") == 4
+
+
+def test_a_failed_run_shows_the_one_line_that_matters(page, standing):
+    seen = page("failed")
+    status = json.loads(standing.call("status", "failed", "--json").stdout)
+    assert status["outcome"]["line"] in seen.text
+    assert status["outcome"]["message"] in seen.text
+    assert "damaged frame" in seen.text
+
+
+def test_nothing_that_a_run_says_becomes_markup_and_nothing_is_loaded(page):
+    def change(place):
+        for name in ("status.json", "run.json"):
+            value = json.loads((place / name).read_text())
+            value["title"] = HOSTILE
+            if name == "run.json":
+                value["table"]["description"] = value["table"]["product"][0]["name"] = HOSTILE
+            (place / name).write_text(json.dumps(value))
+        (place / "recipe.toml").write_text(f"title = '{HOSTILE}'\x1b[2J\n")
+        with (place / "journal.jsonl").open("a") as journal:
+            for event in (
+                {"event": "alarm", "text": HOSTILE},
+                {"event": "guard.tripped", "guard": HOSTILE, "text": HOSTILE, "place": [HOSTILE]},
+                {"event": "frame.ready", "bytes": HOSTILE},
+                {"event": "step.started", "job": HOSTILE},
+            ):
+                journal.write(json.dumps({"t": 1e9, "driver": 1} | event) + "\n")
+
+    seen = page("done", change)
+    assert {"script", "iframe", "link", "a"}.isdisjoint(seen.tags)
+    assert seen.tags.count("img") == 4
+    assert all(link.startswith("data:image/") for link in seen.links)
+    assert HOSTILE in seen.text
+    assert "\x1b" not in seen.text
+
+
+def test_what_is_missing_or_torn_is_passed_over(page):
+    def change(place):
+        for path in (place / "products" / "w").iterdir():
+            path.write_bytes(path.read_bytes()[:999])
+        (place / "journal.jsonl").unlink()
+        (place / "recipe.toml").unlink()
+
+    seen = page("done", change)
+    assert seen.links == []
+    assert "The run has no journal yet." in seen.text
+
+
+def test_a_run_that_goes_on_is_reported_as_it_stands(page):
+    assert "The run goes on" in page("live").text
+
+
+def test_the_pictures_keep_to_their_budget(page, monkeypatch):
+    monkeypatch.setattr(galleries, "BUDGET_BYTES", 60_000)
+    monkeypatch.setattr(galleries, "LARGE_PX", 300)
+    seen = page("done")
+    assert len(seen.links) == 4
+    assert sum(map(len, seen.links)) < 60_000
+
+
+def test_an_unwritable_place_is_refused_in_a_sentence(standing):
+    standing.done()
+    refused = standing.call("report", "done", "-o", "nowhere/it.html")
+    assert (refused.returncode, "cannot write nowhere/it.html" in refused.stderr) == (1, True)
+    told = json.loads(standing.call("report", "done", "-o", "it.html", "--json").stdout)
+    assert told["bytes"] == (standing.folder / "it.html").stat().st_size
+    assert (told["run"], told["pictures"]) == ("done", 4)
+
+
+@pytest.mark.parametrize(
+    ("top", "ticks"),
+    [
+        (0.87, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (4.0, [0, 1, 2, 3, 4]),
+        (5e-7, [0, 2e-7, 4e-7, 6e-7]),
+    ],
+)
+def test_axes_have_round_values(top, ticks):
+    assert value_ticks(top) == pytest.approx(ticks)
+
+
+def test_bytes_have_ticks_that_are_round_in_binary_units():
+    assert value_ticks(3.4 * 2**30, binary=True) == [it * 2**30 for it in range(5)]
+
+
+def test_a_long_run_is_drawn_by_medians_and_largest_values():
+    points = [(float(t), 9.0 if t == 5000 else 1.0) for t in range(10_000)]
+    svg = time_plot([Line("one", "latency", points)], 0.0, 10_000.0, str, "latency")
+    largest, median = svg.findall("polyline")
+    assert len(median.get("points").split()) <= MOST_POINTS
+    heights = [
+        {pair.split(",")[1] for pair in it.get("points").split()} for it in (median, largest)
+    ]
+    assert [len(it) for it in heights] == [1, 2]
+
+
+def test_raw_bytes_on_the_buffer_fall_when_frames_are_released():
+    frame = {"stream": "d01", "time": "t1", "attempt": 1}
+    story = tell(
+        [
+            {"t": 1.0, "event": "frame.ready", "bytes": 100, **frame},
+            {"t": 2.0, "event": "frame.ready", "bytes": 50, **frame, "time": "t2"},
+            {"t": 3.0, "event": "frame.released", **frame},
+            {"event": "frame.ready"},
+        ]
+    )
+    assert story.held == [(1.0, 100.0), (2.0, 150.0), (3.0, 50.0)]
+    assert story.raw[-1] == (2.0, 150.0)
