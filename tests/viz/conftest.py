@@ -31,6 +31,21 @@ def katrina() -> Path:
 
 
 @pytest.fixture
+def cyclone() -> Path:
+    """Katrina at 21 UTC, with what diagnostics need: Mercator, 14 levels up to 5.6 km."""
+    return DATA / "wrfout_d01_2005-08-28_21_00_00"
+
+
+@pytest.fixture
+def wrf_python() -> dict[str, Any]:
+    """Diagnostics of the cyclone by wrf-python's Fortran, 3-D ones on ``levels`` only."""
+    import numpy as np
+
+    with np.load(DATA / "wrf_python_2005-08-28_21_00_00.npz") as stored:
+        return dict(stored)
+
+
+@pytest.fixture
 def tiles() -> list[Path]:
     return [DATA / f"wrfout_d01_0001-01-01_00_04_00_{rank:04d}" for rank in (0, 1)]
 
