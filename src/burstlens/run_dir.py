@@ -182,8 +182,11 @@ def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
     place = folder or runs_folder()
     if not place.is_dir():
         return
-    found = [path for path in place.iterdir() if (path / "run.json").is_file()]
-    for path in sorted(found, key=lambda path: (path / "run.json").stat().st_mtime, reverse=True):
+    found = []
+    for path in place.iterdir():
+        with contextlib.suppress(OSError):  # no run, gone by now, or not for this user to see
+            found.append(((path / "run.json").stat().st_mtime, path))
+    for _, path in sorted(found, reverse=True):
         yield RunDir(path)
 
 

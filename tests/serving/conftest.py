@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,26 +142,47 @@ def serve(tmp_path) -> Iterator[Callable[..., Server]]:
         yield start
 
 
+@pytest.fixture(scope="session")
+def shelf(standing, tmp_path_factory) -> Path:
+    """A folder of runs, among them ``done``, a real one; tests put others beside it."""
+    assert standing.done().returncode == 0, standing.done().said
+    folder = tmp_path_factory.mktemp("serving") / "shelf"
+    shutil.copytree(standing.runs / "done", folder / "done")
+    return folder
+
+
 @pytest.fixture
-def shelf(standing, tmp_path) -> Path:
-    """A folder of runs with one in it, ``done``: a real one's files, to be disturbed."""
-    standing.done()
-    folder = tmp_path / "shelf"
-    shutil.copytree(standing.runs / "done", folder / "done")
-    return folder
+def run(shelf) -> Path:
+    """A run on the shelf, the test's own: the files of ``done``."""
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=shelf))
+    return shutil.copytree(shelf / "done", folder, dirs_exist_ok=True)
 
 
 @pytest.fixture(scope="session")
-def common_shelf(standing, tmp_path_factory) -> Path:
-    """The same for all tests that only look, and what is built around it."""
-    standing.done()
-    folder = tmp_path_factory.mktemp("common") / "shelf"
-    shutil.copytree(standing.runs / "done", folder / "done")
-    return folder
+def crowded(shelf) -> Path:
+    """A run on the shelf among whose files tests put others."""
+    return shutil.copytree(shelf / "done", shelf / "crowded")
 
 
 @pytest.fixture(scope="session")
-def server(common_shelf) -> Iterator[Server]:
-    """A server of ``common_shelf`` that tests share: ask it, change nothing."""
-    with servers(common_shelf.parent) as start:
-        yield start(common_shelf)
+def server(shelf) -> Iterator[Server]:
+    """A server of ``shelf`` that tests share."""
+    with servers(shelf.parent) as start:
+        yield start(shelf)
+
+
+@pytest.fixture(scope="session")
+def stopper(shelf) -> Iterator[Server]:
+    """Another one, with ``--allow-stop``."""
+    with servers(shelf.parent) as start:
+        yield start(shelf, "--allow-stop")
+
+
+@pytest.fixture(scope="session")
+def stranger(shelf) -> Iterator[Server]:
+    """Another one, with ``--allow-stop``, of a user whom permissions bind, also as root."""
+    with servers(shelf.parent) as start:
+        yield start(shelf, "--allow-stop", prefix=ORDINARY if os.getuid() == 0 else ())
+
+
+ORDINARY = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")

@@ -109,11 +109,11 @@ def test_only_this_machine_can_connect(server):
     assert listening <= {"127.0.0.1", "[::1]"}
 
 
-def test_the_token_stands_in_no_file_and_in_no_programs_arguments(server, common_shelf):
+def test_the_token_stands_in_no_file_and_in_no_programs_arguments(server, shelf):
     token = server.token.encode()
     process = Path("/proc") / str(server.process.pid)
     assert token not in (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
-    for path in common_shelf.parent.rglob("*"):
+    for path in shelf.parent.rglob("*"):
         if path.is_file():
             assert token not in path.read_bytes(), path
 

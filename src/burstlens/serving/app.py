@@ -74,8 +74,8 @@ class Application:
                 await self.patience.call(run, self._shelf.run_dir, run)
                 return _page() if rest == PAGE else _see(f"{'../' * len(rest)}{_page_of(run)}")
             return await self._send(request, run, rest)
-        except RunError:
-            raise web.HTTPNotFound from None
+        except RunError as error:
+            raise web.HTTPNotFound(text=f"{error}\n") from None
         except OSError as error:
             if error.errno in (None, errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
                 raise web.HTTPNotFound from None

@@ -57,6 +57,8 @@ def grant(shelf: Shelf, name: str, ask: str) -> None:
     state = shelf.status(name)["state"]
     if state in OVER - {"lost"}:  # a model may outlive its driver
         raise RefusedError(409, f"{name} is over already: {state}")
+    if run.control.is_symlink():
+        raise RefusedError(403, f"{run.control} leads elsewhere")
     try:
         run.drop(ask)
     except RunError as error:

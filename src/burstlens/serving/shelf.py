@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from burstlens.errors import RunError
+from burstlens.follow import Line
+from burstlens.index import published
 from burstlens.run_dir import RunDir, all_runs, open_run_dir, runs_folder
 from burstlens.status import OVER, Status, status_of
 
@@ -71,7 +73,10 @@ class Shelf:
         found = self.run_dir(run)
         if found.status.is_symlink() or (found.status.exists() and not found.status.is_file()):
             raise RunError(f"{found.status} is no file")
-        return status_of(str(found.path))
+        try:
+            return status_of(str(found.path))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{found.status} is no snapshot of a run: {error!r}") from error
 
     def run_dir(self, run: str) -> RunDir:
         """The directory of a run that is served. Raises OSError."""
@@ -89,7 +94,7 @@ class Shelf:
             runs = all_runs(self.folder)
         found = []
         for run in runs:
-            with contextlib.suppress(OSError, RunError):
+            with contextlib.suppress(OSError, RunError, KeyError, TypeError, AttributeError):
                 found.append(self._row(run))
         return found
 
@@ -121,16 +126,10 @@ class Shelf:
             tail = self._index_tail(run)
         except OSError:
             return None
-        newest = ((0, ""), "")
-        for line in tail.splitlines():
-            try:
-                entry = json.loads(line)
-                hole = (entry.get("facts") or {}).get("placeholder")
-                if not hole and entry["name"].endswith(PICTURES):
-                    newest = max(newest, ((entry["attempt"], entry["time"]), entry["name"]))
-            except (ValueError, TypeError, KeyError, AttributeError):
-                continue  # torn, or another program's
-        return newest[1] or None
+        entries = map(published, _objects(tail))
+        shown = [entry for entry in entries if entry and entry.name.endswith(PICTURES)]
+        whole = [entry for entry in shown if not entry.placeholder]
+        return max(whole, key=lambda entry: (entry.attempt, entry.time)).name if whole else None
 
     def _index_tail(self, run: str) -> bytes:
         with self.locate(run, ("products", "index.jsonl")) as handle:
@@ -138,6 +137,15 @@ class Shelf:
         with open(descriptor, "rb") as index:
             index.seek(max(0, os.fstat(descriptor).st_size - TAIL_BYTES))
             return index.read(TAIL_BYTES)
+
+
+def _objects(tail: bytes) -> Iterator[Line]:
+    """The JSON objects among the lines of a file's end, the first of which may be torn."""
+    for line in tail.splitlines():
+        with contextlib.suppress(ValueError):
+            value = json.loads(line)
+            if isinstance(value, dict):
+                yield value
 
 
 def _descend(folder: Path, names: Sequence[str]) -> io.FileIO:
