@@ -44,8 +44,10 @@ def draw(
 ) -> dict[str, Any]:
     """Draw the field as a PNG of exactly the asked size, and return what was used.
 
-    The facts are ``limits``, ``colormap``, ``size`` (pixels) and ``outside`` (how many values
-    are below and above the limits). The same frame gives the same bytes. ``start`` is the
+    The facts are ``limits``, ``colormap``, ``size`` (pixels), ``outside`` (how many values are
+    below and above the limits) and where the map lies: ``box`` (left, top, right, bottom pixels)
+    shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
+    that is not on the earth). The same frame gives the same bytes. ``start`` is the
     valid-time key of the model's start, if known; ``layers`` are laid over the field.
     """
     plane = grid.separated(field.plane)
@@ -83,11 +85,15 @@ def draw(
         over += rings(paper, plane, field, context.marks)
         pixels = paper.print(painted, words, outside, over)
         write_png(pixels, out, _metadata(field, context), options.dpi)
+    box = paper.axes.bbox
     return {
         "limits": list(limits),
         "colormap": name,
         "size": [width, height],
         "outside": list(outside),
+        "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
+        "extent": list(extent),
+        "projection": plane.projection.definition if plane.projection else None,
     }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +28,19 @@ SMALLEST_DEGREES = {"50m": 0.0, "10m": 0.02}
 """Islands smaller than this are left out."""
 
 
-def main(*files: str) -> None:
-    """Write the pack beside this script."""
+def pack(files: Sequence[Path]) -> dict[str, Any]:
+    """Arrays by name, for ``numpy.savez``: of each file's coasts and borders, starts and steps."""
     packed: dict[str, Any] = {}
     for file in files:
-        scale = Path(file).stem.rpartition("-")[2]
-        topology = json.loads(Path(file).read_text())
+        scale = file.stem.rpartition("-")[2]
+        topology = json.loads(file.read_text())
         lines: dict[str, list[Line]] = {"coast": [], "borders": []}
         for line, owners in _arcs(topology):
             kind = "borders" if owners > 1 else "coast"
             lines[kind] += _reduced(line, TOLERANCE_DEGREES[scale], SMALLEST_DEGREES[scale])
         for kind, found in lines.items():
-            packed |= {f"{scale}_{kind}_{part}": a for part, a in _pack(found).items()}
-    np.savez_compressed(Path(__file__).with_name("natural_earth.npz"), **packed)
+            packed |= {f"{scale}_{kind}_{part}": a for part, a in _packed(found).items()}
+    return packed
 
 
 def _arcs(topology: dict[str, Any]) -> Iterator[tuple[Line, int]]:
@@ -75,7 +75,10 @@ def _reduced(line: Line, tolerance: float, smallest: float) -> list[Line]:
     return pieces
 
 
-def _pack(lines: list[Line]) -> dict[str, NDArray[Any]]:
+def _packed(lines: list[Line]) -> dict[str, NDArray[Any]]:
+    if not lines:
+        return {"first": np.empty((0, 2), np.int32), "count": np.empty(0, np.int32),
+                "steps": np.empty((2, 0), np.int16)}  # fmt: skip
     whole = [np.round(line / UNIT_DEGREES).astype(np.int32) for line in lines]
     steps = np.concatenate([np.diff(line, axis=0) for line in whole])
     if np.abs(steps).max() >= 2**15:
@@ -88,4 +91,5 @@ def _pack(lines: list[Line]) -> dict[str, NDArray[Any]]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arrays = pack([Path(name) for name in sys.argv[1:]])
+    np.savez_compressed(Path(__file__).with_name("natural_earth.npz"), **arrays)
