@@ -130,12 +130,14 @@ def _course(story: Story, status: dict[str, Any]) -> Element:
     end = story.end if status["state"] in OVER else max(story.end, time.time())
     spans = sorted(story.spans.values(), key=lambda span: span.begin)
     parts = [timeline(spans, story.frames, story.marks, story.begin, end)]
+    released = story.held[-1:] != story.raw[-1:]  # else both are the same line
     plots = (
         ("From frame written to product published", show_duration, [
             Line("one", "latency", story.latency)]),
         ("Bytes so far: frames, and products brought out", show_bytes, [
             Line("one", "frames", story.raw), Line("two", "products", story.brought)]),
-        ("Frames on the buffer", show_bytes, [Line("one", "on the buffer", story.held)]),
+        ("Frames on the buffer", show_bytes, [
+            Line("one", "on the buffer", story.held if released else [])]),
     )  # fmt: skip
     for title, show, lines in plots:
         if any(line.points for line in lines):

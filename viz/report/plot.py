@@ -97,7 +97,7 @@ def value_ticks(top: float, *, binary: bool = False) -> list[float]:
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     """
     unit = 1024.0 ** max(0, int(math.log(top, 1024))) if binary and top >= 1 else 1.0
-    rough = top / unit / 4
+    rough = top / unit / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * it for it in (1, 2, 5, 10) if power * it >= rough * 0.999)
     count = math.ceil(top / unit / step - 1e-9)

@@ -120,7 +120,7 @@ def _span(story: Story, t: float, kind: str, event: Event) -> None:
         spans.setdefault(name, Span(_JOB.sub(r"\1", name).replace("-", " "), t))
     elif kind in {"simulation.ended", "step.ended"}:
         _end(spans, _text(event, "job"), t, _text(event, "outcome"))
-        if kind == "simulation.ended":
+        if kind == "simulation.ended" or "bring home" in spans:  # after the steps that follow it
             spans["bring home"] = Span("bring home", t)
     elif kind == "stageout.done":
         _end(spans, "bring home", t)
