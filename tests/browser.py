@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 WAIT_MS = 15_000
@@ -37,9 +37,9 @@ class Watched:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._asked(request.url))
 
-    def _logged(self, message: object) -> None:
-        if message.type in {"error", "warning"}:  # type: ignore[attr-defined]
-            self.errors.append(message.text)  # type: ignore[attr-defined]
+    def _logged(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.errors.append(message.text)
 
     def _asked(self, url: str) -> None:
         if (urlsplit(url).hostname or "") not in LOCAL:
@@ -66,22 +66,34 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def watched(chromium: Browser) -> Iterator[Watched]:
-    """A page of 1440 x 900 in a profile of its own. At the test's end it must have stayed on this
-    machine and logged no error; a test that expects one takes it out of ``errors``.
+def new_page(chromium: Browser) -> Iterator[Callable[..., Watched]]:
+    """Opens pages, each in a profile of its own, 1440 x 900 unless told. At the test's end all must
+    have stayed on this machine and logged no error; a test that expects one takes it out.
     """
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(WAIT_MS)
-    found = Watched(context.new_page())
-    yield found
-    context.close()
-    assert found.strayed == []
-    assert found.errors == []
+    opened: list[Watched] = []
+
+    def make(**how: Any) -> Watched:
+        context = chromium.new_context(**{"viewport": {"width": 1440, "height": 900}} | how)
+        context.set_default_timeout(WAIT_MS)
+        opened.append(Watched(context.new_page()))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.page.context.close()
+    assert [url for one in opened for url in one.strayed] == []
+    assert [text for one in opened for text in one.errors] == []
+
+
+@pytest.fixture
+def watched(new_page: Callable[..., Watched]) -> Watched:
+    """One such page."""
+    return new_page()
 
 
 @pytest.fixture
 def page(watched: Watched) -> Page:
-    """The page of ``watched``."""
+    """The same, as Playwright knows it."""
     return watched.page
 
 

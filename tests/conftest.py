@@ -21,7 +21,7 @@ from burstlens.workflows.recipe_check import load
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from browser import chromium, page, watched  # noqa: F401
+from browser import chromium, new_page, page, watched  # noqa: F401
 from standing_runs import StandingRuns
 
 pytest.register_assert_rewrite("burstlens.stagers.contract")

@@ -76,6 +76,7 @@ export class Pane {
     if (this.#choice.value !== this.seriesId) this.#choice.value = this.seriesId ?? "";
     this.#choice.disabled = series.length < 2;
     this.#remove.hidden = alone;
+    this.#hold.hidden = this.#choice.hidden = !series.length;
   }
 
   /** Draw; returns the index lines whose pictures are wanted: of this run, of the other one. */
@@ -123,7 +124,8 @@ export class Pane {
     else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
     say(this.#word, word);
-    set(this.#first.element, { "aria-label": seen ? describe(seen) : "no picture yet" });
+    const drawn = seen && pictures.get(seen);
+    set(this.#first.element, { "aria-label": drawn ? describe(seen) : word || "Loading" });
   }
 
   #link(line, source) {

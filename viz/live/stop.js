@@ -10,9 +10,11 @@ const ORDERS = [
 export class Stop {
   #source;
   #run = "";
+  #paused;
+  #only = element("p", {}, "From here this run can only be looked at. These are the commands to type:");
   #told = element("p", { className: "told", role: "alert" });
-  #orders;
-  #commands;
+  #buttons = [];
+  #commands = [];
   #dialog;
 
   constructor(source) {
@@ -21,16 +23,13 @@ export class Stop {
       type: "button", className: "stop", hidden: true, onclick: () => this.#open(),
     }, "Stop…");
     this.pause = element("button", { type: "button", hidden: true, onclick: () => this.#togglePause() });
-    this.#orders = element("div", { className: "orders" }, ...ORDERS.map(([what, label, text]) =>
-      element("div", {},
-        element("button", { type: "button", className: what, onclick: () => this.#order(what) }, label),
-        element("p", {}, text))));
-    this.#commands = element("pre", {});
+    const orders = element("div", { className: "orders" },
+      ...ORDERS.map(([what, label, text]) => this.#order(what, label, text)));
     this.#dialog = element("dialog", { "aria-labelledby": "stop-title" },
       element("h2", { id: "stop-title" }, "Stop this run?"),
-      element("p", {}, "What is published stays; a stopped run can be taken up again with ",
+      element("p", {}, "What is published stays, and the run can be taken up again with ",
         element("code", {}, "burstlens resume"), "."),
-      this.#orders, this.#commands, this.#told,
+      this.#only, orders, this.#told,
       element("form", { method: "dialog" }, element("button", { autofocus: true }, "Let it go on")));
     this.element = this.#dialog;
   }
@@ -43,29 +42,39 @@ export class Stop {
     const able = this.#source.ask !== null;
     this.pause.hidden = over || !able || typeof this.#paused !== "boolean";
     say(this.pause, this.#paused ? "Go on watching" : "Pause pictures");
-    this.#orders.hidden = !able;
-    this.#commands.hidden = able;
-    say(this.#commands, ORDERS.map(([what]) =>
-      `burstlens stop ${this.#run}${what === "stop" ? "" : " --now"}`).join("\n"));
+    this.#only.hidden = able;
+    for (const button of this.#buttons) button.hidden = !able;
+    this.#commands.forEach((command, i) => {
+      command.hidden = able;
+      say(command, `burstlens stop ${this.#run}${ORDERS[i][0] === "stop" ? "" : " --now"}`);
+    });
     if (over && this.#dialog.open) this.#dialog.close();
   }
 
-  #paused;
+  #order(what, label, text) {
+    const button = element("button", {
+      type: "button", className: what, onclick: () => this.#give(what),
+    }, label);
+    const command = element("code", {});
+    this.#buttons.push(button);
+    this.#commands.push(command);
+    return element("div", {}, button, command, element("p", {}, text));
+  }
 
   #open() {
-    say(this.#told, this.#source.ask === null ? "This page can only look. Type one of these:" : "");
+    say(this.#told, "");
     this.#dialog.showModal();
   }
 
-  async #order(what) {
-    for (const button of this.#orders.querySelectorAll("button")) button.disabled = true;
+  async #give(what) {
+    for (const button of this.#buttons) button.disabled = true;
     try {
       await this.#source.ask(what);
       this.#dialog.close();
     } catch (error) {
       say(this.#told, `It could not be asked: ${error.message}`);
     }
-    for (const button of this.#orders.querySelectorAll("button")) button.disabled = false;
+    for (const button of this.#buttons) button.disabled = false;
   }
 
   async #togglePause() {

@@ -1,0 +1,131 @@
+"""The ways to open a page: the real server, any web server, no server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from made_run import MadeRun, pictures
+
+PAGE = "products/index.html"
+
+
+class Ways:
+    """URLs of a run's page below a folder of runs; its servers end with the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[str]] = []
+
+    def file(self, run: str) -> str:
+        """Straight from the file system."""
+        return (self.folder / run / PAGE).as_uri()
+
+    def plain(self, run: str, port: str = "0") -> str:
+        """Behind a web server that gives whole files only."""
+        command = ["-u", "-m", "http.server", port, "--bind", "127.0.0.1"]
+        line = self._start([*command, "--directory", str(self.folder)])
+        found = re.search(r"port (\d+)", line)
+        assert found, line
+        return f"http://127.0.0.1:{found[1]}/{run}/{PAGE}"
+
+    def serve(self, run: str, *words: str) -> str:
+        """By ``burstlens serve``."""
+        line = self._start(["-m", "burstlens", "serve", str(self.folder), "--json", *words])
+        told = json.loads(line)
+        address = urlsplit(told["url"])
+        return f"http://{address.netloc}/{run}/{PAGE}?token={told['token']}"
+
+    def _start(self, words: list[str]) -> str:
+        process = subprocess.Popen(
+            [sys.executable, *words],
+            env=os.environ | {"BURSTLENS_RUNS": str(self.folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.processes.append(process)
+        assert process.stdout is not None
+        return process.stdout.readline()
+
+    def end(self) -> None:
+        """End the servers."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+        self.processes.clear()
+
+
+@pytest.fixture
+def ways_to() -> Iterator[Callable[[Path], Ways]]:
+    """Makes the ways to a folder of runs."""
+    made: list[Ways] = []
+
+    def make(folder: Path) -> Ways:
+        made.append(Ways(folder))
+        return made[-1]
+
+    yield make
+    for ways in made:
+        ways.end()
+
+
+@pytest.fixture
+def greys(tmp_path: Path) -> list[Path]:
+    """Eight pictures, from dark to bright."""
+    return pictures(tmp_path / "greys", 8)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., MadeRun]:
+    """Makes a run in ``tmp_path / "runs"``."""
+    return lambda *words, **values: MadeRun(tmp_path / "runs", *words, **values)
+
+
+@pytest.fixture
+def eight(made: Callable[..., MadeRun], greys: list[Path]) -> MadeRun:
+    """A run of eight frames that goes on."""
+    run = made(title="Eight")
+    for number, picture in enumerate(greys):
+        run.publish(number, picture)
+    run.feed.write(force=True)
+    run.tell(frames={"ready": 8, "damaged": 0})
+    return run
+
+
+@pytest.fixture
+def ways(eight: MadeRun, ways_to: Callable[[Path], Ways]) -> Ways:
+    """The ways to that run."""
+    return ways_to(eight.run.path.parent)
+
+
+@pytest.fixture
+def await_frame() -> Callable[..., None]:
+    """Waits until frame ``number`` of ``count`` is chosen and its picture drawn."""
+    from playwright.sync_api import expect
+
+    def wait(page: Page, number: int, count: int = 8) -> None:
+        words = f"t = {number} s, frame {number + 1} of {count}"
+        slider = page.get_by_role("slider", name="Valid time")
+        expect(slider).to_have_attribute("aria-valuetext", words)
+        drawn = page.locator("canvas.first").first
+        expect(drawn).to_have_attribute("aria-label", f"t2, t = {number} s")
+
+    return wait

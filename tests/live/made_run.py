@@ -1,0 +1,96 @@
+"""Runs whose files are written by the driver's own writers, without a model: as many frames as
+wanted, in any state, with anything in their names."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+from burstlens.durable import write_json
+from burstlens.lines import Lines
+from burstlens.run_dir import RunDir
+from burstlens.status import Status, new_status
+from burstlens.valid_time import elapsed_key
+from burstlens.viz.live.feed import FrameFeed, write_status
+from burstlens.viz.live.page import write_page
+
+WIDTH, HEIGHT = 240, 180
+
+
+class MadeRun:
+    """A run with one product ``t2`` of the stream ``d01``."""
+
+    def __init__(self, folder: Path, name: str = "made", title: str = "Made") -> None:
+        self.run = RunDir(folder / name)
+        self.run.create()
+        facts = {"run": name, "title": title, "created": time.time()}
+        self.run.facts.write_text(json.dumps(facts))
+        self.status: Status = new_status(self.run)
+        self.feed = FrameFeed(self.run)
+        self.index = Lines(self.run.index)
+        write_page(self.run)
+        self.feed.write(force=True)
+        self.tell(state="running", block="running")
+
+    @property
+    def page(self) -> Path:
+        """The page."""
+        return self.run.products / "index.html"
+
+    def tell(self, **values: Any) -> None:
+        """The status with these values, as a driver elsewhere writes it."""
+        beats = {"host": "elsewhere", "pid": 1, "heartbeat": time.time()}
+        self.status |= {"driver": beats} | values
+        write_json(self.run.status, self.status)
+        write_status(self.run, self.status)
+
+    def publish(self, number: int, picture: Path, product: str = "t2", **facts: Any) -> Path:
+        """Frame ``number`` of a product, its picture hard-linked; returns the picture's place."""
+        line = self.line(number, picture, product, **facts)
+        place = self.run.products / str(line["name"])
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.hardlink_to(picture)
+        self.index.append(line)
+        self.feed.add(line)
+        return place
+
+    def line(
+        self, number: int, picture: Path, product: str = "t2", **facts: Any
+    ) -> dict[str, object]:
+        """The line of the index that tells of it."""
+        key = elapsed_key(float(number))
+        data = picture.read_bytes()
+        return {
+            "product": product,
+            "stream": "d01",
+            "time": key,
+            "attempt": 1,
+            "name": f"{product}/{product}_d01_{key}{picture.suffix}",
+            "bytes": len(data),
+            "crc32": zlib.crc32(data),
+            "t": 1.7e9 + number,
+            "written": 1.7e9 + number - 0.25,
+            "raw_bytes": 10_000_000 * (number + 1),
+            "fill": 0.5,
+            "facts": {"variable": "T2", "units": "K", "min": 270.0, "max": 300.0 + number} | facts,
+        }
+
+
+def pictures(folder: Path, count: int) -> list[Path]:
+    """So many different pictures, one grey each, brighter by brighter."""
+    import numpy as np
+
+    from burstlens.viz.png import write_png
+
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for number in range(count):
+        pixels = np.full((HEIGHT, WIDTH, 4), 255, dtype=np.uint8)
+        pixels[:, :, :3] = 20 + 200 * number // max(1, count - 1)
+        made.append(folder / f"{number}.png")
+        write_png(pixels, made[-1], {}, 100)
+    return made

@@ -1,0 +1,176 @@
+"""The page in a real browser: every way to open it, its keys, its pictures, its times."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+FOCUSED = """() => {
+  const one = document.activeElement.shadowRoot?.activeElement;
+  return one && (one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent).trim();
+}"""
+GROUND = """() => {
+  const live = document.querySelector(".burstlens").shadowRoot.querySelector(".live");
+  return getComputedStyle(live).backgroundColor;
+}"""
+
+
+def grey(page):
+    """The brightness in the middle of the picture, as it is seen."""
+    seen = Image.open(io.BytesIO(page.locator("canvas.first").screenshot())).convert("L")
+    return seen.getpixel((seen.width // 2, seen.height // 2))
+
+
+@pytest.mark.parametrize("way", ["file", "plain", "serve"])
+def test_a_run_is_seen_whichever_way_the_page_is_opened(way, eight, ways, page, greys, await_frame):
+    page.goto(getattr(ways, way)("made"))
+    await_frame(page, 7)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Eight")
+    eight.publish(8, greys[0])
+    eight.feed.write(force=True)
+    await_frame(page, 8, 9)
+
+
+def test_the_picture_that_is_drawn_is_that_of_the_time_that_is_told(eight, ways, page, await_frame):
+    page.goto(ways.serve("made"))
+    await_frame(page, 7)
+    assert grey(page) == 220
+    page.keyboard.press("Home")
+    await_frame(page, 0)
+    assert grey(page) == 20
+
+
+def test_everything_in_time_is_done_by_keys(eight, ways, page, await_frame):
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    for key, number in [("ArrowLeft", 6), ("ArrowLeft", 5), ("ArrowRight", 6), ("Home", 0)]:
+        page.keyboard.press(key)
+        await_frame(page, number)
+    page.keyboard.press("Space")
+    await_frame(page, 7)
+    page.keyboard.press("ArrowLeft")
+    newest = page.get_by_role("button", name="Newest")
+    expect(newest).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("End")
+    expect(newest).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+def test_who_steps_back_stays_there_while_new_frames_arrive(eight, ways, page, greys, await_frame):
+    page.goto(ways.serve("made"))
+    await_frame(page, 7)
+    page.keyboard.press("ArrowLeft")
+    await_frame(page, 6)
+    eight.publish(8, greys[0])
+    await_frame(page, 6, 9)
+
+
+def test_every_control_is_reached_by_tab_and_has_a_name(eight, ways, page, await_frame):
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    met = set()
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        met.add(page.evaluate(FOCUSED))
+    wanted = {"Stop…", "Add view", "Light or dark", "Hold", "Open", "One back (←)", "Newest"}
+    assert wanted | {"Valid time", "Compare with run", "Speed of playing"} <= met
+    assert "" not in met
+
+
+def test_a_torn_line_waits_for_its_end(eight, ways, page, greys, await_frame):
+    page.goto(ways.serve("made"))
+    await_frame(page, 7)
+    line = (json.dumps(eight.line(8, greys[1])) + "\n").encode()
+    (eight.run.products / "t2" / "t2_d01_t00000008.000.png").hardlink_to(greys[1])
+    with eight.run.index.open("ab", buffering=0) as index:
+        index.write(line[:40])
+        page.wait_for_timeout(1200)
+        await_frame(page, 7)
+        index.write(line[40:])
+    await_frame(page, 8, 9)
+
+
+def test_an_index_that_was_rewritten_is_read_anew(eight, ways, watched, await_frame):
+    watched.page.goto(ways.serve("made"))
+    await_frame(watched.page, 7)
+    lines = eight.run.index.read_text().splitlines(keepends=True)
+    eight.run.index.write_text("".join(lines[:3]))
+    await_frame(watched.page, 2, 3)
+    assert all("416" in text for text in watched.errors)
+    watched.errors.clear()
+
+
+def test_a_picture_that_comes_again_replaces_the_one_before(eight, ways, page, greys, await_frame):
+    page.goto(ways.serve("made"))
+    await_frame(page, 7)
+    eight.publish(7, greys[3])
+    end = time.monotonic() + 10
+    while grey(page) == 220:
+        assert time.monotonic() < end
+    assert grey(page) == 20 + 200 * 3 // 7
+
+
+def test_a_picture_that_is_missing_is_said_and_tried_again(
+    eight, ways, watched, greys, await_frame
+):
+    place = eight.publish(8, greys[2])
+    place.unlink()
+    watched.page.goto(ways.serve("made"))
+    expect(watched.page.get_by_text("The picture is not there; it is tried again")).to_be_visible()
+    place.hardlink_to(greys[2])
+    await_frame(watched.page, 8, 9)
+    assert all("404" in text for text in watched.errors)
+    watched.errors.clear()
+
+
+def test_a_hole_is_marked_and_named(eight, ways, page, greys):
+    eight.publish(8, greys[2], placeholder=True, reason="the frame is damaged")
+    page.goto(ways.serve("made"))
+    label = "t2, t = 8 s, placeholder: the frame is damaged"
+    expect(page.locator("canvas.first")).to_have_attribute("aria-label", label)
+    assert page.locator(".timeline .holes").get_attribute("d").count("M") == 1
+    assert page.locator(".timeline .frames").get_attribute("d").count("M") == 8
+
+
+def test_magnifying_is_linked_between_pictures_and_undone(eight, ways, page, greys, await_frame):
+    eight.publish(7, greys[0], product="u10")
+    eight.feed.write(force=True)
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    both = page.locator("canvas.first")
+    expect(both).to_have_count(2)
+    before = [canvas.screenshot() for canvas in both.all()]
+    for _ in range(6):
+        page.keyboard.press("+")
+    page.wait_for_timeout(200)
+    assert all(canvas.screenshot() != old for canvas, old in zip(both.all(), before, strict=True))
+    page.keyboard.press("0")
+    page.wait_for_timeout(200)
+    assert [canvas.screenshot() for canvas in both.all()] == before
+
+
+def test_a_phone_sees_the_picture_without_scrolling_sideways(eight, ways, new_page, await_frame):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True).page
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    width = page.evaluate("() => document.querySelector('.burstlens').scrollWidth")
+    assert width <= 390
+    box = page.locator("canvas.first").bounding_box()
+    assert box["width"] > 340
+    assert box["y"] + box["height"] < 844
+
+
+def test_dark_and_light_follow_the_system_until_the_button_says_otherwise(eight, ways, new_page):
+    page = new_page(color_scheme="dark").page
+    page.goto(ways.file("made"))
+    assert page.evaluate(GROUND) == "rgb(18, 21, 24)"
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.evaluate(GROUND) == "rgb(246, 247, 248)"

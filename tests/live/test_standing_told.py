@@ -1,0 +1,119 @@
+"""What the page says of a run in a real browser: what it waits for, what went wrong, what to do."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+HURT = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>"
+TRIP = {
+    "t": 1.7e9 + 3.2,
+    "guard": "wind",
+    "then": "stop",
+    "text": "W above 80",
+    "variable": "W",
+    "value": 93.5,
+    "units": "m s-1",
+    "stream": "d01",
+    "time": "t00000003.000",
+    "place": {"index": [4, 7], "lat": 12.5},
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"state": "waiting for the buffer", "waits_for": "Resources"}, "queue: Resources"),
+        ({"state": "staging in"}, "copies the inputs to the buffer"),
+        ({"state": "starting", "progress": {"phase": "compiling"}}, "The model compiles"),
+        ({"state": "starting"}, "Waits for the model's first frame"),
+        ({"state": "running", "frames": {"ready": 2}, "block": "queued"}, "viewing job is in the"),
+        ({"state": "running", "paused": True}, "products are paused"),
+        ({"state": "lost"}, "Its driver is gone"),
+        ({"state": "failed", "outcome": {"message": "it died", "line": "v_cfl = 2"}}, "it died"),
+    ],
+)
+def test_what_a_run_waits_for_is_said(values, sentence, made, ways_to, page):
+    run = made()
+    run.tell(**values)
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    expect(page.locator(".notice")).to_contain_text(sentence)
+
+
+def test_a_run_without_a_driver_says_that_it_waits_for_one(made, ways_to, page):
+    run = made()
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    expect(page.locator(".state")).to_have_text("running")
+    run.tell(driver={"heartbeat": 0})
+    expect(page.locator(".notice")).to_contain_text("Waits for its driver to begin")
+
+
+@pytest.mark.parametrize("way", ["file", "serve"])
+def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
+    run = made(title=HURT)
+    run.publish(0, greys[0], variable=HURT, units=HURT, reason=HURT, placeholder=True)
+    run.publish(1, greys[0], product="a&b", variable=HURT, units=HURT)
+    run.feed.write(force=True)
+    run.tell(
+        state="failed",
+        alarms=[{"t": 1.7e9, "text": HURT}],
+        trips=[TRIP | {"guard": HURT, "text": HURT, "variable": HURT, "value": HURT}],
+        events=[HURT],
+        guards=[{"name": HURT, "text": HURT, "state": HURT}],
+        outcome={"state": "failed", "message": HURT, "line": HURT},
+    )
+    page.goto(getattr(ways_to(run.run.path.parent), way)("made"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(HURT)
+    expect(page.locator(".log-line")).to_have_text(HURT)
+    assert page.locator("img, .live script").count() == 0
+    assert page.evaluate("window.hurt") is None
+
+
+def test_alarms_have_their_place_and_a_click_leads_there(eight, ways, page, await_frame):
+    eight.tell(alarms=[{"t": 1.7e9 + 5.1, "text": "late"}], trips=[TRIP])
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    assert page.locator(".timeline .signs path").count() == 2
+    page.get_by_role("button", name="W above 80").click()
+    await_frame(page, 3)
+    expect(page.get_by_text("W = 93.5 m s-1, at [4,7], lat 12.5, t = 3 s")).to_be_visible()
+    page.keyboard.press("]")
+    await_frame(page, 5)
+
+
+def test_a_driver_is_judged_by_its_pulse_and_not_by_its_clock(eight, ways, page, await_frame):
+    page.clock.install()
+    wrong = {"host": "elsewhere", "pid": 1, "heartbeat": 1000.0}
+    eight.tell(driver=wrong)
+    page.goto(ways.file("made"))
+    expect(page.locator(".state")).to_have_text("running")
+    page.clock.run_for(10_000)
+    eight.tell(driver=wrong | {"heartbeat": 1001.0})
+    page.clock.run_for(10_000)
+    expect(page.locator(".state")).to_have_text("running")
+    page.clock.run_for(20_000)
+    expect(page.locator(".state")).to_have_text("driver gone")
+    expect(page.locator(".notice")).to_contain_text("given no sign since")
+    expect(page.locator(".notice code")).to_have_text("burstlens resume made")
+
+
+def test_a_server_that_goes_away_is_said_and_found_again(eight, ways, watched, await_frame):
+    page = watched.page
+    page.goto(ways.plain("made"))
+    await_frame(page, 7)
+    port = page.url.split(":")[2].partition("/")[0]
+    ways.end()
+    expect(page.locator(".notice")).to_contain_text("Not reachable since")
+    await_frame(page, 7)
+    ways.plain("made", port)
+    expect(page.locator(".notice")).not_to_contain_text("Not reachable")
+    assert all("net::ERR_" in text for text in watched.errors)
+    watched.errors.clear()
+
+
+def test_a_page_that_can_only_look_tells_the_commands(eight, ways, page):
+    page.goto(ways.file("made"))
+    page.get_by_role("button", name="Stop…").click()
+    dialog = page.get_by_role("dialog", name="Stop this run?")
+    expect(dialog).to_contain_text("burstlens stop made --now")
+    expect(dialog.get_by_role("button")).to_have_text(["Let it go on"])
