@@ -151,7 +151,9 @@ class Notifier:
         log = self._run.logs / "guards" / f"{guard.called}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
-            self._child(list(guard.run), json.dumps(facts), COMMAND_S, os.environ | plain, output)
+            self._child(
+                list(guard.run), json.dumps(facts) + "\n", COMMAND_S, os.environ | plain, output
+            )
 
     def _mail(self, address: str, facts: dict[str, Any]) -> None:
         program = shutil.which("sendmail") or next(

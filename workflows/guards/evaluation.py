@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
-from burstlens.workflows.guards.expression import POINTWISE, tree_of, variables
+from burstlens.workflows.guards.expression import POINTWISE, names_in, tree_of, variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,7 @@ class _Evaluation:
         return found
 
     def _note(self, node: ast.Call, value: float, flat: int | None, values: Any) -> None:
-        names = [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
-        variable = next((n for n in names if n in self.fields), None)
+        variable = next(iter(names_in(node)), None)
         index = None
         if variable is not None and flat is not None:
             shape = np.shape(self.fields[variable])

@@ -46,10 +46,14 @@ def faults(text: str) -> list[str]:
 
 def variables(text: str) -> tuple[str, ...]:
     """The variables of an expression, in order. Raises RecipeError for a faulty one."""
-    nodes = list(ast.walk(tree_of(text)))
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    names = [node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called]
-    return tuple(dict.fromkeys(names))
+    return names_in(tree_of(text))
+
+
+def names_in(tree: ast.expr) -> tuple[str, ...]:
+    """The variables in a part of an expression, each once, in the order of the text."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    found.sort(key=lambda node: (node.lineno, node.col_offset))
+    return tuple(dict.fromkeys(node.id for node in found if node.id not in _FUNCTIONS))
 
 
 @lru_cache(maxsize=64)

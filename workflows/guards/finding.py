@@ -34,7 +34,7 @@ class Breach:
     @property
     def label(self) -> str:
         """A few words beside a mark in a picture."""
-        number = "NaN" if self.value is None else f"{self.value:.4g} {self.units}".rstrip()
+        number = "not finite" if self.value is None else f"{self.value:.4g} {self.units}".rstrip()
         return f"{self.variable or ''} {number}".lstrip()
 
 

@@ -1,0 +1,86 @@
+"""Guards on real frames, and whole runs of a model that goes wrong where a test says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_case import Case
+
+from burstlens.workflows.guards.guard import Guard
+
+TESTS = Path(__file__).parents[1]
+SUPERCELL = TESTS / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
+LOGS = TESTS / "data" / "logs"
+RECIPE = """
+title = "A storm with guards"
+[simulation]
+model = "wrf"
+inputs = "inputs"
+[buffer]
+capacity = "{capacity}"
+[[product]]
+name = "w"
+kind = "map"
+variable = "W"
+level = 12
+limits = [-20, 20]
+"""
+
+
+@dataclass
+class Storm(Case):
+    """A run of the model that stands in for WRF, one frame a second unless told otherwise."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shutil.copy(Path(__file__).with_name("storm_model.py"), self.inputs)
+        shutil.copy(SUPERCELL, self.inputs / "template.nc")
+        for log in LOGS.glob("blowup.*"):
+            shutil.copy(log, self.inputs / log.name.replace("rsl", "said"))
+        settings = (self.inputs / "namelist.input").read_text()
+        settings, count = re.subn(r"(?m)^( *run_minutes *= *).*$", r"\g<1>30,", settings)
+        assert count == 1
+        (self.inputs / "namelist.input").write_text(settings)
+        program = f"#!/bin/sh\nexec {self.python} storm_model.py template.nc {self.model}\n"
+        (self.inputs / "wrf.exe").write_text(program)
+
+    def closed(self) -> dict[int, float]:
+        """When the model closed each frame, by its number."""
+        found = list(self.buffer.rglob("closed"))
+        lines = found[0].read_text().splitlines() if found else []
+        return {int(number): float(t) for number, t in (line.split() for line in lines)}
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """The journal's events of that kind."""
+        return [event for event in self.journal() if event["event"] == kind]
+
+
+@pytest.fixture
+def storm(tmp_path: Path) -> Iterator[Callable[..., Storm]]:
+    """Makes a case: the model's options, and what is added to the recipe."""
+    made: list[Storm] = []
+
+    def make(model: str, more: str, name: str = "storm", recipe: str = RECIPE) -> Storm:
+        case = Storm(tmp_path / name, model=model, recipe=recipe + more)
+        made.append(case)
+        return case
+
+    yield make
+    for case in made:
+        case.end()
+
+
+@pytest.fixture
+def guard() -> Callable[..., Guard]:
+    """A guard of these keys, as a recipe makes it."""
+
+    def make(**keys: Any) -> Guard:
+        return Guard(**keys)
+
+    return make

@@ -1,0 +1,301 @@
+"""The judge: each trip told once, in time order, with what it needs to remember."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burstlens.workflows.cursor import Cursor, Speech
+from burstlens.workflows.guards.finding import Breach, Reading, Trip, Trouble
+from burstlens.workflows.guards.judge import Judge
+from burstlens.workflows.guards.log import Hit
+from burstlens.workflows.guards.vigil import Room
+from burstlens.workflows.watcher import Report
+
+T = 1000.0
+ROOM = Room(0, 10**9)
+BAD = Breach("finite", "W is NaN", "W")
+
+
+def key(seconds: float) -> str:
+    return f"t{seconds:012.3f}"
+
+
+def reading(seconds, least=0.0, most=1.0, mean=0.5, *, breach=None, error="", attempt=1):
+    known = {} if error else {"least": least, "most": most, "mean": mean, "units": "m"}
+    return Reading("W", "d01", key(seconds), attempt, breach=breach, error=error, **known)
+
+
+@pytest.fixture
+def judge(guard):
+    def make(**keys):
+        return Judge([guard(name="W", **({"variable": "W"} | keys))], "d01")
+
+    return make
+
+
+def tell(judge, *readings):
+    return [remark for one in readings for remark in judge.read(one, T)]
+
+
+def state(judge):
+    (one,) = judge.status()
+    return one["state"], one["repeats"]
+
+
+def test_a_breach_is_told_once_then_counted_and_told_again_after_it_was_good(judge):
+    one = judge()
+    assert state(one) == ("waiting", 0)
+    assert tell(one, reading(1)) == []
+    assert state(one) == ("good", 0)
+    (trip,) = tell(one, reading(2, breach=BAD))
+    assert (trip.guard, trip.time, trip.stream, trip.text) == ("W", key(2), "d01", "W is NaN")
+    assert tell(one, reading(3, breach=BAD), reading(4, breach=BAD)) == []
+    assert state(one) == ("tripped", 2)
+    assert tell(one, reading(5)) == []
+    assert state(one)[0] == "good"
+    assert len(tell(one, reading(6, breach=BAD))) == 1
+
+
+def test_frames_that_come_late_change_nothing_of_a_newer_breach(judge):
+    one = judge()
+    assert len(tell(one, reading(9, breach=BAD))) == 1
+    assert tell(one, reading(3), reading(4)) == []
+    assert state(one) == ("tripped", 0)
+
+
+def test_a_frame_that_is_read_again_is_no_repeat(judge):
+    one = judge()
+    tell(one, reading(2, breach=BAD))
+    tell(one, reading(2, breach=BAD))
+    assert state(one) == ("tripped", 0)
+
+
+def test_the_next_attempt_is_told_of_anew(judge):
+    one = judge()
+    tell(one, reading(2, breach=BAD))
+    assert len(tell(one, reading(2, breach=BAD, attempt=2))) == 1
+
+
+def test_a_failing_guard_is_told_once_and_never_trips(judge):
+    one = judge()
+    (trouble,) = tell(one, reading(1, error="no W"), reading(2, error="no W"))
+    assert isinstance(trouble, Trouble)
+    assert 'guard "W" fails: no W' in trouble.sentence
+    assert state(one)[0] == "failed"
+    tell(one, reading(3))
+    assert state(one)[0] == "good"
+
+
+def test_the_rate_is_that_of_an_extreme_between_neighbours(judge):
+    one = judge(max_rate=2.0)
+    assert tell(one, reading(0, most=10), reading(10, most=29)) == []
+    (trip,) = tell(one, reading(20, most=50))
+    assert (trip.what, trip.value, trip.limit, trip.units) == ("max_rate", 2.1, 2.0, "m s-1")
+    assert "the largest W went from 29 to 50 m in 10 s, 2.1 a second" in trip.text
+    (low,) = tell(judge(max_rate=2.0), reading(0), reading(1, least=-5.0))
+    assert "the smallest W went from 0 to -5" in low.text
+
+
+def test_the_rate_is_the_same_whatever_the_order_of_the_frames(judge):
+    frames = [reading(10.0 * n, most=float(n)) for n in range(6)]
+    frames += [reading(60, most=99.0)]
+    for order in (frames, frames[::-1], [*frames[3:], *frames[:3]]):
+        trips = tell(judge(max_rate=2.0), *order)
+        assert [trip.time for trip in trips] == [key(60)]
+
+
+def test_distant_frames_never_seem_faster_than_those_between(judge):
+    one = judge(max_rate=2.0)
+    assert tell(one, reading(0, most=0), reading(100, most=150)) == []
+
+
+@pytest.mark.parametrize(
+    ("drift", "mean", "trips"),
+    [(0.5, 10.4, 0), (0.5, 10.6, 1), (0.5, 9.4, 1), ("5 %", 10.4, 0), ("5 %", 9.4, 1)],
+)
+def test_the_drift_is_that_of_the_mean_from_the_first_frame(judge, drift, mean, trips):
+    found = tell(judge(max_drift=drift), reading(0, mean=10.0), reading(60, mean=mean))
+    assert len(found) == trips
+
+
+def test_a_part_of_nothing_is_a_trouble_not_a_trip(judge):
+    (trouble,) = tell(judge(max_drift="5 %"), reading(0, mean=0.0), reading(60, mean=1.0))
+    assert isinstance(trouble, Trouble)
+    assert "say max_drift in units" in trouble.text
+
+
+def test_the_first_frame_is_remembered_however_many_come(judge):
+    one = judge(max_drift=5.0)
+    for n in range(500):
+        assert tell(one, reading(n, mean=0.01 * n)) == []
+    (trip,) = tell(one, reading(500, mean=5.1))
+    assert "first frame (0" in trip.text
+
+
+def test_what_an_earlier_driver_journalled_is_recalled(judge):
+    first = judge(max_drift=0.5)
+    trips = tell(first, reading(0, mean=10.0), reading(1, mean=11.0))
+    frame = {"event": "frame.inspected", "stream": "d01", "time": key(0), "attempt": 1}
+    journal = [
+        {**frame, "readings": {"W": reading(0, mean=10.0).summary()}},
+        {"event": "guard.tripped", "t": T, **trips[0].fields()},
+    ]
+    second = judge(max_drift=0.5)
+    assert second.recall(journal) == trips
+    assert tell(second, reading(1, mean=11.0)) == []  # told already
+    assert tell(second, reading(2, mean=10.1)) == []
+    assert len(tell(second, reading(3, mean=12.0))) == 1
+
+
+def test_a_frame_without_a_finite_value_has_no_place_in_the_series(judge):
+    one = judge(max_rate=1.0, max_drift=1.0)
+    void = replace(reading(1, breach=BAD), least=None, most=None, mean=None)
+    assert len(tell(one, reading(0), void)) == 1
+    assert tell(one, reading(2)) == []
+
+
+def report(*, hits=(), given_up=None, frames=(), tail=(), ended_well=False, **more):
+    cursor = Cursor(speech=Speech(ended_well=ended_well))
+    return Report(frames, (), cursor, hits=hits, given_up=given_up or {}, tail=tail, **more)
+
+
+@pytest.fixture
+def watched(guard):
+    """A judge of one guard, and what it says of reports at these seconds."""
+
+    def make(**keys):
+        judge = Judge([guard(name="it", **keys)], "d01")
+
+        def look(now, room=ROOM, attempt=1, **fields):
+            return judge.watched(report(**fields), room, attempt, now=now, t=T)
+
+        return judge, look
+
+    return make
+
+
+def hit(lines=1, points=0):
+    return Hit("it", lines, points, "1653 points exceeded v_cfl = 2", "rsl.error.0001")
+
+
+def test_lines_are_counted_over_all_reports_of_an_attempt(watched):
+    judge, look = watched(log="NaN", count=5)
+    assert look(0, hits=(hit(2),)) == []
+    assert look(1, hits=(hit(2),)) == []
+    (trip,) = look(2, hits=(hit(2),))
+    assert (trip.what, trip.value, trip.limit) == ("log", 6.0, 5.0)
+    assert "rsl.error.0001" in trip.text
+    assert look(3, hits=(hit(),)) == []
+    assert judge.status()[0]["repeats"] == 1
+    assert look(4, hits=(hit(2),), attempt=2) == []
+
+
+def test_where_lines_tell_points_one_line_must_tell_enough(watched):
+    _, look = watched(log="cfl", count=1000)
+    assert look(0, hits=(hit(points=900),)) == []
+    assert look(1, hits=(hit(points=900),)) == []
+    (trip,) = look(2, hits=(hit(points=1653),))
+    assert trip.value == 1653.0
+
+
+def test_a_pattern_that_was_given_up_is_a_trouble(watched):
+    _, look = watched(log="(a+)+b")
+    (trouble,) = look(0, given_up={"it": "took longer"})
+    assert isinstance(trouble, Trouble)
+    assert look(1, given_up={"it": "took longer"}) == []
+
+
+def regular(look, frame, period=10, count=5):
+    """Frames at that period; returns when the last one came."""
+    for n in range(count):
+        assert look(n * period, frames=(frame(key(n), "d01"),)) == []
+        for second in range(1, period):
+            assert look(n * period + second) == []
+    return (count - 1) * period
+
+
+def test_a_frame_that_does_not_come_in_time_is_told_once(watched, frame):
+    judge, look = watched(stall=4.0)
+    last = regular(look, frame)
+    (trip,) = [remark for s in range(10, 60) for remark in look(last + s)]
+    assert isinstance(trip, Trip)
+    assert trip.value > 40
+    assert "no frame of d01 for 41 s, 4.1 times the usual 10 s" in trip.text
+    assert judge.status()[0]["repeats"] > 1
+    assert look(last + 61, frames=(frame(key(9), "d01"),)) == []
+    assert judge.status()[0]["state"] == "good"
+
+
+def test_the_first_frames_and_the_end_are_no_stall(watched, frame):
+    _, look = watched(stall=2.0)
+    assert [r for s in range(200) for r in look(s)] == []  # before anything came
+    look(200, frames=(frame(key(1), "d01"),))
+    look(201, frames=(frame(key(2), "d01"),))
+    assert [r for s in range(202, 400) for r in look(s)] == []  # too few to know what is usual
+    _, look = watched(stall=2.0)
+    last = regular(look, frame)
+    assert [r for s in range(10, 200) for r in look(last + s, ended_well=True)] == []
+    assert [r for s in range(200, 400) for r in look(last + s, ended=True)] == []
+
+
+def test_the_watchers_own_absence_is_no_stall(watched, frame):
+    _, look = watched(stall=2.0)
+    last = regular(look, frame)
+    assert look(last + 500) == []
+    assert look(last + 501) == []
+
+
+def test_fast_frames_have_a_floor(watched, frame):
+    _, look = watched(stall=3.0)
+    for n in range(30):
+        look(n * 0.5, frames=(frame(key(n), "d01"),))
+    assert [r for s in range(15, 40) for r in look(s)] == []
+
+
+def test_frames_of_another_stream_do_not_count(watched, frame):
+    _, look = watched(stall=2.0, stream="d02")
+    last = 0
+    for n in range(5):
+        last = n * 10
+        look(last, frames=(frame(key(n), "d02"),))
+        assert [r for s in range(1, 10) for r in look(last + s)] == []
+    late = [
+        remark for s in range(10, 45) for remark in look(last + s, frames=(frame(key(s), "d01"),))
+    ]
+    assert [trip.stream for trip in late] == ["d02"]
+
+
+def test_a_log_that_falls_silent_is_told(watched):
+    _, look = watched(silence=10.0)
+    for second in range(60):
+        assert look(second, tail=("a line",) if second % 3 == 0 else ()) == []
+    (trip,) = [remark for s in range(60, 120) for remark in look(s)]
+    assert (trip.what, trip.units) == ("silence", "s")
+    assert "no log line for 31 s" in trip.text
+
+
+def test_a_buffer_that_will_be_full_is_told_before_it_is(watched, frame):
+    _, look = watched(buffer_full_in=3)
+    told = []
+    for n in range(10):
+        room = Room.of(1000, 100 * (n + 1), None)
+        told += [(n, r) for r in look(n, room, frames=(frame(key(n), "d01"),))]
+    ((n, trip),) = told
+    assert n == 6  # 700 of 1000 are used, 100 a frame: three more
+    assert trip.value == 3.0
+    assert trip.time == key(6)
+
+
+def test_a_buffer_that_drains_as_fast_as_it_fills_is_never_full(watched, frame):
+    _, look = watched(buffer_full_in=3)
+    for n in range(20):
+        room = Room.of(1000, (900, 920, 910)[n % 3], None)
+        assert look(n, room, frames=(frame(key(n), "d01"),)) == []
+
+
+def test_the_disks_own_room_counts_where_it_is_less():
+    assert Room.of(1000, 100, 50).left_bytes == 50
+    assert Room.of(1000, 100, 5000).left_bytes == 900
+    assert Room.of(1000, 2000, None).left_bytes == 0

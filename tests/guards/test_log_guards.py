@@ -1,0 +1,116 @@
+"""Log guards: patterns over every rank's log, on the logs of real blow-ups."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from burstlens.workflows.cursor import Cursor, Speech
+from burstlens.workflows.guards.log import LogPattern, Search, faults
+from burstlens.workflows.guards.patterns import patterns_of
+from burstlens.workflows.model_log import Follower
+from burstlens.workflows.models.awm import Awm
+from burstlens.workflows.models.wrf import Wrf
+from burstlens.workflows.watch import watch
+
+LOGS = Path(__file__).parents[1] / "data" / "logs"
+
+
+@pytest.fixture
+def cfl(guard):
+    return patterns_of([guard(log="cfl")], Wrf())
+
+
+def search(patterns, *lines):
+    found = Search(patterns)
+    found.take("rsl.error.0000", lines)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("line", "points"),
+    [
+        ("d01 0001-01-01_00:00:00         1653  points exceeded v_cfl = 2 in domain d01", 1653),
+        ("d01 2005-08-28_12:00:00    3 points exceeded cfl=2 in domain d01 at time", 3),
+    ],
+)
+def test_cfl_is_what_old_and_new_versions_of_wrf_say(cfl, line, points):
+    hit = search(cfl, "Timing for main", line).hits["log-cfl"]
+    assert (hit.lines, hit.points, hit.log) == (1, points, "rsl.error.0000")
+    assert hit.line == line.strip()
+
+
+@pytest.mark.parametrize("names", [("rsl.error.0000", "rsl.error.0001"),
+                                   ("rsl.error.00000000", "rsl.error.00000417")])  # fmt: skip
+def test_every_ranks_log_is_looked_through_whatever_the_length_of_its_number(cfl, tmp_path, names):
+    for source, name in zip(sorted(LOGS.glob("blowup.rsl.error.*")), names, strict=True):
+        shutil.copy(source, tmp_path / name)
+    model = Wrf()
+    follower = Follower(tmp_path, model, model.facts(tmp_path), {}, cfl)
+    heard = follower.hear(follower.logs(names), Speech(), 0.0)
+    (hit,) = heard.search.hits.values()
+    lines = [
+        line
+        for name in names
+        for line in (tmp_path / name).read_text().splitlines()
+        if "exceeded v_cfl" in line
+    ]
+    assert hit.lines == len(lines) > 1
+    worst = max(lines, key=lambda line: int(line.split("points")[0].split()[-1]))
+    assert hit.points == int(worst.split("points")[0].split()[-1])
+    assert hit.line == worst.strip()
+
+
+def test_a_good_run_says_nothing_that_the_pattern_means(cfl):
+    lines = (LOGS / "supercell.rsl.error.0000").read_text().splitlines()
+    assert search(cfl, *lines).hits == {}
+
+
+def test_the_watcher_tells_of_hits_once_and_of_all_since_its_last_report(cfl, tmp_path):
+    log = tmp_path / "rsl.error.0001"
+    (tmp_path / "rsl.error.0000").write_text("starting\n")
+    log.write_text("1 points exceeded v_cfl = 2\n2 points exceeded v_cfl = 2\n")
+
+    def look(cursor):
+        return watch(
+            tmp_path, ".", Wrf(), "it", 1, cursor, baseline={}, ended=lambda: False,
+            timeout_s=0.1, interval_s=0.02, patterns=cfl,
+        )  # fmt: skip
+
+    first = look(Cursor())
+    assert [(hit.lines, hit.points) for hit in first.hits] == [(2, 2)]
+    assert look(first.cursor).hits == ()
+    with log.open("a") as file:
+        file.write("7 points exceeded v_cfl = 2\n")
+    assert [(hit.lines, hit.points) for hit in look(first.cursor).hits] == [(1, 7)]
+
+
+def test_a_word_that_is_no_name_of_the_models_is_an_expression(guard):
+    guards = [guard(log="unstable"), guard(log="step (?P<points>\\d+) .*NaN")]
+    named, own = patterns_of(guards, Awm())
+    assert named.expression == "the velocities are not finite"
+    assert own == LogPattern("log", "step (?P<points>\\d+) .*NaN")
+    assert search((own,), "step 12 has NaN").hits["log"].points == 12
+
+
+def test_a_pattern_that_explodes_is_given_up_while_the_others_go_on(guard):
+    patterns = (LogPattern("bad", r"^(([a-z])+.)+[A-Z]([a-z])+$"), LogPattern("good", "a"))
+    lines = ["a" * 200] * 50
+    begin = time.process_time()
+    found = search(patterns, *lines)
+    assert "took longer than" in found.failed["bad"]
+    assert found.hits["good"].lines == 50
+    assert time.process_time() - begin < 5  # without a limit: longer than the universe is old
+
+
+def test_a_line_without_an_end_costs_no_more_than_its_start(guard):
+    found = search((LogPattern("it", "end$"),), "x" * 10_000_000 + "end")
+    assert found.hits == {}
+
+
+@pytest.mark.parametrize("text", ["(a", "a" * 501, "", "(?P<x>a)(?P=y)", "*"])
+def test_a_faulty_expression_is_refused(text):
+    assert len(faults(text)) == 1
