@@ -39,6 +39,8 @@ _LONGEST_LEAD = "init 0000-00-00 00:00:00 UTC  ·  +000 h 00 min"
 _UPRIGHT: dict[str, Literal["center", "top", "bottom"]] = {
     "left": "center", "bottom": "top", "top": "bottom",
 }  # fmt: skip
+_WIDE = 430.0
+"""Points of width from which on words have their full size."""
 _GAP = 16.0
 """Points between words on the left and on the right of a line."""
 
@@ -101,15 +103,22 @@ class Sheet:
         top, below, foot = look.height - 21 * look.point, look.height - 37 * look.point, 10.0
         foot *= look.point
         room = right - left - _GAP * look.point
-        title = self._fitted(look.title, 13, room - self._text_width(_LONGEST_STAMP, 11), "bold")
-        self._words(left, top, title, 13, style.INK, "left").set_fontweight("bold")
-        subtitle = self._fitted(look.subtitle, 9, room - self._text_width(_LONGEST_LEAD, 9))
-        self._words(left, below, subtitle, 9, style.FAINT, "left")
-        maker = self._words(right, foot, look.maker, 8, style.FAINT, "right")
-        self._foot_room = room - self._text_width(maker.get_text(), 8)
-        self._stamp = self._words(right, top, "", 11, style.INK, "right")
-        self._lead = self._words(right, below, "", 9, style.FAINT, "right")
-        self._caption = self._words(left, foot, "", 8, style.FAINT, "left")
+        # A narrow picture has smaller words rather than words one over the other.
+        head, line, small = (
+            size * min(1.0, look.width / look.point / _WIDE) for size in (13.0, 9.0, 8.0)
+        )
+        stamp = head * 0.85
+        title = self._fitted(
+            look.title, head, room - self._text_width(_LONGEST_STAMP, stamp), "bold"
+        )
+        self._words(left, top, title, head, style.INK, "left").set_fontweight("bold")
+        subtitle = self._fitted(look.subtitle, line, room - self._text_width(_LONGEST_LEAD, line))
+        self._words(left, below, subtitle, line, style.FAINT, "left")
+        maker = self._words(right, foot, look.maker, small, style.FAINT, "right")
+        self._foot_room = room - self._text_width(maker.get_text(), small)
+        self._stamp = self._words(right, top, "", stamp, style.INK, "right")
+        self._lead = self._words(right, below, "", line, style.FAINT, "right")
+        self._caption = self._words(left, foot, "", small, style.FAINT, "left")
         self._changing: tuple[Artist, ...] = (
             *self._arrows,
             self._stamp,
@@ -147,7 +156,7 @@ class Sheet:
         stamp, lead, caption = words
         self._stamp.set_text(stamp)
         self._lead.set_text(lead)
-        self._caption.set_text(self._fitted(caption, 8, self._foot_room))
+        self._caption.set_text(self._fitted(caption, self._caption.get_fontsize(), self._foot_room))
         for arrow, count in zip(self._arrows, outside, strict=True):
             arrow.set_visible(count > 0)
         pixels = np.asarray(self._canvas.buffer_rgba())
