@@ -108,7 +108,7 @@ class Lab:
         page.set_default_timeout(1000 * STARTS_S)
         page.on("request", self._asked)
         page.goto(f"{self.url}/lab/tree/{name}?token={TOKEN}&reset")
-        page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+        page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
         return page
 
     def _asked(self, request: Any) -> None:

@@ -22,10 +22,16 @@ SLOW_S = 8
 
 
 def run_cell(page: Page, number: int) -> None:
-    page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(number).click()
-    page.keyboard.press("Shift+Enter")
-    done = page.locator(".jp-Notebook .jp-CodeCell").nth(number).locator(".jp-InputPrompt")
-    expect(done).to_have_text(re.compile(r"\[\d+\]:"), timeout=WAIT_MS)
+    """Run a cell to its end; again where JupyterLab drops it, its kernel being only just there."""
+    cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
+    prompt = cell.locator(".jp-InputPrompt").first
+    for _ in range(5):
+        cell.locator(".cm-content").first.click()
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_timeout(1000)
+        if prompt.inner_text() != "[ ]:":
+            break
+    expect(prompt).to_have_text(re.compile(r"\[\d+\]:"), timeout=WAIT_MS)
 
 
 def has(view: Locator, pattern: str) -> None:
@@ -46,8 +52,8 @@ def test_frames_arrive_live_and_stop_in_the_widget_ends_the_run(lab, own_runs):
     run_cell(page, 1)
     view = page.locator(".burstlens")
     has(view, "Supercell")
-    has(view, r"1 of 1\b")
-    has(view, r"2 of 2\b")
+    has(view, r"1 of 1(?!\d)")
+    has(view, r"2 of 2(?!\d)")
     view.get_by_role("button", name="Stop…").click()
     view.get_by_role("button", name="Stop now").click()
     status = run.wait(60)
@@ -66,7 +72,7 @@ def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab
     run = start(own_runs, SLOW_S)
     run_cell(page, 1)
     view = page.locator(".burstlens")
-    has(view, r"1 of 1\b")
+    has(view, r"1 of 1(?!\d)")
     page.get_by_text("Kernel", exact=True).first.click()
     page.get_by_text("Restart Kernel…", exact=True).click()
     page.get_by_role("button", name="Restart", exact=True).click()
@@ -74,7 +80,7 @@ def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab
     assert run.wait(60)["state"] == "done"
     run_cell(page, 0)
     run_cell(page, 1)
-    has(page.locator(".burstlens"), r"3 of 3\b")
+    has(page.locator(".burstlens"), r"3 of 3(?!\d)")
 
 
 @pytest.mark.slow
@@ -106,4 +112,4 @@ def test_a_saved_notebook_shows_the_last_state_without_its_kernel(lab, own_runs,
     view = lab.visit("kept.ipynb").locator(".burstlens")
     has(view, "Supercell")
     has(view, "what the notebook kept")
-    has(view, r"1 of 1\b")  # the newest picture
+    has(view, r"1 of 1(?!\d)")  # the newest picture
