@@ -163,8 +163,10 @@ class Backlog:
         return replace(order, context=replace(order.context, limits=limits)) if limits else order
 
     def _push(self, work: Work) -> None:
-        # Negative digits: a heap gives the smallest, and the newest frame is wanted.
+        # Negative digits: a heap gives the smallest, and the newest frame is wanted. What guards
+        # ride on goes before all that does not judge a frame.
         newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
+        newest_first = (0 if work.order.inspects else 1, *newest_first)
         self._count += 1
         heapq.heappush(self.waiting, (newest_first, self._count, work))
 

@@ -203,16 +203,17 @@ class Production:
     def submit(self, now: float) -> None:
         """Hand the next work to the viewing block."""
         for work in self.backlog.take(now, self._slots):
+            urgent = work.order.inspects
             if work.what == "measure":
-                self.graph.view("work", work, tasks.measure, self.buffer, work.order)
+                self.graph.view("work", work, tasks.measure, self.buffer, work.order, urgent=urgent)
             elif work.what == "inspect":
-                self.graph.view("work", work, tasks.inspect, self.buffer, work.order, urgent=True)
+                self.graph.view("work", work, tasks.inspect, self.buffer, work.order, urgent=urgent)
             elif work.what == "placeholder":
                 self.graph.view(
                     "work", work, tasks.placeholder, self.buffer, work.order, work.reason
                 )
             else:
-                self.graph.view("work", work, tasks.produce, self.buffer, work.order)
+                self.graph.view("work", work, tasks.produce, self.buffer, work.order, urgent=urgent)
         if self._no_more and not self.backlog.measuring() and not self.backlog.under_way:
             for product, limits in self.backlog.unfrozen().items():
                 if limits is not None:

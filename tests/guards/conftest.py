@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import Case
+from run_case import Case, Life
 
 from burstlens.workflows.guards.guard import Guard
 
@@ -37,12 +37,16 @@ limits = [-20, 20]
 class Storm(Case):
     """A run of the model that stands in for WRF, one frame a second unless told otherwise."""
 
+    recipe: str = RECIPE
+    guards: str = ""
+    life: Life | None = None
+
     def __post_init__(self) -> None:
+        self.recipe += self.guards
         super().__post_init__()
         shutil.copy(Path(__file__).with_name("storm_model.py"), self.inputs)
         shutil.copy(SUPERCELL, self.inputs / "template.nc")
-        for log in LOGS.glob("blowup.*"):
-            shutil.copy(log, self.inputs / log.name.replace("rsl", "said"))
+        shutil.copy(LOGS / "blowup.rsl.error.0001", self.inputs / "said.txt")
         settings = (self.inputs / "namelist.input").read_text()
         settings, count = re.subn(r"(?m)^( *run_minutes *= *).*$", r"\g<1>30,", settings)
         assert count == 1
@@ -61,13 +65,19 @@ class Storm(Case):
         return [event for event in self.journal() if event["event"] == kind]
 
 
+@pytest.fixture(scope="session")
+def storm_class() -> type[Storm]:
+    """The case, for fixtures that live longer than a test."""
+    return Storm
+
+
 @pytest.fixture
 def storm(tmp_path: Path) -> Iterator[Callable[..., Storm]]:
-    """Makes a case: the model's options, and what is added to the recipe."""
+    """Makes a case: the model's options, and the recipe's guards."""
     made: list[Storm] = []
 
-    def make(model: str, more: str, name: str = "storm", recipe: str = RECIPE) -> Storm:
-        case = Storm(tmp_path / name, model=model, recipe=recipe + more)
+    def make(model: str, guards: str, **how: Any) -> Storm:
+        case = Storm(tmp_path / "storm", model=model, guards=guards, **how)
         made.append(case)
         return case
 

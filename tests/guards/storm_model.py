@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Stands in for ``wrf.exe``: writes WRF's frames at an even pace, from a file of the real model.
 
-Each frame is a copy of the template with its own time; ``--plant`` changes one point of one frame,
-as a model does that goes wrong. Logs as WRF logs, by two ranks. ``closed`` notes when each frame
-was closed.
+Each frame is a copy of the template with its own time; ``--plant`` changes one point from one
+frame on, as a model does that goes wrong. Logs as WRF logs, by two ranks. ``closed`` notes when
+each frame was closed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def make(template: Path, path: Path, number: int, plants: list[list[str]]) -> No
     with netCDF4.Dataset(path, "r+") as data:
         data["Times"][0] = np.frombuffer(stamp(number).encode(), dtype="S1")
         for frame, variable, value, *index in plants:
-            if int(frame) == number:
+            if int(frame) <= number:
                 data[variable][(0, *map(int, index))] = float(value)
 
 

@@ -91,7 +91,7 @@ def web():
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
             self.server.posted.append((self.path, self.headers["Content-Type"], body))
             if self.path == "/slow":
                 self.server.let_go.wait(60)
@@ -100,7 +100,8 @@ def web():
                 self.send_header("Location", "/elsewhere")
             self.end_headers()
 
-        do_GET = do_POST
+        def do_GET(self):
+            self.do_POST()
 
         def log_message(self, *_):
             return
@@ -228,7 +229,7 @@ def test_nothing_is_run_or_contacted_unless_the_user_allows_it(send, config, pro
 
 def test_a_faulty_configuration_is_told_and_allows_nothing(send, config, program, run_dir):
     config("[guards]\nallow = true\n")
-    with pytest.raises(RecipeError, match="guards.allow is a list"):
+    with pytest.raises(RecipeError, match=r"guards\.allow is a list"):
         allowed()
     (alarm,) = send(run=(program("touch ran"),))
     assert "guards.allow is a list" in alarm

@@ -132,7 +132,8 @@ class Trip:
     @property
     def sentence(self) -> str:
         """The whole of it for people."""
-        frame = f", {self.stream} {valid_time.label(self.time)}" if self.time else ""
+        words = (self.stream, valid_time.label(self.time)) if self.time else ()
+        frame = f", {' '.join(filter(None, words))}" if words else ""
         return f'guard "{self.guard}": {self.text}{frame}'
 
     def fields(self) -> dict[str, Any]:

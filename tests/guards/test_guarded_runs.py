@@ -1,0 +1,203 @@
+"""Whole runs that go wrong: stopped in time, said so, marked in the picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+from PIL import Image
+
+PLANTED = 5
+RECIPE = """
+[[guard]]
+name = "whole"
+variable = "W"
+then = "stop"
+run = ["touch", "told"]
+[[guard]]
+log = "cfl"
+count = 1000
+[[guard]]
+name = "faulty"
+variable = "WW"
+then = "stop-now"
+[[guard]]
+expression = "max(T2) > 1e6"
+then = "stop-now"
+"""
+RED = (200, 16, 46)
+
+
+@pytest.fixture(scope="session")
+def stopped(storm_class, tmp_path_factory):
+    """A run whose model writes a NaN from one frame on."""
+    plant = f"--plant {PLANTED} W nan 12 20 25"
+    model = f"--frames 10 --begin 8 --period 2 {plant} --say 2 said.txt"
+    case = storm_class(tmp_path_factory.mktemp("stopped") / "storm", model=model, guards=RECIPE)
+    config = case.folder / "config" / "burstlens"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[guards]\nallow = ["run"]\n')
+    before = os.environ.get("XDG_CONFIG_HOME")
+    os.environ["XDG_CONFIG_HOME"] = str(config.parent)
+    try:
+        case.life = case.wait(case.launch())
+    finally:
+        if before is None:
+            del os.environ["XDG_CONFIG_HOME"]
+        else:
+            os.environ["XDG_CONFIG_HOME"] = before
+    yield case
+    case.end()
+
+
+def status(case):
+    return json.loads((case.run / "status.json").read_text())
+
+
+def test_the_model_is_stopped_before_the_next_but_one_frame(stopped):
+    assert stopped.life.code == 3, stopped.life.said
+    assert PLANTED <= max(stopped.closed()) < PLANTED + 2
+
+
+def test_the_run_says_which_guard_stopped_it_and_where(stopped):
+    text = 'stopped by guard "whole": W is NaN at 1 of 68921 points, first at bottom_top_stag 12'
+    assert f"burstlens: {text}" in stopped.life.said
+    assert f"d01 0001-01-01 00:0{PLANTED}:00 UTC" in stopped.life.said
+    (ended,) = stopped.events("run.ended")
+    assert (ended["outcome"], ended["exit_code"]) == ("stopped", 3)
+    assert ended["message"].startswith(text)
+    (received,) = stopped.events("control.received")
+    assert received["guard"] == "whole"
+    assert received["by"] == "guard"
+
+
+def test_the_trip_is_journalled_with_its_place_and_frame(stopped):
+    trip = next(event for event in stopped.events("guard.tripped") if event["guard"] == "whole")
+    assert (trip["what"], trip["variable"], trip["value"]) == ("finite", "W", None)
+    assert (trip["stream"], trip["time"]) == ("d01", f"00010101T00{PLANTED:02d}00")
+    assert trip["place"]["index"] == {"bottom_top_stag": 12, "south_north": 20, "west_east": 25}
+    assert (trip["place"]["x"], trip["place"]["y"]) == (51000.0, 41000.0)
+
+
+def test_the_status_tells_of_guards_trips_and_what_was_saved(stopped):
+    told = status(stopped)
+    states = {guard["name"]: guard["state"] for guard in told["guards"]}
+    assert states == {
+        "whole": "tripped",
+        "log-cfl": "tripped",
+        "faulty": "failed",
+        "expression": "good",
+    }
+    assert [trip["guard"] for trip in told["trips"]] == ["log-cfl", "whole"]
+    # 1,920 simulated seconds were asked for, some 30 a second.
+    assert 20 < 3600 * told["outcome"]["saved_node_hours"] < 90
+    placed = [alarm for alarm in told["alarms"] if alarm.get("time")]
+    assert {"stream": "d01", "time": f"00010101T00{PLANTED:02d}00"}.items() <= placed[-1].items()
+    assert "node-hours, by stopping early (estimate)" in stopped.life.said
+
+
+def test_a_cfl_line_of_another_rank_trips_its_guard(stopped):
+    trip = next(event for event in stopped.events("guard.tripped") if event["guard"] == "log-cfl")
+    assert trip["value"] > 1000
+    assert "rsl.error.0001" in trip["text"]
+    assert trip["then"] == "alarm"
+
+
+def test_a_guard_that_fails_alarms_once_and_stops_nothing(stopped):
+    alarms = [event["text"] for event in stopped.events("alarm") if "faulty" in event["text"]]
+    assert len(alarms) == 1
+    assert "did you mean" in alarms[0]
+
+
+def test_a_trip_runs_what_the_user_allows(stopped):
+    assert (stopped.run / "told").exists()
+
+
+def test_each_frame_is_inspected_once_in_the_read_of_its_product(stopped):
+    seen = [event["time"] for event in stopped.events("frame.inspected")]
+    assert sorted(seen) == sorted(event["time"] for event in stopped.events("frame.ready"))
+    last = next(e for e in stopped.events("frame.inspected") if e["time"].endswith("T000500"))
+    assert last["readings"]["whole"]["bad"] == 1
+    assert last["readings"]["whole"]["most"] == pytest.approx(4.577, abs=1e-3)
+
+
+def test_the_picture_of_that_frame_is_marked_and_no_other(stopped):
+    marked = {}
+    for path in (stopped.run / "products" / "w").glob("*.png"):
+        with Image.open(path) as picture:
+            pixels = np.asarray(picture.convert("RGB"))
+        marked[path.stem[-6:]] = int(np.count_nonzero((pixels == RED).all(axis=-1)))
+    assert {time for time, count in marked.items() if count > 50} == {
+        time for time in marked if time >= f"00{PLANTED:02d}00"
+    }
+
+
+@pytest.mark.slow
+def test_resume_says_that_a_guard_had_stopped_the_run_and_goes_on(storm):
+    case = storm("--frames 6 --begin 6 --period 2 --plant 1 W nan 12 20 25", GUARD)
+    assert case.wait(case.launch()).code == 3
+    (case.inputs / "wrf.exe").write_text("")  # the inputs on the buffer are those of the run
+    life = case.burstlens("resume", "r")
+    assert 'r was stopped by guard "whole"' in life.said
+    assert "it goes on now, as asked" in life.said
+    assert life.code == 3  # the same model goes wrong again
+    trips = case.events("guard.tripped")
+    assert [trip["attempt"] for trip in trips] == [1, 2]
+
+
+GUARD = '[[guard]]\nname = "whole"\nvariable = "W"\nthen = "stop"\n'
+
+
+@pytest.mark.slow
+def test_a_persons_stop_stays_a_persons_also_when_a_guard_trips_after_it(storm):
+    case = storm("--frames 30 --begin 6 --period 2 --plant 20 W nan 1 1 1", GUARD)
+    driver = case.launch()
+    case.await_event("product.published")
+    assert case.burstlens("stop", "r").code == 0
+    assert case.wait(driver).code == 4
+    assert case.events("run.ended")[0]["message"] == "stopped, as asked"
+
+
+@pytest.mark.slow
+def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_told_afterwards(storm):
+    planted = 14
+    case = storm(f"--frames 20 --begin 6 --period 2 --plant {planted} W nan 12 20 25", GUARD)
+    driver = case.launch()
+    case.await_event("product.published", 2)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait(10)
+    case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
+    assert planted <= max(case.closed()) < planted + 2
+    ended = json.loads((case.run / "attempts" / "1" / "ended.json").read_text())
+    assert ended["reason"] == "stop"
+    assert case.events("guard.tripped") == []
+    why = json.loads((case.run / "control" / "stop").read_text())
+    assert (why["by"], why["guard"]) == ("guard", "whole")
+    life = case.burstlens("resume", "r")
+    assert life.code == 3, life.said
+    (trip,) = case.events("guard.tripped")
+    assert (trip["time"], trip["attempt"]) == (f"00010101T00{planted:02d}00", 1)
+    assert [e["exit_code"] for e in case.events("run.ended")] == [3]
+
+
+@pytest.mark.slow
+def test_the_sentinel_ends_when_a_driver_lives_again(storm):
+    case = storm("--frames 30 --begin 6 --period 3", GUARD)
+    driver = case.launch()
+    case.await_event("product.published", 2)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait(10)
+
+    def sentinels():
+        return [pid for pid, command in case.processes().items() if "sentinel" in command]
+
+    case.await_that(sentinels, "sentinel")
+    driver = case.start("resume", "r")
+    case.await_event("run.resumed")
+    case.await_that(lambda: not sentinels(), "end of the sentinel")
+    assert case.burstlens("stop", "r", "--now").code == 0
+    assert case.wait(driver).code == 4
+    assert not (case.run / "sentinel.jsonl").read_text()
