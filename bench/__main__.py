@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.pipeline import Scratch
 from bench.report import Figure, store
 
-PARTS = ("latency", "cost", "throughput", "model", "driver", "commands", "tools", "staging")
+PARTS = ("latency", "cost", "throughput", "model", "driver", "commands", "tools", "staging", "maps")
 
 
 def main() -> int:
