@@ -39,7 +39,6 @@ def labels(case_run):
 
 def test_a_frame_is_seen_within_a_second_of_its_publication(own_runs, ways_to, new_page):
     own_runs.prepare("storm", "--interval 3")
-    words = [sys.executable, "-m", "burstlens", *own_runs.words("storm")]
     with (own_runs.folder / "said").open("w") as said:
         driver = own_runs.case.popen(
             [sys.executable, "-m", "burstlens", *own_runs.words("storm")],

@@ -84,17 +84,21 @@ export class Pane {
     this.#time = this.held ?? player.time;
     const line = this.#time === null ? undefined : album.series.get(this.seriesId)?.at(this.#time);
     const bitmap = line ? pictures.get(line) : null;
-    // Until it is loaded, the one before stays, and all that is said is of that one.
-    if (bitmap || !line || !pictures.get(this.#seen ?? line) || seriesId(this.#seen) !== this.seriesId) {
-      this.#seen = line;
-    }
-    const seen = this.#seen;
+    // Until it is loaded, another one stands in, and all that is said is of that one.
+    const seen = bitmap || !line ? line : pictures.latest(this.seriesId) ?? this.#standIn(line, pictures);
+    this.#seen = seen;
     this.#first.show(seen ? pictures.get(seen) : null, this.#lens);
     const other = comparison ? comparison.album.series.get(this.seriesId)?.exactly(seen?.time) : null;
     this.#compare(comparison, other, run);
     this.#tell(line, seen, pictures, comparison, other, player);
     this.#link(seen, source);
     return [line, other];
+  }
+
+  #standIn(line, pictures) {
+    const before = this.#seen;
+    const fits = before && seriesId(before) === this.seriesId && pictures.get(before);
+    return fits ? before : line;
   }
 
   #compare(comparison, other, run) {

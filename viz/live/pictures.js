@@ -1,3 +1,5 @@
+import { seriesId } from "./album.js";
+
 const HELD_BYTES = 256 * 2 ** 20;
 const AT_ONCE = 4;
 const AGAIN_MS = 2000;
@@ -14,6 +16,8 @@ export class Pictures {
   #wanted = [];
   #loading = new Set();
   #missing = new Map();
+  #urgent = [];
+  #latest = new Map();
   #closed = false;
 
   constructor(source, changed) {
@@ -37,10 +41,22 @@ export class Pictures {
     return this.#missing.has(keyOf(line));
   }
 
-  /** What is wanted now, the most urgent first, in place of all that was wanted before. */
-  want(lines) {
-    this.#wanted = lines;
+  /**
+   * What is wanted now, in place of all that was wanted before; `next` is loaded only when
+   * nothing of it is missing.
+   */
+  want(lines, next) {
+    const lacking = lines.filter((line) => !this.#held.has(keyOf(line)));
+    this.#urgent = lacking;
+    this.#wanted = lacking.length ? lacking : next;
     this.#load();
+  }
+
+  /** The picture of a series that was shown or was to be shown when it was asked for, and came
+   * last: while someone scrubs faster than pictures come, it is the nearest there is. */
+  latest(id) {
+    const line = this.#latest.get(id);
+    return line && this.#held.has(keyOf(line)) ? line : undefined;
   }
 
   #load() {
@@ -56,6 +72,7 @@ export class Pictures {
 
   async #fetch(key, line) {
     this.#loading.add(key);
+    const urgent = this.#urgent.includes(line);
     try {
       const image = new Image();
       const url = await this.#source.image(line);
@@ -63,6 +80,7 @@ export class Pictures {
       await image.decode();
       this.#hold(key, await createImageBitmap(image));
       this.#missing.delete(key);
+      if (urgent) this.#latest.set(seriesId(line), line);
     } catch {
       this.#missing.set(key, performance.now() + AGAIN_MS);
       setTimeout(() => this.#load(), AGAIN_MS + 50);

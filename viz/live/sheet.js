@@ -29,7 +29,8 @@ export class Sheet {
     if (!bitmap || !width || !height) return;
     const box = fitted(bitmap, width, height, lens);
     this.#context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
-    this.#context.imageSmoothingQuality = "high";
+    // The best quality is slow, and not to be told from this one unless much is left out.
+    this.#context.imageSmoothingQuality = 2 * box.width < bitmap.width ? "high" : "medium";
     this.#context.drawImage(bitmap, box.left, box.top, box.width, box.height);
   }
 

@@ -1,3 +1,4 @@
+import { seriesId } from "./album.js";
 import { element, set } from "./element.js";
 import { Pane } from "./pane.js";
 
@@ -80,12 +81,9 @@ export class Wall {
         if (line) next.push(line);
       }
     }
-    pictures.want([...mine, ...next]);
-    comparison?.pictures.want([
-      ...theirs,
-      ...next.map((line) => comparison.album.series.get(`${line.product} · ${line.stream}`)
-        ?.exactly(line.time)).filter(Boolean),
-    ]);
+    pictures.want(mine, next);
+    comparison?.pictures.want(theirs, next.map((line) =>
+      comparison.album.series.get(seriesId(line))?.exactly(line.time)).filter(Boolean));
     return mine.every((line) => pictures.get(line) || pictures.isMissing(line));
   }
 }

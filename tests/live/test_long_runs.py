@@ -1,0 +1,70 @@
+"""Ten thousand frames in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from made_run import MadeRun, pictures
+from playwright.sync_api import expect
+
+FRAMES = 10_000
+SCRUB_S = 3.0
+RATE = 30
+BUSY = 3
+"""How many times slower a machine that does other things may be."""
+SCRUB = """(seconds) => new Promise((done) => {
+  const root = document.querySelector(".burstlens").shadowRoot;
+  const slider = root.querySelector(".timeline");
+  const canvas = root.querySelector("canvas.first");
+  const box = slider.getBoundingClientRect();
+  const begin = performance.now();
+  let [refreshes, pictures, before] = [0, 0, ""];
+  const go = (now) => {
+    const share = (now - begin) / 1000 / seconds;
+    if (share >= 1) return done({ refreshes: refreshes / seconds, pictures: pictures / seconds });
+    refreshes += 1;
+    if (canvas.ariaLabel !== before) pictures += 1;
+    before = canvas.ariaLabel;
+    const clientX = box.left + box.width * share;
+    slider.dispatchEvent(new PointerEvent("pointermove", { clientX, clientY: box.top + 22 }));
+    requestAnimationFrame(go);
+  };
+  requestAnimationFrame(go);
+})"""
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long")
+    greys = pictures(folder / "greys", 8)
+    run = MadeRun(folder / "runs", title="Long")
+    for number in range(FRAMES):
+        run.publish(number, greys[number % len(greys)])
+    run.feed.write(force=True)
+    run.tell(frames={"ready": FRAMES, "damaged": 0})
+    return run
+
+
+def test_ten_thousand_frames_are_scrubbed_smoothly(long_run, ways_to, page, await_frame):
+    page.goto(ways_to(long_run.run.path.parent).serve("made"))
+    await_frame(page, FRAMES - 1, FRAMES)
+    slider = page.get_by_role("slider", name="Valid time")
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 25)
+    page.mouse.down()
+    # In the page, once a refresh: the mouse of a test moves a few times a second only.
+    rates = page.evaluate(SCRUB, SCRUB_S)
+    page.mouse.up()
+    print(rates)
+    assert rates["refreshes"] > RATE / BUSY
+    assert rates["pictures"] > RATE / BUSY
+    # What is on the page does not grow with the frames.
+    nodes = "() => document.querySelector('.burstlens').shadowRoot.querySelectorAll('*').length"
+    assert page.evaluate(nodes) < 500
+    page.keyboard.press("Home")
+    await_frame(page, 0, FRAMES)
+
+
+def test_ten_thousand_frames_are_read_without_a_server(long_run, ways_to, page, await_frame):
+    page.goto(ways_to(long_run.run.path.parent).file("made"))
+    await_frame(page, FRAMES - 1, FRAMES)
+    expect(page.get_by_text("10000 of 10000")).to_be_visible()
