@@ -86,23 +86,24 @@ def _load(scale: str, kind: Kind) -> _Lines:
         part: dict[str, NDArray[Any]] = {
             name: packed[f"{scale}_{kind}_{name}"] for name in ("first", "count", "steps")
         }
-    degrees = []
-    ends = np.cumsum(part["count"])[:-1]
-    for first, steps in zip(part["first"], np.split(part["steps"].T, ends), strict=True):
-        line = np.vstack([first, first + np.cumsum(steps, axis=0, dtype=np.int32)]) * UNIT_DEGREES
-        degrees += [_dense(line), np.full((1, 2), np.nan)]
-    lon, lat = np.vstack(degrees).T
+    # One sum for all lines: each begins with the way from the end of the one before.
+    count, steps = part["count"], part["steps"].T.astype(np.int64)
+    begins = np.cumsum(count + 1) - (count + 1)
+    length = np.add.reduceat(steps, np.cumsum(count) - count)
+    ways = np.insert(steps, np.cumsum(count) - count, part["first"], axis=0)
+    ways[begins[1:]] -= (part["first"] + length)[:-1]
+    points = np.cumsum(ways, axis=0) * UNIT_DEGREES
+    lon, lat = _dense(np.insert(points, begins[1:], np.nan, axis=0)).T
     return _Lines(lon, lat, _vectors(lon, lat))
 
 
-def _dense(line: Array) -> Array:
-    """The line with points between where neighbours are further apart than half a degree."""
-    pieces = np.ceil(np.abs(np.diff(line, axis=0)).max(axis=1) / _LONGEST_DEGREES).astype(int)
-    if pieces.max(initial=1) <= 1:
-        return line
-    number = np.concatenate([[0], np.cumsum(np.maximum(pieces, 1))])
+def _dense(points: Array) -> Array:
+    """The same lines with points between where neighbours are further apart than half a degree."""
+    apart = np.nan_to_num(np.abs(np.diff(points, axis=0)).max(axis=1))
+    pieces = np.maximum(np.ceil(apart / _LONGEST_DEGREES).astype(int), 1)
+    number = np.concatenate([[0], np.cumsum(pieces)])
     every = np.arange(number[-1] + 1)
-    return np.column_stack([np.interp(every, number, line[:, axis]) for axis in (0, 1)])
+    return np.column_stack([np.interp(every, number, points[:, axis]) for axis in (0, 1)])
 
 
 def _vectors(lon: Array, lat: Array) -> Array:
