@@ -39,7 +39,7 @@ def offered(standing):
     return ask
 
 
-@pytest.mark.parametrize("command", ["status", "watch", "stop", "resume", "free"])
+@pytest.mark.parametrize("command", ["status", "watch", "serve", "stop", "resume", "free"])
 def test_runs_are_offered_by_their_start(offered, command):
     assert offered(command, "d") == ["done"]
     assert {"done", "failed"} <= set(offered(command, ""))

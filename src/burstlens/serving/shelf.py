@@ -175,5 +175,7 @@ def shelf_of(place: str | None) -> Shelf:
     path = Path(os.path.expanduser(place))
     if path.is_dir() and not (path / "run.json").is_file():
         return Shelf(path.resolve())
+    if os.sep in place and not path.exists():
+        raise RunError(f"there is no run and no folder of runs at {path}")
     run = open_run_dir(place)
     return Shelf(run.path.parent, run.id)
