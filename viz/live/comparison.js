@@ -55,6 +55,7 @@ export class Comparer {
   #source;
   #changed;
   #blinking = null;
+  #run = "";
   #choices = element("datalist", { id: "runs" });
   #name = element("input", {
     type: "text", placeholder: "another run", "aria-label": "Compare with run", autocomplete: "off",
@@ -79,7 +80,8 @@ export class Comparer {
 
   async #list() {
     const runs = await this.#source.others().catch(() => null);
-    this.#choices.replaceChildren(...(runs ?? []).map(({ run, state, title }) =>
+    const others = (runs ?? []).filter(({ run }) => run !== this.#run);
+    this.#choices.replaceChildren(...others.map(({ run, state, title }) =>
       element("option", { value: String(run) }, `${title}, ${state}`)));
   }
 
@@ -111,7 +113,9 @@ export class Comparer {
     this.#changed();
   }
 
-  show() {
+  /** `run` is the one that is shown. */
+  show(run) {
+    this.#run = run;
     const { current } = this;
     const lost = current && !current.status && current.why;
     say(this.#why, lost ? `No run ${current.run} can be read beside this one.` : "");

@@ -156,7 +156,7 @@ class View {
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
     this.#stop.show(status);
-    this.#comparer.show();
+    this.#comparer.show(state.run);
     if (player.playing) this.#change();
   }
 

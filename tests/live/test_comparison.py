@@ -1,0 +1,88 @@
+"""Two runs compared at the same valid time, in a real browser."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+DARK, BRIGHT = 20, 220
+
+
+def row(page):
+    """Brightness along the middle of the picture, left to right, as it is seen."""
+    box = page.locator(".glass").bounding_box()
+    seen = Image.open(io.BytesIO(page.screenshot())).convert("L")
+    y = box["y"] + box["height"] * 0.45
+    # The pictures are a little narrower than the pane.
+    return [seen.getpixel((box["x"] + box["width"] * share, y)) for share in (0.3, 0.4, 0.6, 0.7)]
+
+
+@pytest.fixture
+def two(made, greys, ways_to, page, request):
+    """A page of the dark run ``made``, compared with the bright run ``other``."""
+    for name, grey in (("made", greys[0]), ("other", greys[-1])):
+        run = made(name, title=name)
+        run.publish(0, grey)
+        run.feed.write(force=True)
+        run.tell(state="done")
+    page.goto(getattr(ways_to(run.run.path.parent), request.param)("made"))
+    page.get_by_label("Compare with run").fill("other")
+    page.keyboard.press("Enter")
+    expect(page.locator(".theirs")).to_have_text("other")
+    page.wait_for_timeout(1500)
+    return page
+
+
+@pytest.mark.parametrize("two", ["file", "serve"], indirect=True)
+def test_the_split_shows_one_run_on_each_side_and_moves_by_keys(two):
+    assert row(two) == [DARK, DARK, BRIGHT, BRIGHT]
+    two.get_by_role("slider", name="Where the two runs meet").focus()
+    for _ in range(8):
+        two.keyboard.press("ArrowRight")
+    two.wait_for_timeout(200)
+    assert row(two) == [DARK, DARK, DARK, BRIGHT]
+
+
+@pytest.mark.parametrize("two", ["file"], indirect=True)
+def test_the_difference_is_black_where_runs_agree(two):
+    two.get_by_label("How to compare").select_option("difference")
+    two.wait_for_timeout(200)
+    assert row(two) == [BRIGHT - DARK] * 4
+    two.get_by_label("Compare with run").fill("made")
+    two.keyboard.press("Enter")
+    expect(two.get_by_label("How to compare")).to_have_value("split")
+    two.get_by_label("How to compare").select_option("difference")
+    two.wait_for_timeout(1500)
+    assert row(two) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("two", ["file"], indirect=True)
+def test_blinking_shows_one_and_then_the_other(two):
+    two.get_by_label("How to compare").select_option("blink")
+    seen = set()
+    for _ in range(12):
+        seen |= set(row(two))
+        two.wait_for_timeout(200)
+    assert {DARK, BRIGHT} <= seen
+
+
+@pytest.mark.parametrize("two", ["file"], indirect=True)
+def test_a_run_that_is_not_there_is_said(two, watched):
+    two.get_by_label("Compare with run").fill("nowhere")
+    two.keyboard.press("Enter")
+    expect(two.locator(".comparer")).to_contain_text("No run nowhere can be read")
+    two.get_by_role("button", name="End").click()
+    expect(two.locator(".second")).to_be_hidden()
+    assert all("ERR_FILE_NOT_FOUND" in text for text in watched.errors)
+    watched.errors.clear()
+
+
+@pytest.mark.parametrize("two", ["serve"], indirect=True)
+def test_the_server_tells_which_other_runs_there_are(two):
+    two.get_by_label("Compare with run").focus()
+    offered = two.locator("datalist option")
+    expect(offered).to_have_count(1)
+    expect(offered).to_have_attribute("value", "other")
