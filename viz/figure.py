@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,14 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
 from burstlens import valid_time
-from burstlens.errors import FrameError
 from burstlens.viz import grid, style
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.field import Field
-from burstlens.viz.graticule import Extent
 from burstlens.viz.layering import Layers, drawn
-from burstlens.viz.layers import Nest
 from burstlens.viz.map import MapOptions
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
+from burstlens.viz.reach import corners, extent, outlines
 from burstlens.viz.rings import rings
 from burstlens.viz.sheet import BOTTOM, LEFT, RIGHT, TOP, Look, Sheet, sheet
 from burstlens.viz.units import printed
@@ -52,8 +49,8 @@ def draw(
     """
     plane = grid.separated(field.plane)
     name, limits, bounds = _colours(field, options, context)
-    extent, aspect = _extent(plane)
-    shape = (extent[3] - extent[2]) / (extent[1] - extent[0]) * aspect
+    reach, aspect = extent(plane, options.margin_km)
+    shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
     width, height = picture_size(options, shape)
     title = options.title or style.words(field.name, field.long_name)
     paper = sheet(
@@ -61,12 +58,13 @@ def draw(
             width,
             height,
             options.dpi,
-            extent,
+            reach,
             aspect,
             plane.units,
             plane.projection,
             options.coast,
-            tuple((nest.name, _nest_extent(nest, field)) for nest in options.nests),
+            style.CALM if options.margin_km else style.MISSING,
+            outlines(field, plane, options.nests, options.margin_km),
             limits,
             bounds,
             options.log,
@@ -92,7 +90,7 @@ def draw(
         "size": [width, height],
         "outside": list(outside),
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
-        "extent": list(extent),
+        "extent": list(reach),
         "projection": plane.projection.definition if plane.projection else None,
     }
 
@@ -151,52 +149,6 @@ def _is_centred(field: Field, options: MapOptions, limits: tuple[float, float]) 
     return style.is_signed(field.units, field.long_name, *limits)
 
 
-def _extent(plane: grid.Plane) -> tuple[Extent, float]:
-    """Edges (left, right, bottom, top) half a cell beyond the points; height of a unit of y."""
-    x, y = _corners(plane)
-    extent = (float(x.min()), float(x.max()), float(y.min()), float(y.max()))
-    middle = math.radians((extent[2] + extent[3]) / 2)
-    return extent, 1 / max(math.cos(middle), 0.05) if plane.geographic else 1.0
-
-
-def _nest_extent(nest: Nest, field: Field) -> Extent:
-    """Where a nest lies on the plane of its parent. FrameError where that has no rows of cells.
-
-    The parent's cell ``i_parent_start`` (from 1) is the nest's first one.
-    """
-    plane = grid.separated(field.plane)
-    if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2:
-        raise FrameError("nests: the grid that is shown has no straight rows and columns")
-    ends = []
-    for points, first, step, start, end in (
-        (plane.x, field.first[1], field.step[1], nest.i_parent_start, nest.e_we),
-        (plane.y, field.first[0], field.step[0], nest.j_parent_start, nest.e_sn),
-    ):
-        cell = float(points[1] - points[0]) / step
-        low = float(points[0]) + (start - 1 - first - 0.5) * cell
-        ends += [low, low + (end - 1) / nest.parent_grid_ratio * cell]
-    return ends[0], ends[1], ends[2], ends[3]
-
-
-def _corners(plane: grid.Plane) -> tuple[grid.Array, grid.Array]:
-    """The corners of the cells, 1-D or 2-D as the plane."""
-    if plane.x.ndim == 1:
-        return _edges(plane.x, 0), _edges(plane.y, 0)
-    return _edges(_edges(plane.x, 1), 0), _edges(_edges(plane.y, 1), 0)
-
-
-def _edges(points: grid.Array, axis: int) -> grid.Array:
-    """Edges of cells half-way between points, and half a cell beyond the first and last."""
-    points = np.asarray(points, dtype=np.float64)
-    first, last = np.take(points, [0], axis), np.take(points, [-1], axis)
-    if points.shape[axis] < 2:
-        return np.concatenate([first - 0.5, last + 0.5], axis=axis)
-    middle = grid.to_centres(points, axis)
-    before = 2 * first - np.take(middle, [0], axis)
-    after = 2 * last - np.take(middle, [-1], axis)
-    return np.concatenate([before, middle, after], axis=axis)
-
-
 def _paint(paper: Sheet, plane: grid.Plane, field: Field) -> Artist:
     """The field, by the cheapest means that is exact for its grid."""
     axes, values = paper.axes, field.values
@@ -204,7 +156,7 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field) -> Artist:
     if isinstance(paper.norm, LogNorm):
         # Zero has no logarithm, but it has a value: it gets the colour below the lowest.
         values = np.where(values <= 0, paper.look.limits[0] / 10, values)
-    x, y = _corners(plane)
+    x, y = corners(plane)
     painted: Artist
     if x.ndim == 2:
         painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **colours)

@@ -14,6 +14,7 @@ from burstlens.errors import RecipeError
 from burstlens.viz import style
 from burstlens.viz.colour_bar import STEPS, minus
 from burstlens.viz.field import Field
+from burstlens.viz.grid import Plane
 from burstlens.viz.layers import Contours
 
 _MOST = 200
@@ -32,10 +33,11 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours) -> None:
     if not levels.size:
         return
     rows, columns = field.values.shape
-    step_y = max(1, int(rows / (axes.bbox.height * _POINTS_PER_PIXEL)))
-    step_x = max(1, int(columns / (axes.bbox.width * _POINTS_PER_PIXEL)))
-    part = slice(None, None, step_y), slice(None, None, step_x)
     plane = field.plane
+    wide, tall = pixels_of(axes, plane)
+    step_y = max(1, int(rows / (tall * _POINTS_PER_PIXEL)))
+    step_x = max(1, int(columns / (wide * _POINTS_PER_PIXEL)))
+    part = slice(None, None, step_y), slice(None, None, step_x)
     x = plane.x[part] if plane.x.ndim == 2 else plane.x[part[1]]
     y = plane.y[part] if plane.y.ndim == 2 else plane.y[part[0]]
     values = np.ma.masked_invalid(field.values[part])
@@ -54,6 +56,14 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours) -> None:
         whole = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
         text.set_visible(whole and not any(box.overlaps(other) for other in taken))
         taken.append(box)
+
+
+def pixels_of(axes: Axes, plane: Plane) -> tuple[float, float]:
+    """How wide and how tall the points of a plane are on the picture, at least a pixel."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    wide = float(np.ptp(plane.x)) / (right - left) * axes.bbox.width
+    tall = float(np.ptp(plane.y)) / (top - bottom) * axes.bbox.height
+    return max(wide, 1.0), max(tall, 1.0)
 
 
 def contour_levels(asked: Contours, low: float, high: float) -> NDArray[np.float64]:

@@ -94,6 +94,9 @@ class MapOptions:
     coast: bool = True
     """Coastlines and borders, where the frame is on the earth."""
 
+    margin_km: float = 0.0
+    """Show so much of the surroundings on each side, to tell where a small domain lies."""
+
     width_px: int = 900
     """Width of the picture, in pixels."""
 
@@ -112,6 +115,8 @@ class MapOptions:
             raise ValueError("limits must be above zero with log = true")
         if not 200 <= self.width_px <= 8000 or not 150 <= (self.height_px or 150) <= 8000:
             raise ValueError("width_px must be 200 to 8000 and height_px 150 to 8000")
+        if not 0 <= self.margin_km <= 20000:
+            raise ValueError("margin_km must be 0 to 20000")
         if not 40 <= self.dpi <= 600:
             raise ValueError("dpi must be 40 to 600")
 

@@ -52,7 +52,8 @@ class Look:
     ``extent`` is (left, right, bottom, top) in the plane's ``units``; ``aspect`` how tall a unit
     of y is next to one of x; ``projection`` None for a plane that is not on the earth. ``unit`` is
     that of the field, as printed; ``bounds`` the edges of its colours where these are steps.
-    ``nests`` are names and extents of domains inside this one.
+    ``ground`` is the colour where no field is; ``nests`` are names and extents of domains inside
+    this one.
     """
 
     width: int
@@ -63,6 +64,7 @@ class Look:
     units: str
     projection: Projection | None
     coast: bool
+    ground: str
     nests: tuple[tuple[str, Extent], ...]
     limits: tuple[float, float]
     bounds: tuple[float, ...]
@@ -107,7 +109,7 @@ class Sheet:
         head, line, small = (
             size * min(1.0, look.width / look.point / _WIDE) for size in (13.0, 9.0, 8.0)
         )
-        stamp = head * 0.85
+        stamp, self._small = head * 0.85, small
         title = self._fitted(
             look.title, head, room - self._text_width(_LONGEST_STAMP, stamp), "bold"
         )
@@ -156,7 +158,7 @@ class Sheet:
         stamp, lead, caption = words
         self._stamp.set_text(stamp)
         self._lead.set_text(lead)
-        self._caption.set_text(self._fitted(caption, self._caption.get_fontsize(), self._foot_room))
+        self._caption.set_text(self._fitted(caption, self._small, self._foot_room))
         for arrow, count in zip(self._arrows, outside, strict=True):
             arrow.set_visible(count > 0)
         pixels = np.asarray(self._canvas.buffer_rgba())
@@ -248,7 +250,7 @@ def _map_axes(figure: Figure, look: Look) -> Axes:
     y = round(BOTTOM * look.point + (room_y - body_y) / 2)
     box = x / look.width, y / look.height, body_x / look.width, body_y / look.height
     limits: dict[str, Any] = {"xlim": (left, right), "ylim": (bottom, top), "autoscale_on": False}
-    axes = figure.add_axes(box, facecolor=style.MISSING, **limits)
+    axes = figure.add_axes(box, facecolor=look.ground, **limits)
     plain_frame(axes)
     return axes
 

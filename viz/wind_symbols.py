@@ -22,6 +22,7 @@ from burstlens.viz import grid, style
 from burstlens.viz.crop import STAGGERED, Crop
 from burstlens.viz.field import Field, read_field
 from burstlens.viz.frame import FrameReader
+from burstlens.viz.isolines import pixels_of
 from burstlens.viz.layers import Wind
 from burstlens.viz.units import conversion, printed
 
@@ -82,7 +83,8 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
         _streamlines(axes, wind, spacing)
         return
     rows, columns = wind.u.shape
-    part = _thinned(rows, axes.bbox.height / spacing), _thinned(columns, axes.bbox.width / spacing)
+    wide, tall = pixels_of(axes, wind.plane)
+    part = _thinned(rows, tall / spacing), _thinned(columns, wide / spacing)
     x, y = (np.broadcast_to(a, wind.u.shape)[part] for a in _points(wind.plane))
     u, v = wind.u[part], wind.v[part]
     whole = np.isfinite(u) & np.isfinite(v)
@@ -129,7 +131,7 @@ def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
     plane = grid.separated(wind.plane)
     if plane.x.ndim != 1 or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y)):
         raise FrameError("streamlines need equally spaced rows and columns; use barbs or vectors")
-    lines = axes.bbox.width / spacing, axes.bbox.height / spacing
+    lines = tuple(max(1.0, pixels / spacing) for pixels in pixels_of(axes, plane))
     # Four points between lines carry all that a streamline can show.
     step_y, step_x = (
         max(1, int(size / (4 * number)))

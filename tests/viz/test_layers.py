@@ -354,3 +354,27 @@ def test_rain_and_reflectivity_have_the_weather_service_s_steps(gulf: Path, cont
     assert limited.facts["colormap"] == "cmocean.rain"
     named = Picture(gulf, context, variable="RAINNC", colormap="nws_rain", limits=(0, 50))
     assert named.facts["limits"] == [0.2, 400]
+
+
+def test_a_margin_shows_where_a_small_domain_lies(katrina: Path, context: Context):
+    options = {"variable": "T2", "limits": (-1000.0, 400.0), "colormap": "matplotlib.Greys_r"}
+    near = Picture(katrina, context, **options)
+    wide = Picture(katrina, context, **options, margin_km=500)
+    spans = [np.diff(p.facts["extent"])[[0, 2]] for p in (near, wide)]
+    assert spans[1] - spans[0] == pytest.approx([1e6, 1e6])
+    # Progreso on the coast of Yucatan, and the delta of the Mississippi.
+    for lat, lon in ((21.29, -89.66), (29.0, -89.25)):
+        assert wide.darkest(*wide.place(lat, lon), 8) < 120, (lat, lon)
+    left, right, bottom, top = near.facts["extent"]
+    assert wide.darkest(*wide.at(left, (bottom + top) / 2), 2) < 80
+    assert near.facts["min"] == wide.facts["min"]
+
+
+def test_a_margin_around_numbered_points_is_refused(tmp_path: Path, context: Context):
+    path = tmp_path / "bare.nc"
+    with netCDF4.Dataset(str(path), "w") as data:
+        data.createDimension("y", 6)
+        data.createDimension("x", 5)
+        data.createVariable("t", "f4", ("y", "x"))[:] = np.arange(30).reshape(6, 5)
+    with pytest.raises(FrameError, match="margin_km: the frame's coordinates are neither"):
+        Picture(path, context, variable="t", margin_km=10)
