@@ -31,3 +31,8 @@ def test_keys_are_shown_as_people_write_times():
 def test_seconds_of_no_key_are_an_error():
     with pytest.raises(ValueError, match="no valid-time key"):
         valid_time.seconds("yesterday")
+
+
+def test_days_that_only_other_calendars_have_are_counted_on():
+    later, sooner = (valid_time.seconds(key) for key in ("20010230T060000", "20010228T000000"))
+    assert later - sooner == 2 * 86400 + 6 * 3600

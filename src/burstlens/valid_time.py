@@ -58,7 +58,9 @@ def is_calendar(key: str) -> bool:
 def seconds(key: str) -> float:
     """Seconds since year 1 of a calendar key (proleptic Gregorian), or elapsed ones as they are.
 
-    Only differences between keys of one kind mean something. Raises ValueError for no key.
+    Only differences between keys of one kind mean something. A key does not tell its calendar: a
+    day that only another one has (30 February of 360_day) is counted on from the month's first.
+    Raises ValueError for no key.
 
     >>> seconds("20050828T120000") - seconds("20050828T000000")
     43200.0
@@ -66,7 +68,7 @@ def seconds(key: str) -> float:
     match = _CALENDAR.fullmatch(key)
     if match:
         year, month, day, hour, minute, second = (int(part) for part in match.groups())
-        days = datetime(year, month, day).toordinal()
+        days = datetime(year, month, 1).toordinal() + day - 1
         return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
     if key.startswith("t"):
         return float(key[1:])
