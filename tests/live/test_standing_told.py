@@ -74,9 +74,9 @@ def test_alarms_have_their_place_and_a_click_leads_there(eight, ways, page, awai
     page.goto(ways.file("made"))
     await_frame(page, 7)
     assert page.locator(".timeline .signs path").count() == 2
-    page.get_by_role("button", name="W above 80").click()
+    page.locator("aside").get_by_role("button", name="W above 80").click()
     await_frame(page, 3)
-    expect(page.get_by_text("W = 93.5 m s-1, at [4,7], lat 12.5, t = 3 s")).to_be_visible()
+    expect(page.get_by_text("W = 93.5 m s⁻¹, at [4,7], lat 12.5, t = 3 s")).to_be_visible()
     page.keyboard.press("]")
     await_frame(page, 5)
 

@@ -1,3 +1,4 @@
+import { showUnits } from "./quantity.js";
 import { timeLabel, timeSeconds } from "./valid_time.js";
 
 /**
@@ -27,7 +28,7 @@ function located(one, album) {
 function whereOf(trip) {
   const parts = [];
   if (trip.variable) {
-    parts.push(`${trip.variable} = ${trip.value ?? "NaN"}${trip.units ? ` ${trip.units}` : ""}`);
+    parts.push(`${trip.variable} = ${trip.value ?? "NaN"}${trip.units ? ` ${showUnits(trip.units)}` : ""}`);
   }
   for (const [name, value] of Object.entries(trip.place ?? {})) {
     parts.push(name === "index" ? `at [${value}]` : `${name} ${rounded(value)}`);

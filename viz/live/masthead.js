@@ -20,11 +20,14 @@ export class Masthead {
   #command = element("code", {});
   #line = element("pre", { className: "log-line" });
   #said = element("p", { className: "unseen", role: "status" });
+  #mark = null;
+  #last = element("button", { type: "button", className: "last-mark", title: "Show where it was" });
   #notice = element("div", { className: "notice" },
-    element("p", {}, this.#sentence, " ", this.#command), this.#line);
+    element("p", {}, element("span", {}, this.#sentence, " ", this.#command), this.#last), this.#line);
 
-  /** `buttons` are elements for the right end. */
-  constructor(buttons) {
+  /** `buttons` are elements for the right end; `choose(mark)` is called for the last alarm. */
+  constructor(buttons, choose) {
+    this.#last.addEventListener("click", () => choose(this.#mark));
     this.element = element("header", { className: "masthead" },
       element("div", { className: "first-row" },
         element("div", { className: "name" }, this.#state, this.#title, this.#run),
@@ -34,8 +37,13 @@ export class Masthead {
       this.#progress, this.#notice, this.#said);
   }
 
-  /** `how` is what standing() tells; `why` says that the source cannot be reached. */
-  show(status, how, why) {
+  /** `how` is what standing() tells; `why` says that the source cannot be reached; `marks` are
+   * those on the time axis. */
+  show(status, how, why, marks) {
+    this.#mark = marks.at(-1) ?? null;
+    say(this.#last, this.#mark?.text ?? "");
+    set(this.#last, { "data-kind": this.#mark?.kind ?? "" });
+    this.#last.hidden = this.#mark === null;
     set(this.element, { "data-tone": why ? "bad" : how.tone });
     say(this.#state, WORDS[how.state] ?? how.state);
     say(this.#title, status?.title || status?.run || "Burstlens");

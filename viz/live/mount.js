@@ -95,7 +95,7 @@ class View {
       themeButton(this.#root),
       sign("whole", "Full screen (F)", () => this.#fullScreen()),
       sign("help", "Keys (?)", () => this.#help.showModal()),
-    ]);
+    ], (mark) => this.#choose(mark));
     this.#root.append(
       this.#masthead.element,
       element("main", {}, this.#wall.element),
@@ -152,7 +152,7 @@ class View {
     this.#ready = this.#wall.show(state);
     this.#transport.show(player);
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
-    this.#masthead.show(status, standing(status, this.#pulse), this.#why);
+    this.#masthead.show(status, standing(status, this.#pulse), this.#why, marks);
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
     this.#stop.show(status);
