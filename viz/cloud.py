@@ -42,7 +42,8 @@ def cloud_top_temperature(
     under = np.take_along_axis(depth, layer, 0)[0]
     high = np.take_along_axis(faces[::-1], layer, 0)[0]
     low = np.take_along_axis(faces[::-1], layer + 1, 0)[0]
-    place = high + (1 - over) / (under - over) * (low - high)
+    thick = np.where(reached.any(axis=0), under - over, 1)
+    place = high + (1 - over) / thick * (low - high)
     # Outside of the levels' centres there is no temperature to interpolate to.
     place = np.clip(place, pressure[-1], pressure[0])
     found = np.where(reached.any(axis=0), interpolate(temperature, pressure, place), temperature[0])

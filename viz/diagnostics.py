@@ -51,7 +51,7 @@ def describe(frame: FrameReader, name: str) -> Variable:
     FrameError names what is needed and what is there when a variable is missing, RecipeError
     says how levels are written.
     """
-    base, _, text = name.partition(AT)
+    base, at, text = name.partition(AT)
     diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
     if diagnostic is None:
         found = frame.variable(base)
@@ -62,12 +62,12 @@ def describe(frame: FrameReader, name: str) -> Variable:
         dimensions, long_name = diagnostic.dimensions, diagnostic.long_name
         units, standard_name = diagnostic.units, diagnostic.standard_name
     layer = diagnostic.layer if diagnostic is not None else ""
-    if text or layer:
-        level = parse_level(text or layer)
+    if at or layer:
+        level = parse_level(text if at else layer)
         if layer and level.high is None:
             raise RecipeError(f"{base} is of a layer, such as {AT}{layer}")
         if "bottom_top" not in dimensions and not layer:
-            raise RecipeError(f"{base} has no levels, so {AT}{text} means nothing")
+            raise RecipeError(f"{base} has no bottom_top, so {AT}{text} means nothing")
         if level.coordinate:
             DIAGNOSTICS[level.coordinate].check(frame)
         dimensions = tuple(d for d in dimensions if d != "bottom_top")

@@ -108,6 +108,7 @@ def layer_mean(values: Array, coordinate: Array, low: float, high: float) -> Arr
     """
     if coordinate[0].size and _falls(coordinate):
         coordinate, low, high = -coordinate, -low, -high
+    low, high = min(low, high), max(low, high)
     total = np.zeros(values.shape[1:], np.result_type(values, np.float32))
     cover = np.zeros_like(total)
     for k in range(values.shape[0] - 1):
@@ -120,7 +121,7 @@ def layer_mean(values: Array, coordinate: Array, low: float, high: float) -> Arr
         reached = ~(depth <= 0)
         total += np.where(reached, part, 0)
         cover += np.where(reached, depth, 0)
-    enough = (cover >= _LEAST_COVER * abs(high - low)) & _is_rising(coordinate)
+    enough = (cover >= _LEAST_COVER * (high - low)) & _is_rising(coordinate)
     return np.where(enough, total / np.where(enough, cover, 1), total.dtype.type(np.nan))
 
 

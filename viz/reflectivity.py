@@ -55,7 +55,7 @@ def _reflectivity(block: Block) -> Array:
         )
     if "QGRAUP" in block:
         total += equivalent_reflectivity("QGRAUP", block["QGRAUP"], density)
-    return np.asarray(10 * np.log10(np.maximum(total, 10 ** (LEAST_DBZ / 10))))
+    return np.asarray(np.maximum(10 * np.log10(total), LEAST_DBZ))
 
 
 def _maximum(block: Block) -> Array:

@@ -73,39 +73,40 @@ def _wide(block: Block) -> Block:
 
 
 def _factor(block: Block, *names: str) -> Array:
-    """The map factor on the faces: WRF 2 and older have one for both directions."""
-    return block.on_faces(next(name for name in names if name in block))
+    """The first map factor that is there: WRF 2 and older have one for both directions.
+
+    Idealized cases leave that one at 0, which stands for 1.
+    """
+    factor = block.on_faces(next(name for name in names if name in block))
+    return np.where(factor == 0, factor.dtype.type(1), factor)
 
 
 def _area_factor(block: Block) -> Array:
-    if "MAPFAC_MX" in block and "MAPFAC_MY" in block:
-        return block["MAPFAC_MX"] * block["MAPFAC_MY"]
-    return block["MAPFAC_M"] ** 2
+    return _factor(block, "MAPFAC_MX", "MAPFAC_M") * _factor(block, "MAPFAC_MY", "MAPFAC_M")
 
 
 def _slope(values: Array, axis: int, spacing: float) -> Array:
     return np.asarray(np.gradient(values, spacing, axis=axis))
 
 
-_WINDS = ("U", "V")
-_ROTATION = (*_WINDS, f"MAPFAC_UX{OR}MAPFAC_U", f"MAPFAC_VY{OR}MAPFAC_V", "MAPFAC_M")
-_SPREAD = (*_WINDS, f"MAPFAC_UY{OR}MAPFAC_U", f"MAPFAC_VX{OR}MAPFAC_V", "MAPFAC_M")
-_AREA = ("MAPFAC_MX", "MAPFAC_MY")
+_AREA = (f"MAPFAC_MX{OR}MAPFAC_M", f"MAPFAC_MY{OR}MAPFAC_M")
+_ROTATION = ("U", "V", f"MAPFAC_UX{OR}MAPFAC_U", f"MAPFAC_VY{OR}MAPFAC_V", *_AREA)
+_SPREAD = ("U", "V", f"MAPFAC_UY{OR}MAPFAC_U", f"MAPFAC_VX{OR}MAPFAC_V", *_AREA)
 DIAGNOSTICS = (
     Diagnostic(
         "vorticity", "relative vorticity", "s-1", _ROTATION, VOLUME, _vorticity,
-        "atmosphere_upward_relative_vorticity", uses=_AREA,
+        "atmosphere_upward_relative_vorticity",
     ),
     Diagnostic(
         "absolute_vorticity", "absolute vorticity", "s-1", (*_ROTATION, "F"), VOLUME,
-        _absolute_vorticity, "atmosphere_upward_absolute_vorticity", uses=_AREA,
+        _absolute_vorticity, "atmosphere_upward_absolute_vorticity",
     ),
     Diagnostic(
         "divergence", "divergence of the wind", "s-1", _SPREAD, VOLUME, _divergence,
-        "divergence_of_wind", uses=_AREA,
+        "divergence_of_wind",
     ),
     Diagnostic(
         "updraft_helicity", "updraft helicity", "m2 s-2", (*_ROTATION, "W", "PH", "PHB"), SURFACE,
-        _updraft_helicity, uses=_AREA, layer="2-5km agl", levels=2,
+        _updraft_helicity, layer="2-5km agl", levels=2,
     ),
 )  # fmt: skip

@@ -233,3 +233,86 @@ def wrf_file(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def add_variables(tmp_path: Path) -> Callable[..., Path]:
+    """Copies a WRF file of one record, and adds variables (y, x) or changes those it has."""
+
+    def add(source: Path, **values: Any) -> Path:
+        path = tmp_path / f"more_{source.name}"
+        path.write_bytes(source.read_bytes())
+        with netCDF4.Dataset(os.fspath(path), "a") as data:
+            for name, array in values.items():
+                if name not in data.variables:
+                    dimensions = ("Time", "south_north", "west_east")
+                    data.createVariable(name, array.dtype, dimensions)
+                data[name][0] = array
+        return path
+
+    return add
+
+
+@pytest.fixture
+def integers(tmp_path: Path) -> Callable[..., Path]:
+    """Copies some variables of a WRF file, rounded, as integers."""
+
+    def write(source: Path, *names: str) -> Path:
+        import numpy as np
+
+        path = tmp_path / f"integers_{source.name}"
+        with (
+            netCDF4.Dataset(os.fspath(source)) as old,
+            netCDF4.Dataset(os.fspath(path), "w") as data,
+        ):
+            for name, dimension in old.dimensions.items():
+                data.createDimension(name, None if dimension.isunlimited() else len(dimension))
+            data.setncatts({key: old.getncattr(key) for key in old.ncattrs()})
+            for name in names:
+                variable = data.createVariable(name, "i4", old[name].dimensions)
+                variable[:] = np.rint(old[name][:]).astype("i4")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def water_species(supercell: Path, tmp_path: Path) -> Callable[..., Path]:
+    """The supercell's state with these water species (z, y, x) instead of its own."""
+
+    def write(**species: Any) -> Path:
+        path = tmp_path / "species.nc"
+        with (
+            netCDF4.Dataset(os.fspath(supercell)) as old,
+            netCDF4.Dataset(os.fspath(path), "w") as data,
+        ):
+            for name, dimension in old.dimensions.items():
+                data.createDimension(name, len(dimension))
+            data.setncatts({key: old.getncattr(key) for key in old.ncattrs()})
+            for name in ("T", "P", "PB", "PH", "PHB", "QVAPOR"):
+                data.createVariable(name, "f4", old[name].dimensions)[:] = old[name][:]
+            for name, values in species.items():
+                data.createVariable(name, "f4", old["T"].dimensions)[0] = values
+        return path
+
+    return write
+
+
+@pytest.fixture
+def copied_package(tmp_path: Path) -> Callable[..., Path]:
+    """A copy of the package that nobody may write to, as a shared installation is."""
+
+    def copy() -> Path:
+        import shutil
+
+        import burstlens
+
+        target = tmp_path / "installed"
+        # src/burstlens has links to the top-level folders: their content is copied.
+        ignored = shutil.ignore_patterns("__pycache__", "*.npz", "natural_earth*")
+        shutil.copytree(Path(burstlens.__file__).parent, target / "burstlens", ignore=ignored)
+        for path in (target, *target.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        return target
+
+    return copy

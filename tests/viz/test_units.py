@@ -1,0 +1,42 @@
+"""Units: there, back, and what cannot be had."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from metpy.units import units
+
+from burstlens.errors import RecipeError
+from burstlens.viz.units import conversion, convert
+
+
+@pytest.mark.parametrize(
+    ("have", "want"),
+    [
+        ("K", "degC"), ("degF", "degC"), ("Pa", "hPa"), ("mb", "inHg"), ("m s-1", "kn"),
+        ("m s-1", "km h-1"), ("mm", "in"), ("m", "ft"), ("K m-1", "K km-1"), ("m/s", "kt"),
+    ],
+)  # fmt: skip
+def test_a_conversion_is_pint_s_and_comes_back(have: str, want: str):
+    pint = {"mb": "hPa", "kn": "knot", "kt": "knot", "m/s": "m s-1", "in": "inch"}
+    value = np.array([17.25])
+    expected = units.Quantity(value, units(pint.get(have, have)).units)
+    expected = expected.to(units(pint.get(want, want)).units).m
+    assert convert(value, have, want) == pytest.approx(expected, rel=1e-6)
+    assert convert(convert(value, have, want), want, have) == pytest.approx(value, rel=1e-12)
+
+
+def test_a_kilogram_of_water_on_a_square_metre_is_a_millimetre():
+    assert conversion("kg m-2", "mm") == (1.0, 0.0)
+    assert conversion("kg m-2", "in")[0] == pytest.approx(1 / 25.4)
+
+
+def test_float32_and_integers_become_floating_point_of_their_width():
+    assert convert(np.array([273], "f4"), "K", "degC").dtype == np.float32
+    assert convert(np.array([273]), "K", "degC").tolist() == [pytest.approx(-0.15)]
+
+
+@pytest.mark.parametrize(("have", "want"), [("K", "hPa"), ("", "degC"), ("dBZ", "mm"), ("K", "")])
+def test_what_cannot_be_converted_is_told(have: str, want: str):
+    with pytest.raises(RecipeError, match="cannot be shown as"):
+        conversion(have, want)
