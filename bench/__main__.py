@@ -12,7 +12,18 @@ from pathlib import Path
 from bench.pipeline import Scratch
 from bench.report import Figure, store
 
-PARTS = ("latency", "cost", "throughput", "model", "driver", "commands", "tools", "staging", "maps")
+PARTS = (
+    "latency",
+    "cost",
+    "throughput",
+    "model",
+    "driver",
+    "commands",
+    "tools",
+    "staging",
+    "maps",
+    "guards",
+)
 
 
 def main() -> int:

@@ -92,10 +92,14 @@ def run(
     workers: int = 1,
     log: bool = True,
     files: Mapping[str, str] | None = None,
+    expected: int = 0,
 ) -> Ran:
-    """Run the writer, with these options, under the pipeline. RuntimeError when it fails."""
+    """Run the writer, with these options, under the pipeline.
+
+    RuntimeError when it ends with another exit code than the ``expected`` one.
+    """
     argv = writer_argv(**writer, **({"log": True} if log else {}))
-    return run_model(scratch, name, argv, product, workers=workers, files=files)
+    return run_model(scratch, name, argv, product, workers=workers, files=files, expected=expected)
 
 
 def writer_argv(**options: object) -> list[str]:
@@ -120,6 +124,7 @@ def run_model(
     files: Mapping[str, str] | None = None,
     inputs: Mapping[str, str] | None = None,
     keep: str = "closed.jsonl",
+    expected: int = 0,
 ) -> Ran:
     """Run any program that writes frames.
 
@@ -150,7 +155,7 @@ def run_model(
             text=True,
             check=False,
         )
-    if ended.returncode:
+    if ended.returncode != expected:
         raise RuntimeError(f"{name}: exit code {ended.returncode}: {ended.stderr[-2000:]}")
     path = scratch.runs / name
     return Ran(path, census, [dict(event) for event in read(path / "journal.jsonl")])

@@ -36,6 +36,7 @@ def main() -> None:
     parser.add_argument("--period", type=float, default=1.0, help="seconds from frame to frame")
     parser.add_argument("--start", type=float, default=0.0, help="seconds before the first frame")
     parser.add_argument("--end", type=float, default=0.0, help="seconds of silence at the end")
+    parser.add_argument("--nan-from", type=int, help="one NaN in v0 from that frame on")
     parser.add_argument("--log", action="store_true", help="say when a frame is closed")
     parser.add_argument("--burst", action="store_true", help="show all frames at once")
     given = parser.parse_args()
@@ -48,6 +49,8 @@ def main() -> None:
             # An even pace, whatever the writing itself takes.
             time.sleep(max(0.0, begin + number * given.period - time.monotonic()))
             name = f"frame_{number:06d}.nc"
+            if number == given.nan_from:
+                fields[0][10, 20, 30] = np.nan
             path = Path(f"hidden_{number:06d}" if given.burst else name)
             write_frame(path, number, fields, FORMATS[given.format])
             closed = time.time()

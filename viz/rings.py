@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.transforms import offset_copy
 
@@ -18,13 +17,15 @@ from burstlens.viz.sheet import Sheet
 from burstlens.viz.units import printed
 
 ALARM = "#c8102e"
-_WIDTH, _AWAY = 15.0, 11.0
+_WIDTH, _AWAY = 15.0, 13.0
 """Points: across the ring, and from its middle to the words."""
 
 
 def rings(paper: Sheet, plane: Plane, field: Field, marks: Sequence[Mark]) -> list[Artist]:
-    """A ring and words, with a white rim so that they show on any colours, for each mark of the
-    shown variable that lies on the map."""
+    """A ring and words for each mark of the shown variable that lies on the map.
+
+    The ring has a white rim and the words stand on white, so that they show on any colours.
+    """
     drawn: list[Artist] = []
     for mark in marks:
         point = _point(field, mark)
@@ -86,7 +87,7 @@ def _words(paper: Sheet, x: float, y: float, label: str) -> Text:
     words = Text(
         x, y, label, fontsize=9.5, color=ALARM, fontweight="bold", family=style.FONT,
         ha=side, va="center", parse_math=False,
-        path_effects=[withStroke(linewidth=3.0, foreground="white")],
+        bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.85},
     )  # fmt: skip
     words.set_figure(paper.figure)
     words.axes = paper.axes

@@ -29,6 +29,7 @@ expression = "max(T2) > 1e6"
 then = "stop-now"
 """
 RED = (200, 16, 46)
+PROGRAM = "burstlens.workflows.sentinel"
 
 
 @pytest.fixture(scope="session")
@@ -192,7 +193,7 @@ def test_the_sentinel_ends_when_a_driver_lives_again(storm):
     driver.wait(10)
 
     def sentinels():
-        return [pid for pid, command in case.processes().items() if "sentinel" in command]
+        return [command for command in case.processes().values() if PROGRAM in command]
 
     case.await_that(sentinels, "sentinel")
     driver = case.start("resume", "r")
