@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
@@ -45,8 +46,9 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours) -> None:
         return
     drawn = axes.contour(
         x, y, values, levels=levels, colors=[asked.colour], linewidths=0.9,
-        negative_linestyles="dashed",
+        negative_linestyles="dashed", zorder=2.5,
     )  # fmt: skip
+    drawn.set_path_effects([withStroke(linewidth=2.1, foreground="white", alpha=0.45)])
     if not asked.labels:
         return
     taken: list[Bbox] = []

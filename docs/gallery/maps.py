@@ -1,0 +1,69 @@
+"""The gallery's maps, made anew from the frames that the tests carry.
+
+python docs/gallery/maps.py
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from burstlens.viz.frame import open_frame
+from burstlens.viz.layers import Contours, Nest, Place, Wind
+from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.product import Context
+
+HERE = Path(__file__).parent
+FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"
+KATRINA = ("wrfout_d01_2005-08-28_21_00_00",), "20050828T210000", "Hurricane Katrina"
+PARENT = ("wrfout_d01_0001-01-01_00_03_00",), "00010101T000300", "Supercell with a nest"
+NEST = ("wrfout_d02_0001-01-01_00_03_00",), "00010101T000300", "Supercell with a nest"
+TILES = (
+    ("wrfout_d01_0001-01-01_00_04_00_0000", "wrfout_d01_0001-01-01_00_04_00_0001"),
+    "00010101T000400",
+    "Supercell, two tiles",
+)
+CITIES = tuple(
+    Place(name, lat, lon)
+    for name, lat, lon in (
+        ("New Orleans", 29.95, -90.07), ("Havana", 23.13, -82.38), ("Key West", 24.56, -81.78),
+        ("Houston", 29.76, -95.37), ("Mérida", 20.97, -89.62),
+    )
+)  # fmt: skip
+
+MAPS = {
+    "katrina-wind": (
+        KATRINA,
+        MapOptions(
+            "wind10", units="kn", contours=Contours("slp", units="hPa", interval=4), barbs=Wind(),
+            mark="max", cities=CITIES,
+        ),
+    ),
+    "katrina-rain": (
+        KATRINA,
+        MapOptions("RAINNC", contours=Contours("slp", units="hPa", interval=8), margin_km=700,
+                   cities=CITIES),
+    ),
+    "katrina-updraft": (KATRINA, MapOptions("W", level=7, streamlines=Wind("U", "V", level=7))),
+    "supercell-parent": (
+        PARENT,
+        MapOptions("W", level=4, vectors=Wind("U", "V", level=4), nests=(Nest(15, 15, 3, 43, 43),)),
+    ),
+    "supercell-nest": (NEST, MapOptions("W", level=4, mark="max")),
+    "supercell-tiles": (TILES, MapOptions("W", level=8, mark="both")),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Draw every map beside this script."""
+    for name, ((files, time, title), options) in MAPS.items():
+        context = Context("gallery", title, name, files[0].split("_")[1], time, HERE)
+        with open_frame([FRAMES / file for file in files], time=time) as frame:
+            made = MapKind().make(
+                replace(options, width_px=800), frame, HERE / f"{name}.png", context
+            )
+        print(name, made.facts["min"], made.facts["max"], made.facts["units"])
+
+
+if __name__ == "__main__":
+    main()
