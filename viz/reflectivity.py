@@ -71,7 +71,7 @@ DIAGNOSTICS = (
         "equivalent_reflectivity_factor", uses=_USES,
     ),
     Diagnostic(
-        "reflectivity_max", "column maximum radar reflectivity", "dBZ", _NEEDS, SURFACE, _maximum,
+        "reflectivity_max", "composite radar reflectivity", "dBZ", _NEEDS, SURFACE, _maximum,
         "equivalent_reflectivity_factor", uses=_USES,
     ),
 )  # fmt: skip

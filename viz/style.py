@@ -28,11 +28,13 @@ CALM = "#f1f2f4"
 """The ground of a placeholder."""
 
 _SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
+_SIGNED_WORDS = re.compile(r"stress|displacement|vorticity|divergence|helicity", re.IGNORECASE)
 _COLOURS: tuple[tuple[str, str], ...] = (
     (r"^(K|degC|degF|kelvin)$", "cmocean.thermal"),
     (r"^(g|kg) kg-1$", "cmocean.rain"),
     (r"^(mm|kg m-2)$", "cmocean.rain"),
     (r"^(W m-2|J kg-1)$", "cmocean.solar"),
+    (r"^degrees?$", "cmocean.phase"),
     (r"^(m|cm|mm|km|kn)[ /](s|h)(-1)?$|^kn$", "cmocean.speed"),
 )
 
@@ -100,12 +102,11 @@ def words(name: str, long_name: str) -> str:
 
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
-    """Whether zero is the middle of what the field means: velocities and stresses of both signs."""
+    """Whether zero is the middle of what the field means: velocities, stresses, what turns."""
     velocity = re.search(r"^(k|c|m|µ)?m[ /](s|h)(-1)?$|^kn$", units) and not _SPEED.search(
         long_name
     )
-    stress = "stress" in long_name.lower() or "displacement" in long_name.lower()
-    return bool(velocity or stress) and low < 0
+    return bool(velocity or _SIGNED_WORDS.search(long_name)) and low < 0
 
 
 def colormap_name(units: str, long_name: str, signed: bool) -> str:
@@ -122,7 +123,7 @@ def scale_name(units: str, name: str, long_name: str) -> str | None:
     if units == "dBZ":
         return "nws_reflectivity"
     # RAINC, RAINNC and their kin: amounts on the ground, not mixing ratios in the air.
-    wet = re.search(r"rain|precip", f"{name} {long_name}", re.IGNORECASE)
+    wet = re.search(r"rain|precip(?!itable)", f"{name} {long_name}", re.IGNORECASE)
     return "nws_rain" if units in ("mm", "kg m-2") and wet else None
 
 
