@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from burstlens.viz import style
 from burstlens.viz.colour_bar import STEPS, ColourBar, minus, plain_frame
-from burstlens.viz.graticule import Extent, Graticule, Label, graticule
+from burstlens.viz.frame_labels import write_labels
+from burstlens.viz.graticule import Extent, Graticule, graticule
 from burstlens.viz.overlay import Overlay, map_lines, nest_outlines, scale_bar
 from burstlens.viz.projection import Projection
 
@@ -36,9 +37,6 @@ _CACHED = 6
 """Sheets kept by a worker: a megabyte or five each."""
 _LONGEST_STAMP = "valid 0000-00-00 00:00:00 UTC"
 _LONGEST_LEAD = "init 0000-00-00 00:00:00 UTC  ·  +000 h 00 min"
-_UPRIGHT: dict[str, Literal["center", "top", "bottom"]] = {
-    "left": "center", "bottom": "top", "top": "bottom",
-}  # fmt: skip
 _WIDE = 430.0
 """Points of width from which on words have their full size."""
 _GAP = 16.0
@@ -93,13 +91,13 @@ class Sheet:
         canvas: Any = FigureCanvasAgg(self.figure)
         self._canvas = canvas
         self.axes = _map_axes(self.figure, look)
-        net = Graticule((), ())
+        net, inside = Graticule((), ()), list[Artist]()
         if look.projection is None:
             _label_axes(self.axes, look)
         else:
             self.axes.set(xticks=[], yticks=[])
             net = graticule(look.projection, look.extent)
-            self._label_frame(net.labels)
+            inside = write_labels(self.axes, net.labels)
         self._arrows = ColourBar(self.figure, self.axes, self.colours, self.norm, look.unit).arrows
         left, right = LEFT * look.point, look.width - 12 * look.point
         top, below, foot = look.height - 21 * look.point, look.height - 37 * look.point, 10.0
@@ -134,7 +132,7 @@ class Sheet:
         fixed: list[Artist] = []
         if look.projection is not None:
             fixed += map_lines(self.axes, look.projection, look.extent, net, coast=look.coast)
-            fixed += self._inside(net.labels)
+            fixed += inside
         self._overlay = Overlay([*fixed, *nest_outlines(self.axes, look.nests)], self.axes)
         self._scale = (
             () if look.projection is None else scale_bar(self.axes, look.projection, look.extent)
@@ -168,45 +166,6 @@ class Sheet:
         for artist in (*layers, *self._scale, *self.axes.spines.values(), *self._changing):
             artist.draw(renderer)
         return pixels
-
-    def _label_frame(self, labels: Sequence[Label]) -> None:
-        """Labels at the frame; one that would touch another is left out."""
-        point, taken = self.look.point, list[tuple[float, float, float, float]]()
-        height = 9 * point
-        for label in labels:
-            if label.side == "inside":
-                continue
-            x, y = self.axes.transData.transform((label.x, label.y))
-            width = self._text_width(label.text, 8.5)
-            if label.side == "left":
-                place, across = (x - 4 * point, y), "right"
-                box = (x - 4 * point - width, y - height / 2, x, y + height / 2)
-            else:
-                off = -4 * point if label.side == "bottom" else 4 * point
-                place, across = (x, y + off), "center"
-                low = y + off - height if off < 0 else y + off
-                box = (x - width / 2, low, x + width / 2, low + height)
-            gap = 3 * point
-            if any(
-                box[0] < b[2] + gap and b[0] < box[2] + gap and box[1] < b[3] and b[1] < box[3]
-                for b in taken
-            ):
-                continue
-            taken.append(box)
-            text = self._words(*place, label.text, 8.5, style.INK, across)
-            text.set_verticalalignment(_UPRIGHT[label.side])
-
-    def _inside(self, labels: Sequence[Label]) -> list[Artist]:
-        texts: list[Artist] = []
-        for label in labels:
-            if label.side == "inside":
-                x, y = self.axes.transData.transform((label.x, label.y))
-                text = self._words(x, y, label.text, 8, style.INK, "center")
-                text.set_bbox(style.LABEL)
-                text.set_verticalalignment("center")
-                text.set_animated(True)
-                texts.append(text)
-        return texts
 
     def _words(self, x: float, y: float, text: str, size: float, colour: str, side: str) -> Text:
         return self.figure.text(
