@@ -68,8 +68,9 @@ function waits(status) {
   if (status.block === "queued") return `${frames(status)}; the viewing job is in the queue.`;
   if (status.block !== "running") return `${frames(status)}; the viewing job is ${status.block}.`;
   if (!published(status)) return `${frames(status)}; the first pictures are being made.`;
-  const backlog = status.backlog ? `, ${counted(status.backlog, "product")} to be made` : "";
-  return `${frames(status)}${backlog}.`;
+  return status.backlog
+    ? `${frames(status)}, ${counted(status.backlog, "product")} to be made.`
+    : `${frames(status)}, and every product of them is made.`;
 }
 
 function frames(status) {
