@@ -35,7 +35,8 @@ class MapOptions:
     __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variable: str
-    """The variable, as the file calls it: `T2`, `W`, `vz`."""
+    """The variable, as the file calls it (`T2`, `W`, `vz`), a diagnostic (`slp`), or either one at
+    a level (`temperature@850hPa`)."""
 
     level: int | None = None
     """Which level of a 3-D variable, from 0 in the file's order; -1 is the last."""
