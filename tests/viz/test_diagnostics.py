@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,19 @@ def test_each_reads_what_it_says_it_needs_and_no_more(name: str, storm: Path, tm
             pytest.raises(FrameError, match=rf"^{name} needs .*; the frame has .*, not .*{need}"),
         ):
             frame.variable(name)
+
+
+def test_the_table_in_the_documentation_is_that_of_the_program():
+    text = (Path(__file__).parents[2] / "docs" / "diagnostics.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| .* \| ([^|]*) \|$", text, re.MULTILINE)
+    needs: dict[str, list[str]] = {}
+    for name, _, listed in rows:
+        needs[name] = []
+        for need in listed.split(", "):
+            other = re.fullmatch(r"as `(\w+)`", need)
+            needs[name] += needs[other[1]] if other else [need.replace(" or ", OR)]
+    assert needs == {name: list(one.needs) for name, one in DIAGNOSTICS.items()}
+    assert [row[1] for row in rows] == [one.units for one in DIAGNOSTICS.values()]
 
 
 def test_what_is_needed_and_what_is_there_is_named(supercell: Path, tmp_path: Path):
