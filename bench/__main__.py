@@ -21,6 +21,7 @@ PARTS = (
     "commands",
     "tools",
     "staging",
+    "serving",
     "maps",
     "guards",
 )
