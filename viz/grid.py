@@ -206,7 +206,12 @@ def _lonlat(
             pair[role] = name
     if len(pair) < 2:
         return None
-    return frame.read(pair["lon"], window), frame.read(pair["lat"], window)
+    lon, lat = frame.read(pair["lon"], window), frame.read(pair["lat"], window)
+    if not (np.isfinite(lon).all() and np.isfinite(lat).all()):
+        return None
+    # Idealized cases on a projection leave them all the same.
+    one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
+    return None if one_place else (lon, lat)
 
 
 def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, str]:

@@ -67,16 +67,20 @@ def _nest_extent(nest: Nest, field: Field) -> Extent:
 def corners(plane: grid.Plane) -> tuple[grid.Array, grid.Array]:
     """The corners of the cells, 1-D or 2-D as the plane."""
     if plane.x.ndim == 1:
-        return _edges(plane.x, 0), _edges(plane.y, 0)
+        cell_x, cell_y = (float(abs(v[1] - v[0])) if v.size > 1 else 0 for v in (plane.x, plane.y))
+        return _edges(plane.x, 0, cell_x or cell_y or 1), _edges(plane.y, 0, cell_y or cell_x or 1)
     return _edges(_edges(plane.x, 1), 0), _edges(_edges(plane.y, 1), 0)
 
 
-def _edges(points: grid.Array, axis: int) -> grid.Array:
-    """Edges of cells half-way between points, and half a cell beyond the first and last."""
+def _edges(points: grid.Array, axis: int, cell: float = 1.0) -> grid.Array:
+    """Edges of cells half-way between points, and half a cell beyond the first and last.
+
+    A single point has a cell of the size ``cell``.
+    """
     points = np.asarray(points, dtype=np.float64)
     first, last = np.take(points, [0], axis), np.take(points, [-1], axis)
     if points.shape[axis] < 2:
-        return np.concatenate([first - 0.5, last + 0.5], axis=axis)
+        return np.concatenate([first - cell / 2, last + cell / 2], axis=axis)
     middle = grid.to_centres(points, axis)
     before = 2 * first - np.take(middle, [0], axis)
     after = 2 * last - np.take(middle, [-1], axis)

@@ -39,6 +39,8 @@ _LONGEST_STAMP = "valid 0000-00-00 00:00:00 UTC"
 _LONGEST_LEAD = "init 0000-00-00 00:00:00 UTC  ·  +000 h 00 min"
 _WIDE = 430.0
 """Points of width from which on words have their full size."""
+_LONGEST = 12.0
+"""Sides of a map to each other, at most."""
 _GAP = 16.0
 """Points between words on the left and on the right of a line."""
 
@@ -203,7 +205,8 @@ def _map_axes(figure: Figure, look: Look) -> Axes:
     left, right, bottom, top = look.extent
     room_x = look.width - (LEFT + RIGHT) * look.point
     room_y = look.height - (TOP + BOTTOM) * look.point
-    shape = (top - bottom) * look.aspect / (right - left)
+    # A strip of a few rows is stretched until it can be seen.
+    shape = min(max((top - bottom) * look.aspect / (right - left), 1 / _LONGEST), _LONGEST)
     body_x, body_y = round(min(room_x, room_y / shape)), round(min(room_y, room_x * shape))
     x = round(LEFT * look.point + (room_x - body_x) / 2)
     y = round(BOTTOM * look.point + (room_y - body_y) / 2)

@@ -129,8 +129,14 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
 
 def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
     plane = grid.separated(wind.plane)
-    if plane.x.ndim != 1 or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y)):
-        raise FrameError("streamlines need equally spaced rows and columns; use barbs or vectors")
+    if (
+        min(wind.u.shape) < 2
+        or plane.x.ndim != 1
+        or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y))
+    ):
+        raise FrameError(
+            "streamlines need two and more rows and columns, equally spaced; use barbs or vectors"
+        )
     lines = tuple(max(1.0, pixels / spacing) for pixels in pixels_of(axes, plane))
     # Four points between lines carry all that a streamline can show.
     step_y, step_x = (

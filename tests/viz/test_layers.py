@@ -365,7 +365,7 @@ def test_a_margin_shows_where_a_small_domain_lies(katrina: Path, context: Contex
     # Progreso on the coast of Yucatan, and the delta of the Mississippi.
     for lat, lon in ((21.29, -89.66), (29.0, -89.25)):
         assert wide.darkest(*wide.place(lat, lon), 8) < 120, (lat, lon)
-    left, right, bottom, top = near.facts["extent"]
+    left, _, bottom, top = near.facts["extent"]
     assert wide.darkest(*wide.at(left, (bottom + top) / 2), 2) < 80
     assert near.facts["min"] == wide.facts["min"]
 
@@ -378,3 +378,19 @@ def test_a_margin_around_numbered_points_is_refused(tmp_path: Path, context: Con
         data.createVariable("t", "f4", ("y", "x"))[:] = np.arange(30).reshape(6, 5)
     with pytest.raises(FrameError, match="margin_km: the frame's coordinates are neither"):
         Picture(path, context, variable="t", margin_km=10)
+
+
+@pytest.mark.parametrize(
+    "index", [{"south_north": 5}, {"west_east": 7}, {"south_north": 5, "west_east": 7}]
+)
+def test_a_single_row_column_or_point_is_shown(
+    index: dict[str, int], katrina: Path, context: Context
+):
+    contours = {"variable": "PSFC", "interval": 100.0}
+    options = {"variable": "T2", "crop": {"index": index}, "contours": contours}
+    winds = {how: {"u": "U10", "v": "U10"} for how in ("barbs", "vectors")}
+    picture = Picture(katrina, context, **options, **winds)
+    left, top, right, bottom = picture.facts["box"]
+    assert min(right - left, bottom - top) > 30
+    with pytest.raises(FrameError, match="streamlines need two and more rows"):
+        Picture(katrina, context, **options, streamlines=winds["barbs"])

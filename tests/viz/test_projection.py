@@ -176,3 +176,15 @@ def test_north_turns_with_the_meridians():
     assert polar.north([0.0, 1e6], [-1e6, 0.0]) == pytest.approx([0, -np.pi / 2], abs=1e-6)
     south = Projection("+proj=stere +lat_0=-90 +lat_ts=-60 +lon_0=0 +R=6370000")
     assert south.north([0.0, 1e6], [1e6, 0.0]) == pytest.approx([0, np.pi / 2], abs=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_coordinates_that_tell_nothing_are_not_used(wrf_file: Callable[..., Path], value: float):
+    path = wrf_file(**GRIDS["lambert"])
+    with netCDF4.Dataset(str(path), "a") as data:
+        for name in ("XLAT", "XLONG"):
+            data[name][:] = value
+    with open_frame([path]) as frame:
+        plane = grid.map_plane(frame, "T2", {})
+    assert plane.projection is None
+    assert np.diff(plane.x) == pytest.approx(30000)
