@@ -7,18 +7,11 @@ from typing import Annotated
 
 import typer
 
-from burstlens.cli.arguments import JsonOpt, RunArg
+from burstlens.cli.arguments import JsonOpt, RunArg, complete_product
 from burstlens.printable import printable, say, tell
 
 app = typer.Typer()
 PANEL = "Keep"
-
-
-def _complete_product(context: typer.Context, incomplete: str) -> list[str]:
-    from burstlens.opened.run import open_run
-
-    names = open_run(str(context.params.get("run") or "last")).products
-    return [name for name in names if name.startswith(incomplete)]
 
 
 @app.command(
@@ -28,7 +21,7 @@ def _complete_product(context: typer.Context, incomplete: str) -> list[str]:
 )
 def movie(
     run: RunArg = "last",
-    product: Annotated[str | None, typer.Argument(autocompletion=_complete_product)] = None,
+    product: Annotated[str | None, typer.Argument(autocompletion=complete_product)] = None,
     out: Annotated[
         str | None,
         typer.Option("-o", "--out", metavar="FILE", help="Where to; .mp4, .png or .apng."),

@@ -29,6 +29,14 @@ def _complete_site(incomplete: str) -> list[str]:
     return [name for name in known() if name.startswith(incomplete)]
 
 
+def complete_product(context: typer.Context, incomplete: str) -> list[str]:
+    """Names of the run's products."""
+    from burstlens.opened.run import open_run
+
+    names = open_run(str(context.params.get("run") or "last")).products
+    return [name for name in names if name.startswith(incomplete)]
+
+
 RecipeArg = Annotated[str, typer.Argument(autocompletion=_complete_recipe)]
 RunArg = Annotated[str, typer.Argument(autocompletion=_complete_run)]
 PlaceArg = Annotated[str | None, typer.Argument(metavar="[RUN|DIR]", autocompletion=_complete_run)]

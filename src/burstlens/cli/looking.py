@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from typing import Annotated
 
 import typer
 
-from burstlens.cli.arguments import JsonOpt, PlaceArg, RunArg
-from burstlens.printable import printable, say
+from burstlens.cli.arguments import JsonOpt, PlaceArg, RunArg, complete_product
+from burstlens.printable import printable, say, tell
 
 app = typer.Typer()
 PANEL = "Look"
@@ -48,16 +49,46 @@ def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
 @app.command(
     rich_help_panel=PANEL,
     short_help="Watch a run in the terminal until it ends.",
-    epilog="Example: burstlens watch last",
+    epilog="Examples: burstlens watch last · burstlens watch last --picture",
 )
-def watch(run: RunArg = "last") -> None:
+def watch(
+    run: RunArg = "last",
+    picture: Annotated[
+        bool, typer.Option("--picture", help="Show the newest picture, in the terminal itself.")
+    ] = False,
+    product: Annotated[
+        str | None,
+        typer.Option(
+            "--product",
+            metavar="PRODUCT",
+            help="Whose picture; the first product that has some else.",
+            autocompletion=complete_product,
+        ),
+    ] = None,
+) -> None:
     """Watch a run in the terminal until it ends. Ctrl-C leaves it running.
+
+    With --picture the newest picture is shown where the terminal can: with kitty's graphics, as
+    sixels, or else made of coloured half-blocks. It is sent when it changes, and never faster than
+    a slow ssh takes it. Not on dumb terminals, through pipes and with NO_COLOR.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.status import OVER, status_of, text
     from burstlens.terminal import View
 
+    if picture or product is not None:
+        from rich.console import Console
+
+        from burstlens.opened.run import open_run
+        from burstlens.preview.watching import can_show, watch_picture
+
+        console = Console(highlight=False)
+        if can_show(console):
+            with contextlib.suppress(KeyboardInterrupt):
+                say(text(watch_picture(open_run(run), product, console)))
+            return
+        tell("no pictures here: this is no terminal with colours")
     view = View()
     found = status_of(run)
     try:

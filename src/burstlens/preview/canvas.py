@@ -1,0 +1,72 @@
+"""The terminal's other screen: a few lines of text above a picture, only what changed sent."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.console import Console, RenderableType
+
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+
+
+class Canvas:
+    """Draws on the alternate screen of ``console``; a context manager. ``sent`` counts bytes."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.sent = 0
+        self._size = (0, 0)
+        self._lines: list[str] = []
+
+    def __enter__(self) -> Canvas:
+        self._send(ENTER + HIDE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._send(LEAVE + SHOW)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return self._size
+
+    def resized(self) -> bool:
+        """Whether the window has another size than at the last look; then all is to be drawn."""
+        now = self.console.size
+        if (now.width, now.height) == self._size:
+            return False
+        self._size = (now.width, now.height)
+        self._lines = []
+        self._send("\x1b[0m\x1b[2J")
+        return True
+
+    def show(self, top: int, lines: list[str]) -> None:
+        """Put lines, by their row from 0 on; those that stand there already are not sent."""
+        missing = top + len(lines) - len(self._lines)
+        self._lines += [""] * missing
+        for row, line in enumerate(lines, start=top):
+            if self._lines[row] != line:
+                self._lines[row] = line
+                self._send(f"\x1b[{row + 1};1H{line}\x1b[0m\x1b[K")
+
+    def put(self, top: int, sequence: bytes) -> None:
+        """Put a picture that is a sequence of its own, with its corner in row ``top``."""
+        self._send(f"\x1b[{top + 1};1H")
+        self._write(sequence)
+
+    def lines(self, renderable: RenderableType) -> list[str]:
+        """What Rich makes of it, line by line."""
+        with self.console.capture() as held:
+            self.console.print(renderable, soft_wrap=False)
+        return held.get().splitlines()
+
+    def _send(self, text: str) -> None:
+        self._write(text.encode(self.console.encoding or "utf-8", "replace"))
+
+    def _write(self, data: bytes) -> None:
+        sys.stdout.flush()
+        self.sent += len(data)
+        while data:
+            data = data[os.write(sys.stdout.fileno(), data) :]
