@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from burstlens.workflows.commands import checked as checked
     from burstlens.workflows.commands import new_run as new_run
     from burstlens.workflows.commands import plan_of as plan_of
+    from burstlens.workflows.guards.guard import Guard as Guard
     from burstlens.workflows.jobs import Outcome as Outcome
     from burstlens.workflows.recipe import Buffer as Buffer
     from burstlens.workflows.recipe import MadeProduct as MadeProduct
@@ -59,6 +60,7 @@ _HOMES = {
     "status": ("status_of",),
     "viz.frame": ("FrameReader",),
     "workflows.commands": ("checked", "new_run", "plan_of"),
+    "workflows.guards.guard": ("Guard",),
     "workflows.jobs": ("Outcome",),
     "workflows.recipe": (
         "Buffer", "MadeProduct", "Product", "Recipe", "Simulation", "StageOut", "Step",
