@@ -125,6 +125,10 @@ class Block:
         """A variable on its own, perhaps staggered, points; the block must have no strides."""
         return _floating(self.frame.read(name, with_faces(self.part, self.frame)))
 
+    def lowest(self, count: int) -> Block:
+        """The block's columns, of their lowest levels only."""
+        return Block(self.frame, self.part | {"bottom_top": slice(0, count, 1)}, self._known)
+
     def widened(self, margin: int) -> Block:
         """The block with ``margin`` more points on each side, as far as the domain has them, and
         without horizontal strides: for derivatives, whose :meth:`trimmed` gives this block's.

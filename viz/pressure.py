@@ -18,6 +18,8 @@ LAPSE_RATE = 0.0065
 _ABOVE = 1e4
 """Pa above the lowest level: there the temperature hardly follows the time of day."""
 _HOT = 273.16 + 17.5
+_ENOUGH = 14
+"""Levels: WRF's usual ones reach 100 hPa above the ground with 8 to 12."""
 
 
 def pressure(block: Block) -> Array:
@@ -37,9 +39,7 @@ def height(block: Block) -> Array:
 
 def height_agl(block: Block) -> Array:
     """Heights of the levels, in m above the ground, which is the lowest face."""
-    ground = Block(block.frame, block.part | {"bottom_top": slice(0, 1, 1)}, {})
-    low = (ground.on_faces("PH")[0] + ground.on_faces("PHB")[0]) / GRAVITY
-    return np.asarray(block["height"] - low)
+    return np.asarray(block["height"] - face_heights(block.lowest(1))[0])
 
 
 def sea_level_pressure(
@@ -73,9 +73,16 @@ def sea_level_pressure(
 
 
 def _slp(block: Block) -> Array:
-    return sea_level_pressure(
-        block["pressure"], block["temperature"], block["QVAPOR"], block["height"]
-    )
+    """Of the lowest levels, which are most often enough; of all where they are not."""
+    size = block.frame.dimensions["bottom_top"]
+    for count in sorted({min(_ENOUGH, size), size}):
+        low = block.lowest(count)
+        values = sea_level_pressure(
+            low["pressure"], low["temperature"], low["QVAPOR"], low["height"]
+        )
+        if not np.isnan(values).any():
+            break
+    return values
 
 
 DIAGNOSTICS = (

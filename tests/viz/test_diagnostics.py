@@ -200,7 +200,7 @@ def test_no_more_is_read_than_the_window_needs(frame: FrameReader, monkeypatch: 
     assert sizes["V"] == (1, 7, 8)
     sizes.clear()
     frame.read("slp", window | {"bottom_top": slice(5, 6)})
-    assert sizes["PH"] == (41, 4, 6)
+    assert sizes["PH"] == (15, 4, 6)
     assert set(sizes) == {"P", "PB", "T", "QVAPOR", "PH", "PHB"}
     sizes.clear()
     frame.read("temperature@3", window)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,24 @@ def test_a_column_that_does_not_reach_100_hpa_up_or_has_a_nan_is_nan():
     t[:, 0, 2] = np.nan
     found = sea_level_pressure(p, t, np.zeros_like(p), z)
     assert np.array_equal(np.isnan(found[0]), [False, True, True])
+
+
+def test_columns_that_need_more_than_the_lowest_levels_get_them(
+    supercell: Path, tmp_path: Path, copy_with: Callable[..., None]
+):
+    # Levels so thin that 14 of them hold less than 100 hPa.
+    with open_frame([supercell]) as frame:
+        p, z = frame.read("pressure"), frame.read("height")
+    thin = (p[0] - (p[0] - p) * np.linspace(0.1, 0.3, 40)[:, None, None]).astype("f4")
+    path = tmp_path / "thin.nc"
+    names = ["T", "P", "PB", "QVAPOR", "PH", "PHB"]
+    copy_with(supercell, path, names, P=thin[None], PB=0 * thin[None])
+    with open_frame([path]) as frame:
+        assert (thin[13] > thin[0] - 1e4).all()
+        t, r = frame.read("temperature"), frame.read("QVAPOR")
+        expected = sea_level_pressure(thin, t, r, z)
+        assert np.isfinite(expected).all()
+        assert np.array_equal(frame.read("slp"), expected)
 
 
 def test_heights_are_those_of_the_faces_averaged(supercell: Path, cyclone: Path):
