@@ -24,6 +24,7 @@ PARTS = (
     "serving",
     "maps",
     "guards",
+    "diagnostics",
 )
 
 
