@@ -16,7 +16,7 @@ TRIP = {
     "units": "m s-1",
     "stream": "d01",
     "time": "t00000003.000",
-    "place": {"index": [4, 7], "lat": 12.5},
+    "place": {"index": {"z": 4, "x": 7}, "lat": 12.5, "lon": -70.25},
 }
 
 
@@ -70,13 +70,16 @@ def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
 
 
 def test_alarms_have_their_place_and_a_click_leads_there(eight, ways, page, await_frame):
-    eight.tell(alarms=[{"t": 1.7e9 + 5.1, "text": "late"}], trips=[TRIP])
+    again = {"t": TRIP["t"], "text": 'guard "wind": W above 80, d01 t = 3 s'}
+    eight.tell(alarms=[again, {"t": 1.7e9 + 5.1, "text": "late"}], trips=[TRIP])
     page.goto(ways.file("made"))
     await_frame(page, 7)
     assert page.locator(".timeline .signs path").count() == 2
     page.locator("aside").get_by_role("button", name="W above 80").click()
     await_frame(page, 3)
-    expect(page.get_by_text("W = 93.5 m s⁻¹, at [4,7], lat 12.5, t = 3 s")).to_be_visible()
+    expect(
+        page.get_by_text("W = 93.5 m s⁻¹; lat 12.5°; lon −70.25°; at z 4, x 7; t = 3 s")
+    ).to_be_visible()
     page.keyboard.press("]")
     await_frame(page, 5)
 
@@ -93,7 +96,7 @@ def test_a_driver_is_judged_by_its_pulse_and_not_by_its_clock(eight, ways, page,
     expect(page.locator(".state")).to_have_text("running")
     page.clock.run_for(20_000)
     expect(page.locator(".state")).to_have_text("driver gone")
-    expect(page.locator(".notice")).to_contain_text("given no sign since")
+    expect(page.locator(".notice")).to_contain_text("No sign of its driver since")
     expect(page.locator(".notice code")).to_have_text("burstlens resume made")
 
 

@@ -12,6 +12,10 @@ const KEYS = [
   [["+", "="], "+", "magnify", "larger"],
   [["-"], "−", "make smaller", "smaller"],
   [["0"], "0", "the whole picture", "whole"],
+  [["a", "A"], "A D", "look to the left, to the right", "left"],
+  [["d", "D"], "", "", "right"],
+  [["w", "W"], "W S", "look up, down", "up"],
+  [["s", "S"], "", "", "down"],
   [["b", "B"], "B", "the other picture, in blink mode", "blink"],
   [["f", "F"], "F", "full screen", "fullScreen"],
   [["?"], "?", "this list", "help"],
@@ -33,7 +37,7 @@ export function actOf(event) {
 export function keyHelp() {
   return element("dialog", { "aria-labelledby": "keys-title" },
     element("h2", { id: "keys-title" }, "Keys"),
-    element("dl", { className: "keys" }, ...KEYS.flatMap(([, sign, text]) => [
+    element("dl", { className: "keys" }, ...KEYS.filter(([, sign]) => sign).flatMap(([, sign, text]) => [
       element("dt", {}, element("kbd", {}, sign)), element("dd", {}, text),
     ])),
     element("p", {}, "Wheel or pinch magnifies all pictures, drag moves them, a double click shows " +

@@ -6,17 +6,17 @@ import { timeLabel, timeSeconds } from "./valid_time.js";
  * [{kind, t, time, seconds, text, place}], in the order in which they came.
  */
 export function marksOf(status, album) {
-  const alarms = (status?.alarms ?? []).map((alarm) => mark("alarm", alarm, alarm.text, ""));
-  const trips = (status?.trips ?? []).map((trip) =>
-    mark(trip.then === "stop" ? "stop" : "trip", trip, `${trip.guard}: ${trip.text}`, whereOf(trip)));
-  const told = new Set(trips.map((trip) => trip.text));
-  return [...trips, ...alarms.filter((alarm) => !told.has(alarm.text))]
-    .map((one) => located(one, album))
-    .sort((a, b) => a.t - b.t);
+  const trips = (status?.trips ?? []).map((trip) => mark(
+    String(trip.then).startsWith("stop") ? "stop" : "trip", trip, `${trip.guard}: ${trip.text}`, whereOf(trip)));
+  const told = (status?.trips ?? []).map((trip) => `guard "${trip.guard}": ${trip.text}`);
+  const alarms = (status?.alarms ?? [])
+    .filter(({ text }) => !told.some((sentence) => String(text).startsWith(sentence)))
+    .map((alarm) => mark("alarm", alarm, String(alarm.text), ""));
+  return [...trips, ...alarms].map((one) => located(one, album)).sort((a, b) => a.t - b.t);
 }
 
 function mark(kind, { t, time }, text, where) {
-  return { kind, t: Number(t), time: typeof time === "string" ? time : null, text: String(text), place: where };
+  return { kind, t: Number(t), time: typeof time === "string" && time ? time : null, text, place: where };
 }
 
 /** Where no frame is named, what was published last by then stands for it. */
@@ -25,18 +25,24 @@ function located(one, album) {
   return { ...one, time, seconds: time === null ? NaN : timeSeconds(time) };
 }
 
-function whereOf(trip) {
+/** Value, coordinates, index and time of a trip, as far as they are known. */
+function whereOf({ variable, value, units, place, time }) {
   const parts = [];
-  if (trip.variable) {
-    parts.push(`${trip.variable} = ${trip.value ?? "NaN"}${trip.units ? ` ${showUnits(trip.units)}` : ""}`);
+  if (variable) {
+    const unit = units ? ` ${showUnits(units)}` : "";
+    parts.push(`${variable} ${typeof value === "number" ? `= ${rounded(value)}${unit}` : "not finite"}`);
   }
-  for (const [name, value] of Object.entries(trip.place ?? {})) {
-    parts.push(name === "index" ? `at [${value}]` : `${name} ${rounded(value)}`);
+  const { index = {}, xy_units: across, z_units: up, ...coordinates } = place ?? {};
+  for (const [name, at] of Object.entries(coordinates)) {
+    const unit = { lon: "°", lat: "°", z: ` ${up ?? ""}` }[name] ?? ` ${across ?? ""}`;
+    parts.push(`${name} ${rounded(at)}${unit}`.trim());
   }
-  if (typeof trip.time === "string") parts.push(timeLabel(trip.time));
-  return parts.join(", ");
+  const points = Object.entries(index).map(([name, number]) => `${name} ${number}`);
+  if (points.length) parts.push(`at ${points.join(", ")}`);
+  if (typeof time === "string" && time) parts.push(timeLabel(time));
+  return parts.join("; ");
 }
 
 function rounded(value) {
-  return typeof value === "number" ? Number(value.toPrecision(6)) : String(value);
+  return typeof value === "number" ? String(Number(value.toPrecision(6))).replaceAll("-", "−") : String(value);
 }

@@ -23,13 +23,14 @@ import { Wall } from "./wall.js";
 const POLL_MS = 500;
 const POLL_OVER_MS = 3000;
 const MAGNIFY = 1.25;
+const LOOK = 0.1;
 
 /**
  * Show a run in an element; `source` is described in source.js. Returns {destroy(), key(event)};
- * `key` takes key events from outside of the element.
+ * `key` takes key events from outside of the element. `told(status, state)` is called with each poll.
  */
-export function mount(host, source) {
-  const view = new View(host, source);
+export function mount(host, source, told = () => {}) {
+  const view = new View(host, source, told);
   return { destroy: () => view.destroy(), key: (event) => view.key(event) };
 }
 
@@ -47,8 +48,9 @@ class View {
   #ready = true;
   #before = 0;
 
-  constructor(host, source) {
+  constructor(host, source, told) {
     this.source = source;
+    this.#told = told;
     const changed = () => this.#change();
     this.#lens = new Lens(changed);
     this.#pictures = new Pictures(source, changed);
@@ -68,6 +70,7 @@ class View {
     this.#follow();
   }
 
+  #told;
   #lens;
   #pictures;
   #wall;
@@ -120,6 +123,7 @@ class View {
       this.#album.take(found);
       this.#pulse.hear(found.status);
       this.#marks = marksOf(found.status, this.#album);
+      this.#told(found.status, standing(found.status, this.#pulse).state);
       this.#change();
       const pause = isOver(found.status) ? POLL_OVER_MS : POLL_MS;
       await new Promise((done) => setTimeout(done, pause));
@@ -199,6 +203,10 @@ class View {
       larger: () => this.#lens.magnify(MAGNIFY),
       smaller: () => this.#lens.magnify(1 / MAGNIFY),
       whole: () => this.#lens.reset(),
+      left: () => this.#lens.shift(-LOOK / this.#lens.scale, 0),
+      right: () => this.#lens.shift(LOOK / this.#lens.scale, 0),
+      up: () => this.#lens.shift(0, -LOOK / this.#lens.scale),
+      down: () => this.#lens.shift(0, LOOK / this.#lens.scale),
       blink: () => this.#comparer.blink(),
       fullScreen: () => this.#fullScreen(),
       help: () => this.#help.showModal(),

@@ -14,12 +14,13 @@ export function standing(status, pulse) {
   if (OVER.has(status.state)) return ended(status, told);
   const resume = `burstlens resume ${status.run}`;
   if (status.driver?.pid === undefined) {
-    return { ...told("quiet", "Waits for its driver to begin.", resume), state: "waiting" };
+    return { ...told("quiet", "Waits for its driver to begin."), state: "waiting" };
   }
   if (status.driver_alive === false || status.state === "lost" || pulse.silence > SILENT_S) {
     const sentence = status.driver_alive === false || status.state === "lost"
       ? "Its driver is gone; a model that was started may still go on. Take the run up again with"
-      : `Its driver has given no sign since ${pulse.last}. If it is gone, take the run up again with`;
+      : `No sign of its driver since ${pulse.last}: it is gone, or this is an old copy of its files. ` +
+        "Take the run up again with";
     return { ...told("bad", sentence, resume), state: "lost" };
   }
   return told("busy", waits(status));
