@@ -22,6 +22,8 @@ from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 from burstlens.viz.units import convert
 from burstlens.viz.vtk import VtkKind, VtkOptions
+from burstlens.workflows.guards.field import inspect
+from burstlens.workflows.guards.guard import Guard
 
 PART = {"south_north": slice(1, 12, 3), "west_east": slice(2, 15, 4)}
 LEVELS = ("temperature@850hPa", "QVAPOR@2km", "U@1000m agl", "W@7", "wind@0-3km agl")
@@ -302,6 +304,22 @@ def test_a_netcdf_file_holds_diagnostics_with_names_that_cf_allows(cyclone: Path
         assert data["slp"].coordinates == "longitude latitude"
         assert np.abs(data["slp"][0] - slp / 100).max() < 1e-3
         assert np.array_equal(data["wind_0_3km_agl"][0], wind)
+
+
+def test_a_guard_watches_a_diagnostic_and_takes_no_ground_for_a_nan(cyclone: Path):
+    guards = (
+        Guard(name="deep", variable="slp", min=95000),
+        Guard(name="warm", variable="temperature@990hPa", max=350),
+        Guard(name="both", expression="max(wind10) > 43 and min(slp) < 93900"),
+    )
+    with open_frame([cyclone]) as frame:
+        deep, warm, both = inspect(frame, guards, 1)
+        near_ground = frame.read("temperature@990hPa")
+    assert deep.breach is not None
+    assert deep.breach.text.startswith("slp = 9.384e+04 Pa, below 95000, at south_north 47")
+    assert np.isnan(near_ground).any()
+    assert (warm.error, warm.bad, warm.breach) == ("", 0, None)
+    assert both.breach is not None
 
 
 @pytest.mark.parametrize("kind", [NetcdfOptions, VtkOptions])
