@@ -96,13 +96,16 @@ class FrameReader:
         self.stream = stream
         self.time = time
         self._tiles: list[_Tile] = []
+        self._attributes: dict[str, Any] = {}
         self._held: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
 
     @property
     def attributes(self) -> dict[str, Any]:
         """The global attributes, of the first tile where there are several."""
-        data = self._tiles[0].data
-        return {key: data.getncattr(key) for key in data.ncattrs()}
+        if not self._attributes:
+            data = self._tiles[0].data
+            self._attributes = {key: data.getncattr(key) for key in data.ncattrs()}
+        return self._attributes
 
     @property
     def names(self) -> tuple[str, ...]:
