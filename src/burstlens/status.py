@@ -170,7 +170,7 @@ def _guards(status: Status) -> str:
             more = f" and {guard['repeats']} times more" if guard["repeats"] else ""
             told.append(f"{guard['name']} {guard['state']}{more}")
     quiet = len(found) - len(told)
-    return ", ".join([*told, f"{quiet} good"] if quiet else told)
+    return ", ".join([*told, f"{quiet} quiet"] if quiet else told)
 
 
 def _saved(status: Status) -> str:

@@ -116,7 +116,7 @@ class Guard:
         if self.mail is not None and not _ADDRESS.fullmatch(self.mail):
             yield f"mail: {self.mail!r} is no address"
         if self.webhook is not None and not _is_web(self.webhook):
-            yield f"webhook: {self.webhook!r} does not start with https:// and a host"
+            yield f"webhook: {self.webhook!r} is no https:// or http:// address"
         if self.run and not self.run[0]:
             yield "run: the first word names a program"
 

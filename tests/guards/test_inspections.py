@@ -1,0 +1,152 @@
+"""Which work guards ride on: once a frame, before all else, also while products are paused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burstlens.viz.product import Context
+from burstlens.workflows.backlog import Backlog
+from burstlens.workflows.history import History, replay
+from burstlens.workflows.space import Space
+
+PRODUCTS = """
+[[product]]
+name = "t2"
+kind = "map"
+variable = "T2"
+limits = [270, 310]
+[[product]]
+name = "w"
+kind = "map"
+variable = "W"
+limits = [-1, 1]
+"""
+GUARDS = """
+[[guard]]
+name = "w"
+variable = "W"
+[[guard]]
+name = "cold"
+expression = "min(T2) < 200"
+[[guard]]
+name = "nest"
+stream = "d02"
+variable = "W"
+[[guard]]
+log = "NaN"
+"""
+
+
+@pytest.fixture
+def backlog(recipe, recipe_file):
+    """A backlog of these products with the guards, after these events."""
+
+    def make(products=PRODUCTS, guards=GUARDS, history=None):
+        text = (
+            'title = "Any"\n[simulation]\nmodel = "command"\nargv = ["./model.sh"]\n'
+            'frames = { d01 = "a_*.nc", d02 = "b_*.nc" }\ninputs = "inputs"\n'
+        )
+        made = recipe(text=text + products + guards)
+        context = Context("storm-1", made.title, "", "", "", Path("files"))
+        found = history or History()
+        return Backlog(made.products, found, context, "d01", "products", made.guards)
+
+    return make
+
+
+def names(work):
+    return [guard.called for guard in work.order.guards]
+
+
+def test_the_first_product_of_a_frame_carries_every_guard_of_its_stream(backlog, frame):
+    waiting = backlog()
+    waiting.add(frame(stream="d01"))
+    first, second = waiting.take(0.0, 10)
+    assert (first.order.context.product, first.order.inspects) == ("t2", True)
+    assert names(first) == ["w", "cold"]
+    # The map of W has it judged for its own ring, and asks for nothing.
+    assert (second.order.context.product, second.order.inspects) == ("w", False)
+    assert names(second) == ["w"]
+
+
+def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
+    waiting = backlog()
+    assert waiting.add(frame(stream="d02")) == ()
+    (work,) = waiting.take(0.0, 10)
+    assert (work.what, names(work), work.order.inspects) == ("inspect", ["nest"], True)
+    waiting.returned()
+    assert waiting.empty
+
+
+def test_guards_ride_on_the_measuring_where_colour_limits_are_not_frozen_yet(backlog, frame):
+    waiting = backlog(PRODUCTS.replace("limits = [270, 310]\n", ""))
+    waiting.add(frame(stream="d01"))
+    works = list(waiting.take(0.0, 10))
+    assert [(work.what, work.order.inspects) for work in works] == [
+        ("measure", True),
+        ("produce", False),
+    ]
+    waiting.history.limits["t2"] = (1.0, 2.0)
+    waiting.freeze("t2")
+    (held,) = waiting.take(0.0, 10)
+    assert (held.what, held.order.inspects, names(held)) == ("produce", False, ["cold"])
+
+
+def test_a_product_that_could_not_be_measured_is_forgotten_with_its_guards(backlog, frame):
+    waiting = backlog(PRODUCTS.replace("limits = [270, 310]\n", ""))
+    waiting.add(frame(stream="d01"))
+    measuring = next(work for work in waiting.take(0.0, 10) if work.what == "measure")
+    waiting.drop_held(measuring)
+    assert waiting.held["t2"] == []
+
+
+def test_what_guards_ride_on_goes_before_newer_frames_that_are_inspected(backlog, frame):
+    waiting = backlog()
+    for second in (1, 2):
+        waiting.add(frame(f"t0000000{second}.000", stream="d01"))
+    order = [(w.order.frame.time[8], w.order.inspects) for w in waiting.take(0.0, 10)]
+    assert order == [("2", True), ("1", True), ("2", False), ("1", False)]
+
+
+def test_while_products_are_paused_guards_still_look(backlog, frame):
+    waiting = backlog()
+    waiting.add(frame("t00000001.000", stream="d01"))
+    waiting.history.paused = True
+    waiting.add(frame("t00000002.000", stream="d01"))
+    works = list(waiting.take(0.0, 10))
+    assert [work.what for work in works] == ["inspect", "inspect"]
+    assert {work.order.frame.time for work in works} == {"t00000001.000", "t00000002.000"}
+    assert list(waiting.take(0.0, 10)) == []
+    waiting.history.paused = False
+    after = list(waiting.take(0.0, 10))
+    assert [work.what for work in after] == ["produce"] * 4
+    assert not any(work.order.inspects for work in after)
+
+
+def test_a_frame_that_was_inspected_is_not_inspected_again(backlog, frame):
+    event = {"event": "frame.inspected", "stream": "d01", "time": "t00000001.000", "attempt": 1}
+    waiting = backlog(history=replay([event]))
+    waiting.add(frame("t00000001.000", stream="d01"))
+    assert not any(work.order.inspects for work in waiting.take(0.0, 10))
+    waiting.add(frame("t00000001.000", stream="d01", attempt=2))
+    assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
+
+
+def test_a_recipe_without_guards_has_no_inspections(backlog, frame):
+    waiting = backlog(guards="")
+    waiting.add(frame(stream="d01"))
+    assert [(w.order.guards, w.order.inspects) for w in waiting.take(0.0, 9)] == [((), False)] * 2
+
+
+def test_a_frame_is_not_released_before_guards_have_read_it(backlog, recipe, frame):
+    waiting = backlog()
+    space = Space(
+        recipe(raw="release"), waiting.history, None, guarded=lambda f: bool(waiting.watching(f))
+    )
+    one = frame(stream="d02")
+    space.add(one, ())
+    assert list(space.releasable(set(), held=False)) == []
+    waiting.history.inspected.add((one.stream, one.time, one.attempt))
+    assert list(space.releasable(set(), held=False)) == [[one]]

@@ -1,0 +1,208 @@
+"""The sentinel and who starts it: real processes, with no driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from burstlens.durable import read_json, write_json
+from burstlens.journal import Journal
+from burstlens.viz.frame import netCDF4
+from burstlens.workflows import supervisor
+from burstlens.workflows.commands import new_run
+from burstlens.workflows.supervised import describe
+
+GUARDS = """
+[[guard]]
+name = "whole"
+variable = "W"
+then = "stop"
+[[guard]]
+name = "cfl"
+log = "cfl"
+[[guard]]
+name = "slow"
+variable = "W"
+finite = false
+max_rate = 0.001
+"""
+TEMPLATE = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
+PATIENCE_S = 60.0
+
+
+def wait_for(holds, what):
+    end = time.monotonic() + PATIENCE_S
+    while not (found := holds()):
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+    return found
+
+
+def beat(run, number):
+    write_json(run.status, {"driver": {"heartbeat": number}}, sync=False)
+
+
+@pytest.fixture
+def model(storm, monkeypatch):
+    """A run whose driver is gone: its directory, the model's folder, and how to write a frame."""
+    case = storm("", GUARDS)
+    monkeypatch.setenv("BURSTLENS_RUNS", str(case.runs))
+    run, _ = new_run(str(case.folder / "r.toml"), name="r")
+    folder = case.buffer / "f" / "1"
+    folder.mkdir(parents=True)
+    job = {"name": "attempt-1", "root": str(case.buffer), "folder": "f/1",
+           "sentinel": {"after_s": 1.0, "poll_s": 0.05}}  # fmt: skip
+    describe(run.job("attempt-1"), job)
+    write_json(run.job("attempt-1") / "baseline.json", {})
+    beat(run, 1.0)
+
+    def write(minute: int, value: float = 1.0) -> None:
+        part = folder / "part"
+        shutil.copy(TEMPLATE, part)
+        stamp = f"0001-01-01_00:{minute:02d}:00"
+        with netCDF4.Dataset(os.fspath(part), "r+") as data:
+            data["Times"][0] = [letter.encode() for letter in stamp]
+            data["W"][0, 12, 20, 25] = value
+        name = f"wrfout_d01_{stamp.replace(':', '_')}"
+        part.rename(folder / name)
+        with (folder / "rsl.error.0000").open("a") as log:
+            log.write(f"Timing for Writing {name} for domain        1:    0.1 elapsed seconds\n")
+
+    return run, folder, write
+
+
+@pytest.fixture
+def sentinel():
+    """Starts the sentinel of a run as the supervisor does."""
+    started = []
+
+    def start(run):
+        command = [sys.executable, "-P", "-m", "burstlens.workflows.sentinel"]
+        child = subprocess.Popen(
+            [*command, str(run.path), str(run.job("attempt-1"))], stdout=subprocess.PIPE, text=True
+        )
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        child.kill()
+        child.communicate()
+
+
+def trips(run):
+    lines = run.sentinel.read_text().splitlines() if run.sentinel.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, sentinel):
+    run, folder, write = model
+    for minute in (1, 2):
+        write(minute)
+    child = sentinel(run)
+    write(3, float("nan"))
+    wait_for(lambda: (run.control / "stop").exists(), "no stop")
+    why = read_json(run.control / "stop")
+    assert (why["by"], why["guard"], why["time"]) == ("guard", "whole", "00010101T000300")
+    # The frame is whole, so the supervisor need not wait for it.
+    wait_for(lambda: (run.control / "frame-done").exists(), "no frame-done")
+    (trip,) = trips(run)
+    assert trip["place"]["index"]["west_east"] == 25
+    with (folder / "rsl.error.0001").open("a") as log:
+        log.write("12 points exceeded v_cfl = 2 in domain d01\n")
+    wait_for(lambda: len(trips(run)) == 2, "no trip of the log's")
+    assert trips(run)[1]["guard"] == "cfl"
+    assert os.getpriority(os.PRIO_PROCESS, child.pid) >= 10
+    beat(run, 2.0)  # a driver lives again
+    assert child.wait(PATIENCE_S) == 0
+
+
+def test_what_the_driver_has_judged_is_the_ground_for_what_comes_after(model, sentinel):
+    run, _, write = model
+    journal = Journal(run.journal, 1)
+    numbers = {"least": -1.0, "most": 4.5, "mean": 0.0, "points": 9, "bad": 0}
+    journal.append(
+        "frame.inspected", stream="d01", time="00010101T000100", attempt=1,
+        readings={"slow": numbers, "whole": numbers},
+    )  # fmt: skip
+    journal.close()
+    write(1, float("nan"))  # seen already: not looked at again
+    write(2, 50.0)
+    child = sentinel(run)
+    wait_for(lambda: trips(run), "no trip")
+    beat(run, 2.0)
+    child.wait(PATIENCE_S)
+    (trip,) = trips(run)
+    assert (trip["guard"], trip["what"], trip["time"]) == ("slow", "max_rate", "00010101T000200")
+    assert not (run.control / "stop").exists()
+
+
+def test_it_ends_with_the_model(model, sentinel):
+    run, _, write = model
+    write(1)
+    child = sentinel(run)
+    write_json(run.job("attempt-1") / "ended.json", {"reason": "exited"})
+    assert child.wait(PATIENCE_S) == 0
+
+
+def test_what_it_cannot_do_it_says_in_one_line(model, sentinel):
+    run, _, _ = model
+    run.facts.unlink()
+    child = sentinel(run)
+    said, _ = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 1
+    assert said.startswith("the sentinel ends: RunError: ")
+    assert said.count("\n") == 1
+
+
+@pytest.fixture
+def sentry(run_dir, monkeypatch):
+    """A sentry of a run directory, and the sentinels it has started."""
+    monkeypatch.setattr(supervisor, "HEARTBEAT_PERIOD_S", 0.0)
+    folder = run_dir.job("attempt-1")
+    folder.mkdir(parents=True)
+    made = supervisor.Sentry(run_dir.path, folder, after_s=10.0)
+    yield made, folder / "sentinel.log"
+    made.end()
+
+
+def test_no_sentinel_is_started_while_the_heartbeat_moves(sentry, run_dir):
+    watch, log = sentry
+    now = time.monotonic()
+    for number in range(100):
+        beat(run_dir, number / 10)
+        watch.look(now + number)
+    assert not log.exists()
+
+
+def test_a_heartbeat_that_stands_still_starts_it_whatever_the_clocks_say(sentry, run_dir):
+    watch, log = sentry
+    beat(run_dir, 9e9)  # a node whose clock runs ahead
+    now = time.monotonic()
+    watch.look(now)
+    watch.look(now + 9.5)
+    assert not log.exists()
+    watch.look(now + 10.5)
+    wait_for(lambda: log.exists() and "the sentinel ends" in log.read_text(), "no sentinel")
+    watch.look(now + 12)  # one that cannot work is not started at once again
+    assert log.read_text().count("the sentinel ends") == 1
+
+
+def test_a_status_that_cannot_be_read_is_no_sign_of_life(sentry, run_dir):
+    watch, log = sentry
+    now = time.monotonic()
+    beat(run_dir, 1.0)
+    watch.look(now)
+    for torn in ("", "{", "[]", '{"driver": null}'):
+        run_dir.status.write_text(torn)
+        watch.look(now + 5)
+    assert not log.exists()
+    watch.look(now + 11)
+    wait_for(log.exists, "no sentinel")
