@@ -18,8 +18,8 @@ Array = NDArray[Any]
 def _vorticity(block: Block) -> Array:
     """mx my (d(v / my) / dx - d(u / mx) / dy), of winds averaged to the mass points.
 
-    Haltiner and Williams 1980, Numerical Prediction and Dynamic Meteorology, eq. 1-57; m are
-    the map factors. Differences are central over two cells, one-sided at the domain's edges.
+    Haltiner and Williams 1980, Numerical Prediction and Dynamic Meteorology, ch. 1; m are the
+    map factors. Differences are central over two cells, one-sided at the domain's edges.
     """
     wide = _wide(block)
     v = to_centres(wide.on_faces("V") / _factor(wide, "MAPFAC_VY", "MAPFAC_V"), 1)
@@ -48,7 +48,7 @@ def updraft_helicity(
 ) -> Array:
     """The integral of w times vorticity over a layer above ground in m2 s-2, as (y, x).
 
-    Kain et al. 2008, Wea. Forecasting 23, 931-952, eq. 1. 0 where the layer's mean w is not
+    Kain et al. 2008, Wea. Forecasting 23, 931-952. 0 where the layer's mean w is not
     upward, as in the code of the Center for Analysis and Prediction of Storms that wrf-python
     has; NaN where the column does not hold the layer.
     """

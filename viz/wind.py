@@ -30,8 +30,9 @@ def direction(u: Array, v: Array) -> Array:
 def turned(u: Array, v: Array, cosine: Array, sine: Array) -> tuple[Array, Array]:
     """Eastward and northward components of those along the grid's x and y.
 
-    u cos a - v sin a, v cos a + u sin a, with WRF's COSALPHA and SINALPHA (ARW User's Guide,
-    "Grid-relative and Earth-relative winds").
+    u cos a - v sin a, v cos a + u sin a, with WRF's COSALPHA and SINALPHA (WRF support forum,
+    "Converting model grid-relative wind to earth-relative wind"; D. Ovens, University of
+    Washington, "How to properly rotate WRF winds to earth-relative coordinates").
     """
     return u * cosine - v * sine, v * cosine + u * sine
 
