@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -73,8 +73,10 @@ def _fault(
     steps = _steps(table, detail["loc"], missing=kind in {"missing", "missing_argument"})
     where = ".".join([part for part in [path, *steps] if part])
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
-        names = [item.name for item in fields(cls)] if is_dataclass(cls) and len(steps) == 1 else []
-        return where, f"unknown key{did_you_mean(steps[-1], [*names, *also])}"
+        inner = _table_class(cls, steps[:-1])
+        names = [item.name for item in fields(inner)] if is_dataclass(inner) else []
+        beside = also if len(steps) == 1 else ()
+        return where, f"unknown key{did_you_mean(steps[-1], [*names, *beside])}"
     if kind in {"missing", "missing_argument"}:
         return where, "is required"
     message = str(detail["msg"]).removeprefix("Value error, ")
@@ -82,6 +84,25 @@ def _fault(
     if kind != "value_error" and not isinstance(value, Mapping | list):
         message += f", got {value!r}"
     return where, message
+
+
+def _table_class(cls: Any, steps: Sequence[str]) -> Any:
+    """The dataclass of the table that ``steps`` lead to, None when it is none."""
+    for step in steps:
+        if step.isdecimal():
+            continue
+        hint = get_type_hints(cls).get(step) if is_dataclass(cls) else None
+        cls = next((kind for kind in _leaves(hint) if is_dataclass(kind)), None)
+    return cls
+
+
+def _leaves(hint: Any) -> Iterator[Any]:
+    """The plain types that a type is made of: A, B and int of ``tuple[A, ...] | B | int``."""
+    inner = get_args(hint)
+    if not inner:
+        yield hint
+    for part in inner:
+        yield from _leaves(part)
 
 
 def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> list[str]:

@@ -166,3 +166,17 @@ def test_a_recipe_that_is_whole_gives_plain_values(recipe):
 
 def test_inputs_of_a_user_who_does_not_exist_are_a_folder_that_is_not_there(recipe):
     assert str(recipe("simulation.inputs=~nobody-here/x").inputs).endswith("~nobody-here/x")
+
+
+def test_an_unknown_key_of_a_table_within_a_table_is_told_with_that_table_s_keys(faults):
+    product = '[[product]]\nname = "m"\nkind = "map"\nvariable = "T2"\n'
+    message = faults(
+        GOOD
+        + product
+        + 'contours = { variable = "P", intervall = 4 }\n'
+        + 'cities = [{ name = "A", lat = 3, lon = 4, colour = "red" }]\ncrop = { strid = 2 }\n'
+    )
+    assert "product.m.contours.intervall  unknown key; did you mean interval?" in message
+    assert "product.m.cities.0.colour" in message
+    assert "unknown key; there are lat, lon, name, x, y" in message
+    assert "did you mean stride?" in message
