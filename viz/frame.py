@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.nearness import did_you_mean
 from burstlens.valid_time import label, wrf_key
+from burstlens.viz.tile import Tile, origin
 from burstlens.workflows import cdf
 
 Window = Mapping[str, slice]
@@ -32,12 +33,6 @@ _PAUSES_S = (0.05, 0.2)
 _TIME_NAMES = ("Time", "time")
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
-_PATCHES = {
-    "west_east": "WEST-EAST_PATCH_{}_UNSTAG",
-    "west_east_stag": "WEST-EAST_PATCH_{}_STAG",
-    "south_north": "SOUTH-NORTH_PATCH_{}_UNSTAG",
-    "south_north_stag": "SOUTH-NORTH_PATCH_{}_STAG",
-}
 _Result = TypeVar("_Result")
 HELD_BYTES = 1 << 29
 """Values that an open frame keeps for a second reader."""
@@ -75,14 +70,6 @@ class Stored:
     fills: tuple[float, ...]
 
 
-@dataclass(slots=True)
-class _Tile:
-    """One file, and where its points begin in the joined domain."""
-
-    data: Any
-    origin: dict[str, int]
-
-
 class FrameReader:
     """Reads one frame. Arrays come without the time dimension, missing values as NaN.
 
@@ -95,7 +82,7 @@ class FrameReader:
         self.record = record
         self.stream = stream
         self.time = time
-        self._tiles: list[_Tile] = []
+        self._tiles: list[Tile] = []
         self._attributes: dict[str, Any] = {}
         self._held: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
 
@@ -233,12 +220,12 @@ class FrameReader:
 
     def _open(self) -> None:
         for path in self.paths:
-            self._tiles.append(_Tile(netCDF4.Dataset(os.fspath(path), "r"), {}))
+            self._tiles.append(Tile(netCDF4.Dataset(os.fspath(path), "r"), {}))
         for tile in self._tiles:
             # A missing value costs a masked array only where there is one.
             tile.data.set_always_mask(False)
             if len(self._tiles) > 1:
-                tile.origin = _origin(tile.data)
+                tile.origin = origin(tile.data)
 
     def _again(self, action: Callable[[], _Result], what: str) -> _Result:
         """Run ``action`` on open files; OSError, RuntimeError, KeyError mean: open them again."""
@@ -264,9 +251,7 @@ class FrameReader:
         parts = []
         for tile in self._tiles:
             overlaps = [
-                _overlap(
-                    wanted, tile.origin.get(dimension, 0), len(tile.data.dimensions[dimension])
-                )
+                tile.overlap(dimension, wanted)
                 for dimension, wanted in zip(variable.dimensions, slices, strict=True)
             ]
             target = tuple(inside for inside, _ in overlaps)
@@ -281,7 +266,7 @@ class FrameReader:
         return joined
 
     def _part(
-        self, tile: _Tile, variable: Variable, slices: tuple[slice, ...], *, bare: bool
+        self, tile: Tile, variable: Variable, slices: tuple[slice, ...], *, bare: bool
     ) -> NDArray[Any]:
         stored = tile.data.variables[variable.name]
         has_time = len(stored.dimensions) > len(variable.dimensions)
@@ -380,20 +365,3 @@ def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
     if "_FillValue" not in variable.attributes and kind.itemsize > 1 and default is not None:
         found.append(float(kind.type(default)))
     return tuple(value for value in found if value == value)
-
-
-def _origin(data: Any) -> dict[str, int]:
-    return {
-        dimension: int(data.getncattr(template.format("START"))) - 1
-        for dimension, template in _PATCHES.items()
-        if dimension in data.dimensions
-    }
-
-
-def _overlap(wanted: slice, begin: int, size: int) -> tuple[slice, slice]:
-    """Where a tile's points ``begin`` to ``begin + size`` lie in the result, and in the tile."""
-    first = max(0, -(-(begin - wanted.start) // wanted.step))
-    end = min(begin + size, wanted.stop)
-    last = max(first, -(-(end - wanted.start) // wanted.step))
-    source = wanted.start + first * wanted.step - begin
-    return slice(first, last), slice(source, max(source, end - begin), wanted.step)
