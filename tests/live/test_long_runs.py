@@ -68,3 +68,17 @@ def test_ten_thousand_frames_are_read_without_a_server(long_run, ways_to, page, 
     page.goto(ways_to(long_run.run.path.parent).file("made"))
     await_frame(page, FRAMES - 1, FRAMES)
     expect(page.get_by_text("10000 of 10000")).to_be_visible()
+
+
+def test_over_a_slow_line_the_first_frames_are_seen_before_the_last_are_known(
+    long_run, ways_to, page
+):
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    slow = {"offline": False, "latency": 50, "downloadThroughput": 400e3, "uploadThroughput": 400e3}
+    network.send("Network.emulateNetworkConditions", slow)
+    page.goto(ways_to(long_run.run.path.parent).serve("made"))
+    shown = page.locator(".count")
+    expect(shown).to_contain_text(" of ")
+    assert 0 < int(shown.inner_text().partition(" of ")[2]) < FRAMES
+    expect(shown).to_have_text(f"{FRAMES} of {FRAMES}", timeout=60_000)

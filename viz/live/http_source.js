@@ -2,6 +2,11 @@ import { FileSource } from "./file_source.js";
 import { Retry, parseLines, pictureUrl, relativeUrl } from "./source.js";
 
 const TIMEOUT_MS = 10_000;
+/** status.json is written once a second. */
+const STATUS_MS = 900;
+/** How long one poll takes up what comes of a long index, over a slow line. */
+const SLICE_MS = 400;
+const LINE_END = 10;
 
 /**
  * A run behind a web server; `base` is the URL of its products folder, with a slash at its end.
@@ -13,8 +18,10 @@ const TIMEOUT_MS = 10_000;
 export class HttpSource {
   #base;
   #offset = 0;
+  #tail = null;
   #served = null;
   #status = null;
+  #statusAt = -Infinity;
   #retry = new Retry();
   #instead = null;
 
@@ -26,13 +33,13 @@ export class HttpSource {
     if (this.#instead) return this.#instead.poll();
     if (this.#retry.early) return this.#nothing();
     try {
-      this.#status = await this.#readStatus();
-      if (this.#instead) return this.#instead.poll();
-      const { lines, fresh } = await this.#readIndex();
+      if (performance.now() - this.#statusAt > STATUS_MS) await this.#readStatus();
+      const found = this.#instead ? null : await this.#readIndex();
       if (this.#instead) return this.#instead.poll();
       this.#retry.succeeded();
-      return { status: this.#status, lines, fresh, live: true, why: "" };
+      return { status: this.#status, ...found, live: true, why: "" };
     } catch {
+      this.#tail = null;
       this.#retry.failed();
       return this.#nothing();
     }
@@ -45,42 +52,44 @@ export class HttpSource {
   async #readStatus() {
     const answer = await fetch(`${this.#base}../status.json`, request());
     if (!answer.ok) throw new Error(answer.statusText);
+    this.#statusAt = performance.now();
     this.#served = answer.headers.get("Burstlens-Serve");
     if (this.#served === null && answer.headers.get("Accept-Ranges") !== "bytes") {
       this.#instead = new FileSource(this.#base);
     }
-    try {
-      return await answer.json();
-    } catch {
-      return this.#status; // caught while it was written
-    }
+    this.#status = await answer.json().catch(() => this.#status); // caught while it was written
   }
 
+  /** What has come of the index: {lines, fresh}; a long one comes in several polls. */
   async #readIndex() {
     const fresh = this.#offset === 0;
+    this.#tail ??= await this.#openTail(fresh);
+    if (this.#tail === null) return { lines: [], fresh };
+    const { bytes, ended } = await this.#tail.read();
+    if (ended) this.#tail = null;
+    this.#offset += bytes.length;
+    return { lines: parseLines(new TextDecoder().decode(bytes)), fresh };
+  }
+
+  async #openTail(fresh) {
     const range = fresh ? {} : { Range: `bytes=${this.#offset - 1}-` };
-    const abort = new AbortController();
-    const answer = await fetch(`${this.#base}index.jsonl`, request(range, abort.signal));
+    const stop = new AbortController();
+    const answer = await fetch(`${this.#base}index.jsonl`, { ...request(range), signal: stop.signal });
     if (!fresh && answer.status === 200) {
-      abort.abort(); // megabytes, each time
+      stop.abort(); // megabytes, each time
       this.#instead = new FileSource(this.#base);
-      return { lines: [], fresh };
+      return null;
     }
     if (answer.status === 416) return this.#anew();
     if (!answer.ok) throw new Error(answer.statusText);
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    if (!fresh && bytes[0] !== 10) return this.#anew();
-    const added = fresh ? bytes : bytes.subarray(1);
-    // Decoded up to the last whole line only: a character may be torn as well.
-    const whole = added.subarray(0, added.lastIndexOf(10) + 1);
-    this.#offset += whole.length;
-    return { lines: parseLines(new TextDecoder().decode(whole)).lines, fresh };
+    const tail = new Tail(answer.body.getReader(), stop);
+    return fresh || (await tail.first()) === LINE_END ? tail : this.#anew();
   }
 
   /** The index is another one than before. */
   #anew() {
     this.#offset = 0;
-    return this.#readIndex();
+    return null;
   }
 
   async image(line) {
@@ -121,12 +130,55 @@ export class HttpSource {
   }
 }
 
-function request(headers = {}, signal = null) {
-  const late = AbortSignal.timeout(TIMEOUT_MS);
+/** The end of a file while it comes in: whole lines of it, slice by slice. */
+class Tail {
+  #reader;
+  #stop;
+  #rest = new Uint8Array();
+
+  constructor(reader, stop) {
+    this.#reader = reader;
+    this.#stop = stop;
+  }
+
+  /** The first byte, which is taken out. */
+  async first() {
+    while (!this.#rest.length && !(await this.#more()));
+    const [byte] = this.#rest;
+    this.#rest = this.#rest.subarray(1);
+    return byte;
+  }
+
+  /** {bytes, ended}: up to the last whole line so far; what is torn at the end is left out. */
+  async read() {
+    const until = performance.now() + SLICE_MS;
+    let ended = false;
+    while (!ended && performance.now() < until) ended = await this.#more();
+    const whole = this.#rest.lastIndexOf(LINE_END) + 1;
+    const bytes = this.#rest.subarray(0, whole);
+    this.#rest = this.#rest.slice(whole);
+    return { bytes, ended };
+  }
+
+  /** Take the next piece; returns whether there was none. */
+  async #more() {
+    const late = setTimeout(() => this.#stop.abort(), TIMEOUT_MS);
+    const { done, value } = await this.#reader.read();
+    clearTimeout(late);
+    if (done) return true;
+    const joined = new Uint8Array(this.#rest.length + value.length);
+    joined.set(this.#rest);
+    joined.set(value, this.#rest.length);
+    this.#rest = joined;
+    return false;
+  }
+}
+
+function request(headers = {}) {
   return {
     cache: "no-store",
     credentials: "same-origin",
     headers,
-    signal: signal ? AbortSignal.any([signal, late]) : late,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   };
 }

@@ -37,11 +37,10 @@ export function pictureUrl(base, line) {
   return `${url}?${encodeURIComponent(line.crc32)}`;
 }
 
-/** Whole lines of JSON in a text, and how much of it they are; foreign lines are passed over. */
+/** The index lines in a text of whole lines; foreign ones are passed over. */
 export function parseLines(text) {
-  const end = text.lastIndexOf("\n") + 1;
   const lines = [];
-  for (const part of text.slice(0, end).split("\n")) {
+  for (const part of text.split("\n")) {
     if (part === "") continue;
     try {
       const value = JSON.parse(part);
@@ -50,7 +49,7 @@ export function parseLines(text) {
       continue;
     }
   }
-  return { lines, whole: text.slice(0, end) };
+  return lines;
 }
 
 /** Whether a value is a line of the index as far as the view relies on it. */
