@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -59,7 +60,7 @@ def test_from_a_compute_node_the_tunnel_leads_through_the_login_node(shelf):
     assert "ends with its job" in text
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
 def test_it_ends_at_once_also_with_open_connections(serve, shelf, number):
     server = serve(shelf)
     idle, reading = server.connect(), server.connect(receive_bytes=4096)
@@ -71,6 +72,30 @@ def test_it_ends_at_once_also_with_open_connections(serve, shelf, number):
     assert server.errors.read_text() == ""
     idle.close()
     reading.close()
+
+
+def test_it_outlives_its_terminal_where_that_is_wanted(serve, shelf):
+    server = serve(shelf, prefix=("nohup",))
+    server.process.send_signal(signal.SIGHUP)
+    for _ in range(5):
+        assert server.ask("/done/status.json").status == 200
+    assert server.end() == 0
+
+
+def test_more_clients_get_in_than_a_login_shell_lets_in(serve, shelf):
+    server = serve(shelf, prefix=("prlimit", "--nofile=64:4096"))
+    with contextlib.ExitStack() as stack:
+        for _ in range(200):
+            stack.enter_context(server.connect())
+        assert server.ask("/done/status.json").status == 200
+
+
+def test_a_user_without_a_name_is_no_reason_to_fail(serve, shelf):
+    if os.getuid() != 0:
+        pytest.skip("only root may become somebody unknown")
+    unknown = ("setpriv", "--reuid=54321", "--clear-groups")
+    server = serve(shelf, prefix=unknown, LOGNAME="", USER="", LNAME="", USERNAME="")
+    assert "USER@" in server.ssh
 
 
 def test_a_port_that_is_taken_is_refused(shelf):

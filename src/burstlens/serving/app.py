@@ -20,7 +20,7 @@ from burstlens.serving import control, headers
 from burstlens.serving.access import Access
 from burstlens.serving.handle import HandleResponse
 from burstlens.serving.patience import Patience
-from burstlens.serving.shelf import Row, Shelf, parts_of
+from burstlens.serving.shelf import PICTURES, Row, Shelf, parts_of
 
 PAGE = ["products", "index.html"]
 WAYS: tuple[list[str], ...] = ([], [""], ["products"], ["products", ""])
@@ -92,7 +92,7 @@ class Application:
         handle = await self.patience.call(run, self._shelf.locate, run, rest)
         kind = headers.of_file(PurePath(rest[-1]), log=rest[0] == "logs")
         response = HandleResponse(handle, kind)
-        if request.query_string.isdigit():  # a picture's checksum
+        if rest[-1].endswith(PICTURES) and request.query_string.isdigit():  # its checksum
             response.headers["Cache-Control"] = FOR_EVER
         if rest[-1].endswith(".jsonl") and "Range" not in request.headers:
             response.enable_compression()

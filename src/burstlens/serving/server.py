@@ -32,7 +32,7 @@ IDLE_S = 30.0
 STUCK_MS = 60_000
 """For a client that takes nothing of what is sent to it."""
 BACKLOG = 1024
-FILES = 8192
+OPEN_FILES = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Address:
 
 
 def serve(shelf: Shelf, *, port: int, allow_stop: bool, as_json: bool, open_browser: bool) -> None:
-    """Serve until SIGINT or SIGTERM. ``port`` 0 is a free one.
+    """Serve until SIGINT, SIGTERM or SIGHUP. ``port`` 0 is a free one.
 
     Raises SiteError when aiohttp is missing, RunError when the port cannot be had.
     """
@@ -60,20 +60,21 @@ def serve(shelf: Shelf, *, port: int, allow_stop: bool, as_json: bool, open_brow
             f"burstlens serve needs aiohttp ({error}): {sys.executable} -m pip install "
             "'burstlens[serve]'"
         ) from error
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(FILES, most), most))
+    _raise_file_limit()
     sockets = _listen(port)
     address = _address(sockets[0].getsockname()[1], secrets.token_urlsafe())
-    asyncio.run(_serve(shelf, sockets, address, allow_stop, as_json, open_browser))
+    told = json.dumps(asdict(address)) if as_json else _told(shelf, address, allow_stop)
+    asyncio.run(_serve(shelf, sockets, address, told, allow_stop=allow_stop, opened=open_browser))
 
 
 async def _serve(
     shelf: Shelf,
     sockets: list[socket.socket],
     address: Address,
+    told: str,
+    *,
     allow_stop: bool,
-    as_json: bool,
-    open_browser: bool,
+    opened: bool,
 ) -> None:
     from aiohttp import web
     from aiohttp.log import server_logger
@@ -85,8 +86,9 @@ async def _serve(
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, "files"))
     ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
+            loop.add_signal_handler(number, ended.set)
     application = Application(shelf, Access(address.token, address.port), allow_stop=allow_stop)
     runner = web.AppRunner(
         application.web, access_log=None, keepalive_timeout=IDLE_S, shutdown_timeout=1.0
@@ -95,14 +97,22 @@ async def _serve(
     await runner.setup()
     for listening in sockets:
         await web.SockSite(runner, listening, backlog=BACKLOG).start()
-    say(json.dumps(asdict(address)) if as_json else _told(shelf, address, allow_stop))
-    with _browser(address.url) if open_browser else contextlib.nullcontext():
+    say(told)
+    with _browser(address.url) if opened else contextlib.nullcontext():
         await ended.wait()
     await runner.cleanup()
     if application.patience.hangs:
         # Python joins its threads at the end, and one that a dead file server holds never ends.
         sys.stdout.flush()
         os._exit(0)
+
+
+def _raise_file_limit() -> None:
+    """Let more clients in than login shells do: each one that reads takes three descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < OPEN_FILES:
+        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
@@ -150,9 +160,13 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
 
 
 def _address(port: int, token: str) -> Address:
-    host, user = socket.getfqdn(), getpass.getuser()
+    host = socket.getfqdn()
     if host.startswith("localhost"):  # /etc/hosts names it so on some machines
         host = socket.gethostname()
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container that has no name for its user
+        user = "USER"
     login = os.environ.get("SLURM_SUBMIT_HOST") if "SLURM_JOB_ID" in os.environ else None
     way = f"-J {user}@{login} " if login and login != socket.gethostname() else ""
     ssh = f"ssh -N -L {port}:127.0.0.1:{port} {way}{user}@{host}"
