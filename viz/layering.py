@@ -28,7 +28,7 @@ _WINDS: tuple[Symbols, ...] = ("streamlines", "vectors", "barbs")
 class Layers:
     """What is laid over the field of one frame, in the order of drawing."""
 
-    contours: tuple[Contours, Field] | None = None
+    contours: tuple[tuple[Contours, Field], ...] = ()
     winds: tuple[WindField, ...] = ()
     track: tuple[Place, ...] = ()
     stations: tuple[Place, ...] = ()
@@ -37,14 +37,14 @@ class Layers:
 
 def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
     """Read all that the options name; FrameError and RecipeError say which layer is meant."""
-    asked = options.contours
-    lines = None
-    if asked is not None:
+    lines = []
+    several = options.contours if isinstance(options.contours, tuple) else (options.contours,)
+    for asked in several:
         with _told_as("contours", asked.colour):
             dense = read_field(
                 frame, asked.variable, level=asked.level, crop=options.crop, units=asked.units
             )
-            lines = asked, dense
+            lines.append((asked, dense))
     winds = []
     for how in _WINDS:
         wind = getattr(options, how)
@@ -55,7 +55,7 @@ def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
     for name in ("track", "stations", "cities"):
         with _told_as(name):
             places[name] = read_places(getattr(options, name), files)
-    return Layers(lines, tuple(winds), **places)
+    return Layers(tuple(lines), tuple(winds), **places)
 
 
 @contextmanager
@@ -63,8 +63,8 @@ def drawn(layers: Layers, axes: Axes, plane: Plane) -> Iterator[list[Artist]]:
     """The layers' artists, which leave the axes again at the end: a sheet is used many times."""
     before = set(axes.get_children())
     try:
-        if layers.contours is not None:
-            draw_isolines(axes, layers.contours[1], layers.contours[0])
+        for asked, field in layers.contours:
+            draw_isolines(axes, field, asked)
         for wind in layers.winds:
             draw_wind(axes, wind)
         with _told_as("track"):

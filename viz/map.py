@@ -67,8 +67,9 @@ class MapOptions:
     mark: Literal["min", "max", "both"] | None = None
     """Mark where the smallest or largest value is."""
 
-    contours: Contours | None = None
-    """Lines of equal value of a variable: `{ variable = "PSFC", units = "hPa", interval = 4 }`."""
+    contours: Contours | tuple[Contours, ...] = ()
+    """Lines of equal value of a variable: `{ variable = "slp", units = "hPa", interval = 4 }`, or
+    a list of such."""
 
     barbs: Wind | None = None
     """Wind barbs in knots: `{}` for WRF's 10 m wind, else `{ u = "U", v = "V", level = 12 }`."""

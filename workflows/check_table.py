@@ -58,8 +58,13 @@ def read_table(
         made: T = adapter(cls).validate_python(dict(table))
         return made
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            faults.add(*_fault(cls, table, path, detail, also))
+        details = error.errors(include_url=False)
+        found = [(*_fault(cls, table, path, detail, also), detail["type"]) for detail in details]
+        for where, message, kind in found:
+            # Of a union each member complains: that it is none of the others says nothing.
+            deeper = any(other.startswith(f"{where}.") for other, _, _ in found)
+            if not (deeper and kind.endswith("_type")):
+                faults.add(where, message)
     except RecipeError as error:  # an adapter's own check of what goes together
         faults.add(path, str(error).removeprefix(f"{path}."))
     return None

@@ -394,3 +394,17 @@ def test_a_single_row_column_or_point_is_shown(
     assert min(right - left, bottom - top) > 30
     with pytest.raises(FrameError, match="streamlines need two and more rows"):
         Picture(katrina, context, **options, streamlines=winds["barbs"])
+
+
+def test_several_variables_have_contours_on_one_map(gulf: Path, context: Context):
+    asked = [
+        {"variable": "PSFC", "levels": [101200.0], "labels": False},
+        {"variable": "XLONG", "levels": [-88.0], "labels": False, "colour": "red"},
+    ]
+    picture = Picture(gulf, context, **LIGHT, coast=False, contours=asked)
+    low_x, high_x, low_y, high_y = picture.facts["extent"]
+    x, y = (low_x + high_x) / 2, (low_y + high_y) / 2
+    assert picture.darkest(*picture.at(x + 4e5, y + 3e4), 2) < 80
+    row, column = picture.place(31.0, -88.0)
+    red = picture.pixels[row, column - 2 : column + 3]
+    assert (red[:, 0] - red[:, 1]).max() > 100
