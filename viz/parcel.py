@@ -2,7 +2,8 @@
 
 A parcel rises dry-adiabatically to its condensation level, then along a pseudoadiabat; both
 it and its surroundings by virtual temperature (Doswell and Rasmussen 1994, Wea. Forecasting 9,
-625-629). Importing this takes numba; only what computes CAPE does.
+625-629). The formulas of :mod:`burstlens.viz.thermodynamics` stand here once more, of numbers
+instead of arrays, as the compiler wants them. Importing this takes numba.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-RD, CP, EPSILON, LATENT_HEAT = 287.0, 1004.5, 0.622, 2.501e6
+from burstlens.viz.thermodynamics import CP, EPSILON, RD
+
+LATENT_HEAT = 2.501e6
+"""Of vaporization at 0 degC, J kg-1."""
 _DEPTH = 3e4
 _STEP = 0.1
 
@@ -161,7 +165,7 @@ def cape_cin(
             count = 0
             for k in range(nz):
                 level = pressure[k, j, i], temperature[k, j, i], mixing_ratio[k, j, i]
-                whole = level[0] > 0 and level[1] > 100 and level[1] < 500 and level[2] < 1
+                whole = 0 < level[0] < 2e5 and 100 < level[1] < 500 and level[2] < 1
                 if whole and (count == 0 or level[0] < p[count - 1]):
                     p[count], t[count], q[count] = level[0], level[1], max(level[2], 0.0)
                     count += 1

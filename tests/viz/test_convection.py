@@ -164,6 +164,23 @@ def test_missing_levels_are_left_out_and_missing_columns_are_nan(state: Any):
     assert np.array_equal(found[2, 1:], cape[2, 1:])
 
 
+def test_whatever_a_blown_up_model_writes_the_ascent_ends():
+    generator = np.random.default_rng(11)
+    strange = np.array([np.nan, np.inf, -np.inf, 0, -1, 1e30, -1e30, 1e-30, 499, 0.99], "f4")
+    state = [
+        np.where(
+            generator.random((30, 20, 20)) < 0.3,
+            generator.choice(strange, (30, 20, 20)),
+            generator.uniform(low, high, (30, 20, 20)),
+        ).astype("f4")
+        for low, high in ((1e3, 1e5), (100, 500), (-0.1, 1))
+    ]
+    for which in (LOWEST, MOST_UNSTABLE):
+        cape, cin = cape_cin(*state, which)
+        assert cape.shape == cin.shape == (20, 20)
+        assert np.isnan(cape).any()
+
+
 def test_one_level_is_too_few_in_words(supercell: Path, tmp_path: Path):
     from burstlens.errors import FrameError
     from burstlens.viz.frame import netCDF4
