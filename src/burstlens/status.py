@@ -9,6 +9,7 @@ from typing import Any
 
 from burstlens import valid_time
 from burstlens.durable import read_json
+from burstlens.errors import RunError
 from burstlens.printable import printable
 from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
@@ -21,11 +22,16 @@ Status = dict[str, Any]
 
 def status_of(name: str) -> Status:
     """The snapshot of a run; ``driver_alive`` says whether it is live. Raises RunError."""
-    return _status(open_run_dir(name))
+    run = open_run_dir(name)
+    try:
+        return _status(run)
+    except OSError as error:
+        raise RunError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
 def _status(run: RunDir) -> Status:
-    found = read_json(run.status) or new_status(run)
+    # A version before this one has not written every key.
+    found = new_status(run) | (read_json(run.status) or {})
     alive = _alive(found["driver"])
     found["driver_alive"] = alive
     if not alive and found["state"] not in OVER:

@@ -320,3 +320,11 @@ def test_opening_a_run_imports_neither_numpy_nor_parsl(done):
     )
     done_ = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done_.stdout == "set()\n"
+
+
+def test_the_status_of_an_older_version_lacks_keys_and_is_shown(disturbed):
+    status = json.loads(disturbed.directory.status.read_text())
+    old = {key: status[key] for key in ("run", "title", "state", "frames")}
+    disturbed.directory.status.write_text(json.dumps(old))
+    assert "done: done" in repr(disturbed.status)
+    assert "Supercell" in disturbed._repr_html_()

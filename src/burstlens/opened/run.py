@@ -22,7 +22,7 @@ from burstlens.opened.frames import Frames, frames_of
 from burstlens.opened.picture import Picture, is_picture
 from burstlens.opened.products import Products, ProductView, Time
 from burstlens.run_dir import RunDir, open_run_dir
-from burstlens.status import OVER, Status, status_of, text
+from burstlens.status import OVER, status_of, text
 
 if TYPE_CHECKING:
     from burstlens.opened.dashboard import Dashboard
@@ -60,7 +60,7 @@ class Run:
     @property
     def status(self) -> RunStatus:
         """State, progress, counts, latency, ledger, alarms, as ``burstlens status`` tells them."""
-        return RunStatus(_status(self.directory))
+        return RunStatus(status_of(str(self.directory.path)))
 
     @property
     def frames(self) -> Frames:
@@ -207,13 +207,6 @@ def open_run(name: str | os.PathLike[str] = "last") -> Run:
 
 def _by_time(entry: Published) -> tuple[str, str]:
     return entry.time, entry.stream
-
-
-def _status(run: RunDir) -> Status:
-    try:
-        return status_of(str(run.path))
-    except OSError as error:
-        raise _unreadable(run.status, error) from error
 
 
 def _kinds(run: RunDir) -> dict[str, str]:
