@@ -78,7 +78,7 @@ def draw(
     painted = [_paint(paper, plane, field)]
     outside = int(np.sum(field.values < limits[0])), int(np.sum(field.values > limits[1]))
     words = _stamp(context.time), _lead(context.time, start), _caption(field)
-    with drawn(layers or Layers(), paper.axes, plane) as over:
+    with drawn(layers or Layers(), paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
         pixels = paper.print(painted, words, outside, over)

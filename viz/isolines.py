@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,8 +25,8 @@ _POINTS_PER_PIXEL = 0.4
 """What is finer than the picture is left out before the lines are traced."""
 
 
-def draw_isolines(axes: Axes, field: Field, asked: Contours) -> None:
-    """Add the lines and their labels to the axes.
+def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[Bbox] = ()) -> None:
+    """Add the lines and their labels to the axes, no label on a ``reserved`` part of the picture.
 
     RecipeError when the interval gives more than two hundred lines.
     """
@@ -51,7 +52,7 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours) -> None:
     drawn.set_path_effects([withStroke(linewidth=2.1, foreground="white", alpha=0.45)])
     if not asked.labels:
         return
-    taken: list[Bbox] = []
+    taken = list(reserved)
     for text in drawn.clabel(levels=levels, fontsize=8, fmt=lambda v: minus(f"{v:g}")):
         text.set(family=style.FONT, parse_math=False, bbox=style.LABEL)
         box = text.get_window_extent()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like
+from matplotlib.transforms import Bbox
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.field import Field, read_field
@@ -59,20 +60,25 @@ def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
 
 
 @contextmanager
-def drawn(layers: Layers, axes: Axes, plane: Plane) -> Iterator[list[Artist]]:
-    """The layers' artists, which leave the axes again at the end: a sheet is used many times."""
+def drawn(
+    layers: Layers, axes: Axes, plane: Plane, reserved: Sequence[Bbox]
+) -> Iterator[list[Artist]]:
+    """The layers' artists, which leave the axes again at the end: a sheet is used many times.
+
+    No words stand on ``reserved`` parts of the picture (pixels).
+    """
     before = set(axes.get_children())
     try:
         for asked, field in layers.contours:
-            draw_isolines(axes, field, asked)
+            draw_isolines(axes, field, asked, reserved)
         for wind in layers.winds:
             draw_wind(axes, wind)
         with _told_as("track"):
             draw_track(axes, plane, layers.track)
         with _told_as("stations"):
-            draw_places(axes, plane, layers.stations, "^")
+            draw_places(axes, plane, layers.stations, "^", reserved)
         with _told_as("cities"):
-            draw_places(axes, plane, layers.cities, "o")
+            draw_places(axes, plane, layers.cities, "o", reserved)
         added = [artist for artist in axes.get_children() if artist not in before]
         yield sorted(added, key=lambda artist: artist.get_zorder())
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import style
@@ -48,10 +49,15 @@ def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def draw_places(axes: Axes, plane: Plane, places: Sequence[Place], mark: str) -> None:
-    """Add each place within the map with its name where there is room for it, else without."""
+def draw_places(
+    axes: Axes, plane: Plane, places: Sequence[Place], mark: str, reserved: Sequence[Bbox] = ()
+) -> None:
+    """Add each place within the map with its name where there is room for it, else without.
+
+    No name stands on a ``reserved`` part of the picture (pixels).
+    """
     others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
-    taken = [box for text, box in others if isinstance(text, Annotation)]
+    taken = [*reserved, *(box for text, box in others if isinstance(text, Annotation))]
     for place in places:
         x, y = _at(plane, place)
         if not _inside(axes, x, y):

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from burstlens.viz import style
@@ -139,6 +140,11 @@ class Sheet:
         self._scale = (
             () if look.projection is None else scale_bar(self.axes, look.projection, look.extent)
         )
+
+    @property
+    def reserved(self) -> list[Bbox]:
+        """Parts of the map, in pixels, where no words of a layer may stand."""
+        return [part.get_window_extent() for part in self._scale[:1]]
 
     def print(
         self,
