@@ -14,6 +14,7 @@ from burstlens.serving.headers import html
 DENIED = """<!doctype html>
 <html lang="en"><meta charset="utf-8">{again}<title>Burstlens: token needed</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <style>
 :root {{ color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }}
 body {{ max-width: 34rem; margin: 12vh auto; padding: 0 1.5rem }}
