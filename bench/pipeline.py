@@ -156,7 +156,8 @@ def run_model(
             check=False,
         )
     if ended.returncode != expected:
-        raise RuntimeError(f"{name}: exit code {ended.returncode}: {ended.stderr[-2000:]}")
+        said = ended.stderr or ended.stdout  # with --json an outcome is all that is said
+        raise RuntimeError(f"{name}: exit code {ended.returncode}: {said[-2000:]}")
     path = scratch.runs / name
     return Ran(path, census, [dict(event) for event in read(path / "journal.jsonl")])
 
