@@ -1,7 +1,8 @@
 import { seriesId } from "./album.js";
 
 const HELD_BYTES = 256 * 2 ** 20;
-const AT_ONCE = 4;
+/** As many connections as browsers open to one server. */
+const AT_ONCE = 6;
 const AGAIN_MS = 2000;
 
 /**
