@@ -86,3 +86,66 @@ def report(
         say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
     else:
         say(printable(f"{made.path}: {show_bytes(made.bytes)}, {made.pictures} pictures in it"))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Write a run's pictures as a Cinema database.",
+    epilog="Example: burstlens cinema last -o storm.cdb",
+)
+def cinema(
+    run: RunArg = "last",
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="FOLDER", help="Where to; RUN.cdb else.")
+    ] = None,
+    volumes: Annotated[
+        bool, typer.Option("--volumes", help="Also what is no picture: volumes, netCDF.")
+    ] = False,
+    as_json: JsonOpt = False,
+) -> None:
+    """Write a run's pictures as a Cinema database (specification D), a folder for Cinema's viewers.
+
+    A row is one valid time; its columns are the time, what maps know of their fields, the files.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from burstlens.opened.run import open_run
+    from burstlens.quantity import counted
+    from burstlens.viz.cinema import write_database
+
+    found = open_run(run)
+    path = Path(out).expanduser() if out else Path(f"{found.id}.cdb")
+    made = write_database(found, path, volumes=volumes)
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+        return
+    lost = f", {counted(len(made.missing), 'file')} missing" if made.missing else ""
+    say(printable(f"{made.path}: {counted(made.rows, 'row')}, {counted(made.files, 'file')}{lost}"))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Describe a run as an RO-Crate: what ran, with what, which files.",
+    epilog="Example: burstlens crate last",
+)
+def crate(run: RunArg = "last", as_json: JsonOpt = False) -> None:
+    """Describe a run as an RO-Crate: what ran, with what, when, and which files came of it.
+
+    Writes ro-crate-metadata.json (RO-Crate 1.1, Process Run Crate) into the run directory, which
+    then is a crate that archives take. Needs `pip install 'burstlens[provenance]'`.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+
+    from burstlens.crate import write_crate
+    from burstlens.opened.run import open_run
+
+    made = write_crate(open_run(run))
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+    else:
+        say(printable(f"{made.path}: {made.files} files described"))
