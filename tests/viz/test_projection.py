@@ -188,3 +188,19 @@ def test_coordinates_that_tell_nothing_are_not_used(wrf_file: Callable[..., Path
         plane = grid.map_plane(frame, "T2", {})
     assert plane.projection is None
     assert np.diff(plane.x) == pytest.approx(30000)
+
+
+def test_snyder_s_own_examples():
+    # Snyder 1987, appendix A, pages 266 (Mercator) and 295 (Lambert), sphere of radius 1.
+    mercator = wrf_projection({"MAP_PROJ": 3, "TRUELAT1": 0.0, "CEN_LON": -180.0})
+    lambert = wrf_projection(
+        {
+            "MAP_PROJ": 1, "TRUELAT1": 33.0, "TRUELAT2": 45.0, "MOAD_CEN_LAT": 23.0,
+            "STAND_LON": -96.0,
+        }
+    )  # fmt: skip
+    assert mercator is not None
+    assert lambert is not None
+    for projection, x, y in ((mercator, 1.8325957, 0.6528366), (lambert, 0.2966785, 0.2462112)):
+        found = np.array(projection.forward(-75.0, 35.0)) / EARTH_RADIUS_M
+        assert found == pytest.approx([x, y], abs=1e-7)
