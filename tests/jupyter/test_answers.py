@@ -1,0 +1,149 @@
+"""What a dashboard may ask of the kernel, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+import burstlens
+from burstlens.opened.answers import BATCH_BYTES, Answers
+
+POLL = {"ask": "poll", "run": None, "offset": 0, "stamp": None}
+
+
+@pytest.fixture
+def run(standing, tmp_path):
+    """A copy of the run that is done."""
+    standing.done()
+    shutil.copytree(standing.runs / "done", tmp_path / "runs" / "done")
+    return burstlens.open_run(tmp_path / "runs" / "done")
+
+
+@pytest.fixture
+def answers(run):
+    return Answers(run, allow_stop=False)
+
+
+def going_on(run) -> None:
+    """Its model goes on, as far as its files say."""
+    status = json.loads(run.directory.status.read_text())
+    run.directory.status.write_text(json.dumps(status | {"state": "running", "outcome": None}))
+
+
+def test_a_poll_gives_the_status_and_the_lines_that_came_since(run, answers):
+    first, _ = answers.answer(POLL)
+    assert first["status"]["state"] == "done"
+    assert (len(first["lines"]), first["fresh"], first["more"]) == (6, True, False)
+    again = POLL | {"offset": first["offset"], "stamp": first["stamp"]}
+    second, _ = answers.answer(again)
+    assert (second["status"], second["lines"], second["fresh"]) == (None, [], False)
+    with run.directory.index.open("a") as stream:
+        stream.write(json.dumps(first["lines"][0] | {"attempt": 2}) + "\n")
+    third, _ = answers.answer(again)
+    assert [line["attempt"] for line in third["lines"]] == [2]
+
+
+def test_a_long_index_comes_in_parts(run, answers):
+    line = run.directory.index.read_text().splitlines()[0] + "\n"
+    count = 3 * BATCH_BYTES // len(line)
+    run.directory.index.write_text(line * count)
+    offset, more, parts, lines = 0, True, 0, 0
+    while more:
+        answer, _ = answers.answer(POLL | {"offset": offset})
+        offset, more = answer["offset"], answer["more"]
+        parts, lines = parts + 1, lines + len(answer["lines"])
+    assert lines == count
+    assert parts >= 3
+
+
+def test_a_picture_comes_as_its_bytes(run, answers):
+    picture = run.image("w")
+    answer, buffers = answers.answer({"ask": "image", "run": None, "name": picture.entry.name})
+    assert answer == {"type": "image/png"}
+    assert buffers == [picture.path.read_bytes()]
+
+
+@pytest.mark.parametrize("name", ["../status.json", "../../x.png", "/etc/x.png", "w/none.png"])
+def test_nothing_else_than_pictures_of_the_products_is_given(answers, name):
+    answer, buffers = answers.answer({"ask": "image", "run": None, "name": name})
+    assert set(answer) == {"error"}
+    assert buffers == []
+
+
+def test_the_runs_beside_it_can_be_compared_with_and_no_others(run, answers, tmp_path):
+    shutil.copytree(run.directory.path, tmp_path / "runs" / "other")
+    shutil.copytree(run.directory.path, tmp_path / "outside")
+    found, _ = answers.answer({"ask": "others", "run": None})
+    assert {row["run"] for row in found["runs"]} == {"done", "other"}
+    assert len(answers.answer(POLL | {"run": "other"})[0]["lines"]) == 6
+    for name in ("../outside", "outside", str(tmp_path / "outside"), "", 3, ["done"]):
+        assert "error" in answers.answer(POLL | {"run": name})[0]
+
+
+def test_a_run_that_cannot_be_read_hides_no_other(run, answers, tmp_path):
+    broken = tmp_path / "runs" / "broken"
+    broken.mkdir()
+    (broken / "run.json").write_text("{")
+    found, _ = answers.answer({"ask": "others", "run": None})
+    assert [row["run"] for row in found["runs"]] == ["done"]
+
+
+def test_stopping_has_to_be_allowed(run, answers):
+    going_on(run)
+    assert answers.answer(POLL)[0]["may_stop"] is False
+    answer, _ = answers.answer({"ask": "control", "run": None, "what": "stop"})
+    assert "allow_stop=True" in answer["error"]
+    assert run.directory.asked() is None
+
+
+@pytest.mark.parametrize("what", ["stop", "stop-now"])
+def test_stop_asks_the_run(run, what):
+    going_on(run)
+    answers = Answers(run, allow_stop=True)
+    assert answers.answer(POLL)[0]["may_stop"] is True
+    assert answers.answer({"ask": "control", "run": None, "what": what}) == ({}, [])
+    assert run.directory.asked() == what
+
+
+def test_a_neighbour_cannot_be_stopped_from_here(run, tmp_path):
+    shutil.copytree(run.directory.path, tmp_path / "runs" / "other")
+    other = burstlens.open_run(tmp_path / "runs" / "other")
+    going_on(other)
+    answers = Answers(run, allow_stop=True)
+    assert answers.answer(POLL | {"run": "other"})[0]["may_stop"] is False
+    assert "error" in answers.answer({"ask": "control", "run": "other", "what": "stop"})[0]
+    assert other.directory.asked() is None
+
+
+def test_a_run_that_is_over_is_not_asked(run):
+    answers = Answers(run, allow_stop=True)
+    answer, _ = answers.answer({"ask": "control", "run": None, "what": "stop"})
+    assert answer["error"] == "done is over already: done"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{}, {"ask": "eval"}, {"ask": "poll"}, {"ask": "poll", "offset": "x"}, {"ask": ["poll"]},
+     {"ask": "image"}, {"ask": "control", "what": "rm"}],
+)  # fmt: skip
+def test_what_makes_no_sense_is_answered_with_an_error(run, request_):
+    answer, _ = Answers(run, allow_stop=True).answer(request_)
+    assert isinstance(answer["error"], str)
+
+
+def test_a_run_that_is_gone_is_told_and_comes_back(run, answers, tmp_path):
+    away = tmp_path / "away"
+    run.directory.path.rename(away)
+    assert "error" in answers.answer(POLL)[0]
+    away.rename(run.directory.path)
+    assert len(answers.answer(POLL)[0]["lines"]) == 6
+
+
+def test_what_a_notebook_keeps_is_small_and_shows_the_end(run, answers):
+    kept = answers.kept()
+    assert kept["status"]["state"] == "done"
+    assert [line["product"] for line in kept["lines"]] == ["w"]
+    assert kept["pictures"] == {kept["lines"][0]["name"]: run.image("w").data}
+    assert json.dumps(kept["lines"])  # as a notebook needs it
