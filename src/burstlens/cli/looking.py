@@ -49,7 +49,7 @@ def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
 @app.command(
     rich_help_panel=PANEL,
     short_help="Watch a run in the terminal until it ends.",
-    epilog="Examples: burstlens watch last · burstlens watch last --picture",
+    epilog="Example: burstlens watch last --picture",
 )
 def watch(
     run: RunArg = "last",
