@@ -13,7 +13,7 @@ from burstlens.errors import FrameError
 from burstlens.viz.crop import with_faces
 from burstlens.viz.destaggered import read_centred
 from burstlens.viz.frame import FrameReader, Window
-from burstlens.viz.levels import Level, parse_level
+from burstlens.viz.level import Level, parse_level
 
 Array = NDArray[Any]
 VOLUME = ("bottom_top", "south_north", "west_east")

@@ -1,7 +1,7 @@
 """Diagnostics by name, wherever a variable's name is taken: described, and computed in a window.
 
 A name is that of a diagnostic (``slp``), or one of a diagnostic or a 3-D variable of WRF at a
-level or of a layer (``temperature@850hPa``, ``U@80m agl``): see :mod:`burstlens.viz.levels`.
+level or of a layer (``temperature@850hPa``, ``U@80m agl``): see :mod:`burstlens.viz.level`.
 docs/diagnostics.md has the table.
 """
 
@@ -28,7 +28,8 @@ from burstlens.viz import (
 from burstlens.viz.crop import unstaggered
 from burstlens.viz.diagnostic import Block, Diagnostic
 from burstlens.viz.frame import FrameReader, Variable, Window
-from burstlens.viz.levels import Level, interpolate, layer_mean, parse_level
+from burstlens.viz.level import AT, Level, parse_level
+from burstlens.viz.levels import interpolate, layer_mean
 
 Array = NDArray[Any]
 
@@ -37,7 +38,6 @@ DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(
     {diagnostic.name: diagnostic for kind in _KINDS for diagnostic in kind.DIAGNOSTICS}
 )
 """Every diagnostic by name."""
-AT = "@"
 
 
 def is_derived(name: str) -> bool:

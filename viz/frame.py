@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.nearness import did_you_mean
 from burstlens.valid_time import label, wrf_key
+from burstlens.viz.level import AT
 from burstlens.viz.tile import Tile, origin
 from burstlens.workflows import cdf
 
@@ -173,7 +174,7 @@ class FrameReader:
         """
         variable = self.variable(name)
         if name not in self:
-            return Stored(self.read(name, window), (float("nan"),) if "@" in name else ())
+            return Stored(self.read(name, window), (float("nan"),) if AT in name else ())
         if _PACKED & variable.attributes.keys():
             return Stored(self.read(name, window), (float("nan"),))
         slices = _slices(variable, window)

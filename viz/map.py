@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
 from burstlens.viz.layers import Contours, Nest, Place, Wind
+from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class MapOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
+        check_levels((self.variable,))
         if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
             raise ValueError("limits: the first number must be below the second")
         if self.log and self.centred:

@@ -1,4 +1,4 @@
-"""Levels between the model's own, and layers."""
+"""Values between levels, and over layers."""
 
 from __future__ import annotations
 
@@ -6,39 +6,7 @@ import numpy as np
 import pytest
 from metpy.interpolate import interpolate_1d
 
-from burstlens.errors import RecipeError
-from burstlens.viz.levels import interpolate, layer_mean, parse_level
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high", "coordinate", "words"),
-    [
-        ("850hPa", 85000, None, "pressure", "at 850 hPa"),
-        ("1500 m", 1500, None, "height", "at 1500 m above sea level"),
-        ("2.5km", 2500, None, "height", "at 2.5 km above sea level"),
-        ("80m agl", 80, None, "height_agl", "at 80 m above ground"),
-        ("0-6km agl", 0, 6000, "height_agl", "from 0 to 6 km above ground"),
-        ("500-700hPa", 70000, 50000, "pressure", "from 700 to 500 hPa"),
-        ("7", 7, None, "", "on model level 7"),
-    ],
-)
-def test_a_level_is_read_as_people_write_it(
-    text: str, low: float, high: float | None, coordinate: str, words: str
-):
-    level = parse_level(text)
-    assert (level.low, level.high, level.coordinate) == (low, high, coordinate)
-    assert level.words == words
-
-
-@pytest.mark.parametrize(
-    "text", ["", "850", "hPa", "850 hpa", "80hPa agl", "3-5", "-2km", "500-500hPa", "1.5", "1e3m"]
-)
-def test_what_is_no_level_is_told_with_examples(text: str):
-    if text == "850":
-        assert parse_level(text).coordinate == ""
-        return
-    with pytest.raises(RecipeError, match="is no l"):
-        parse_level(text)
+from burstlens.viz.levels import interpolate, layer_mean
 
 
 def column(*values: float) -> np.ndarray:
