@@ -145,6 +145,9 @@ def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
     )
     rows = slice(None, None, step_y if plane.y[0] < plane.y[-1] else -step_y)
     u, v = (np.ma.masked_invalid(a[rows, ::step_x]) for a in (wind.u, wind.v))
+    if plane.geographic:
+        # A metre is more degrees of longitude than of latitude, and lines follow the degrees.
+        u = u / np.maximum(np.cos(np.radians(plane.y[rows])), 0.01)[:, None]
     drawn = axes.streamplot(
         _even(plane.x[::step_x]), _even(plane.y[rows]), u, v, color=wind.asked.colour,
         density=(lines[0] / 30, lines[1] / 30), linewidth=0.8, arrowsize=0.8,

@@ -408,3 +408,19 @@ def test_several_variables_have_contours_on_one_map(gulf: Path, context: Context
     row, column = picture.place(31.0, -88.0)
     red = picture.pixels[row, column - 2 : column + 3]
     assert (red[:, 0] - red[:, 1]).max() > 100
+
+
+def test_streamlines_on_degrees_run_as_the_wind_does_on_the_ground():
+    from matplotlib.figure import Figure
+
+    from burstlens.viz.grid import Plane
+    from burstlens.viz.wind_symbols import WindField, draw_wind
+
+    lon, lat = np.linspace(0, 8, 40), np.linspace(62, 58, 40)
+    axes = Figure().add_axes((0, 0, 1, 1), xlim=(0, 8), ylim=(58, 62))
+    calm = np.full((40, 40), 10.0)
+    plane = Plane(lon, lat, "degrees", geographic=True)
+    draw_wind(axes, WindField("streamlines", Wind(), calm, calm, plane, "m s-1"))
+    steps = np.vstack([np.diff(line, axis=0) for line in axes.collections[0].get_segments()])
+    # Towards the north-east on the ground: at 60 N two degrees of longitude for one of latitude.
+    assert steps[:, 0].sum() / steps[:, 1].sum() == pytest.approx(2.0, abs=0.05)
