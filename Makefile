@@ -5,7 +5,7 @@ TESTS_AT_ONCE ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow fault lint bench emulator wheel clean
+.PHONY: demo test test-slow fault lint bench notebooks emulator wheel clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Burstlens needs Python 3.11 or newer; PYTHON=python3.12 make ... names another")'
@@ -36,6 +36,12 @@ lint: $(VENV)/dev
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench
+
+# Run the notebooks anew and keep what they show.
+notebooks: $(VENV)/dev
+	BURSTLENS_RUNS=$$(mktemp -d) $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False \
+	  notebooks/*.ipynb
 
 # An emulated libdatawarp with its header and pkg-config file: make emulator PREFIX=/some/dir
 emulator: $(VENV)/core

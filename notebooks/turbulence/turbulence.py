@@ -17,24 +17,24 @@ parser.add_argument("--hours", type=float, default=120.0, help="of the model")
 parser.add_argument("--every", type=float, default=4.0, help="hours from frame to frame")
 given = parser.parse_args()
 
-l = 2 * np.pi / SIDE_M * np.fft.fftfreq(POINTS, 1 / POINTS)[:, None]
-k = 2 * np.pi / SIDE_M * np.arange(POINTS // 2 + 1)[None, :]
-square = k**2 + l**2
+ky = 2 * np.pi / SIDE_M * np.fft.fftfreq(POINTS, 1 / POINTS)[:, None]
+kx = 2 * np.pi / SIDE_M * np.arange(POINTS // 2 + 1)[None, :]
+square = kx**2 + ky**2
 inverse = np.divide(-1.0, square, out=np.zeros_like(square), where=square > 0)
-kept = (np.abs(l) < l.max() * 2 / 3) & (k < k.max() * 2 / 3)
+kept = (np.abs(ky) < ky.max() * 2 / 3) & (kx < kx.max() * 2 / 3)
 damping = np.exp(-given.viscosity * square * STEP_S)
 
 
 def velocity(vorticity):
     """u and v in m/s of a spectrum of vorticity."""
     stream = inverse * vorticity
-    return np.fft.irfft2(-1j * l * stream), np.fft.irfft2(1j * k * stream)
+    return np.fft.irfft2(-1j * ky * stream), np.fft.irfft2(1j * kx * stream)
 
 
 def tendency(vorticity):
     """What advection does to the spectrum, each second."""
     u, v = velocity(vorticity)
-    advected = u * np.fft.irfft2(1j * k * vorticity) + v * np.fft.irfft2(1j * l * vorticity)
+    advected = u * np.fft.irfft2(1j * kx * vorticity) + v * np.fft.irfft2(1j * ky * vorticity)
     return -np.fft.rfft2(advected) * kept
 
 
@@ -53,7 +53,7 @@ def write(number, hour, vorticity):
         time[0] = hour
         field = file.createVariable("vorticity", "f4", ("time", "y", "x"))
         field.units = "s-1"
-        field.standard_name = "atmosphere_relative_vorticity"
+        field.long_name = "Relative vorticity"
         field[0] = np.fft.irfft2(vorticity)
     print(f"wrote {name}", flush=True)
 

@@ -29,7 +29,9 @@ def card(run: Run) -> str:
         status = run.status
     except RunError as error:
         return f"<p>{text_html(error)}</p>"
-    told = "".join(_row(label, text) for label, text in facts(status) if label != "pictures")
+    # Paths of the machine mean nothing to who is sent the notebook.
+    hidden = {"pictures", "buffer"} if status["state"] in OVER else {"pictures"}
+    told = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
     return (
         f'<div style="{_BOX}">'
         f'<div style="flex:1 1 22em"><strong>{text_html(status["title"] or run.id)}</strong>'

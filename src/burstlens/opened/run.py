@@ -154,6 +154,27 @@ class Run:
         """Ask for products again, the newest frames first. Raises RunError."""
         steering.resume_watching(str(self.directory.path))
 
+    def resume(self) -> bool:
+        """Take the run up again after a crash, a failure or a stop, as ``burstlens resume
+        --detach``; False when there is nothing to take up. Raises RunError.
+        """
+        from burstlens.workflows.detach import detach
+        from burstlens.workflows.run import resumable
+
+        if resumable(self.directory) is not None:
+            return False
+        detach(self.directory)
+        return True
+
+    def free(self, *, discard: bool = False) -> str:
+        """Give back the buffer of a run that is over, as ``burstlens free``; says what it did.
+
+        ``discard`` gives up raw files that are not home yet. Raises RunError.
+        """
+        from burstlens.workflows.free import free
+
+        return free(self.directory, discard=discard)
+
     def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
         """Wait until the run is over, or so many products are published, or the time is up.
 
