@@ -10,6 +10,7 @@ from typing import Any
 from burstlens import valid_time
 from burstlens.durable import read_json
 from burstlens.errors import RunError
+from burstlens.lines import read_lines
 from burstlens.printable import printable
 from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
@@ -37,7 +38,21 @@ def _status(run: RunDir) -> Status:
     if not alive and found["state"] not in OVER:
         found["state"] = "lost"
         found["hint"] = "its driver is gone"
+    if not alive:
+        _add_sentinels(run, found)
     return found
+
+
+def _add_sentinels(run: RunDir, found: Status) -> None:
+    """Add the trips that the sentinel found without a driver, which journals them later."""
+    names = ("guard", "stream", "time", "attempt")
+    known = {tuple(trip.get(name) for name in names) for trip in found.get("trips") or []}
+    for trip in read_lines(run.sentinel):
+        if tuple(trip.get(name) for name in names) not in known:
+            found.setdefault("trips", []).append(trip)
+            place = {key: trip[key] for key in ("stream", "time") if trip.get(key)}
+            text = printable(f'guard "{trip.get("guard")}": {trip.get("text")}')
+            found["alarms"].append({"t": trip.get("t"), "text": text, **place})
 
 
 def new_status(run: RunDir) -> Status:

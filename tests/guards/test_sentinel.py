@@ -14,6 +14,7 @@ import pytest
 
 from burstlens.durable import read_json, write_json
 from burstlens.journal import Journal
+from burstlens.status import new_status, status_of
 from burstlens.viz.frame import netCDF4
 from burstlens.workflows import supervisor
 from burstlens.workflows.commands import new_run
@@ -46,7 +47,8 @@ def wait_for(holds, what):
 
 
 def beat(run, number):
-    write_json(run.status, {"driver": {"heartbeat": number}}, sync=False)
+    status = new_status(run) if run.facts.exists() else {}
+    write_json(run.status, status | {"driver": {"heartbeat": number}}, sync=False)
 
 
 @pytest.fixture
@@ -115,6 +117,9 @@ def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, senti
     wait_for(lambda: (run.control / "frame-done").exists(), "no frame-done")
     (trip,) = trips(run)
     assert trip["place"]["index"]["west_east"] == 25
+    told = status_of(str(run.path))
+    assert told["trips"] == [trip]
+    assert told["alarms"][-1]["text"].startswith('guard "whole": W is NaN at 1 of')
     with (folder / "rsl.error.0001").open("a") as log:
         log.write("12 points exceeded v_cfl = 2 in domain d01\n")
     wait_for(lambda: len(trips(run)) == 2, "no trip of the log's")

@@ -180,16 +180,18 @@ def _expression(frame: FrameReader, guard: Guard) -> Breach | None:
     windows: dict[str, dict[str, slice]] = {}
 
     def read(name: str) -> NDArray[Any]:
-        has_levels = "z" in grid.axes(frame, name)
-        bare = guard if has_levels or guard.level is None else None
-        windows[name] = _window(frame, name, bare) if bare else resolve(guard.crop, frame, name)
+        # A level is that of the 3-D variables among others.
+        flat = guard.level is not None and "z" not in grid.axes(frame, name)
+        windows[name] = resolve(guard.crop, frame, name) if flat else _window(frame, name, guard)
         stored = _numbers(frame, name, windows[name])
         values = stored.values
         gaps = _missing(values, stored.fills)
-        if not gaps.any():
-            frame.hold(name, windows[name], values)
         kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
-        return np.where(gaps, kind.type(np.nan), values.astype(kind, copy=False))
+        numbers = values.astype(kind, copy=False)
+        if gaps.any():
+            return np.where(gaps, kind.type(np.nan), numbers)
+        frame.hold(name, windows[name], values)
+        return numbers
 
     assert guard.expression is not None
     found = evaluation.evaluate(guard.expression, read)
