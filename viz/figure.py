@@ -13,6 +13,7 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
 from burstlens import valid_time
+from burstlens.errors import RecipeError
 from burstlens.viz import grid, style
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.field import Field
@@ -114,7 +115,12 @@ def _colours(
     usual = style.scale_name(field.units, field.name, field.long_name) if free else None
     name = options.colormap or usual
     if name in style.SCALES:
-        edges = style.SCALES[name].edges
+        edges, units = style.SCALES[name].edges, style.SCALES[name].units
+        if field.units not in units:
+            raise RecipeError(
+                f"colormap: the steps of {name} are in {units[0]}, "
+                f"{field.name} is in {field.units or 'no unit'}"
+            )
         return name, (edges[0], edges[-1]), edges
     limits = _limits(field, options, context)
     signed = _is_centred(field, options, limits)

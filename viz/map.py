@@ -10,6 +10,7 @@ from burstlens.viz.crop import Crop
 from burstlens.viz.layers import Contours, Nest, Place, Wind
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
+from burstlens.viz.style import SCALES
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -115,6 +116,10 @@ class MapOptions:
             raise ValueError("limits: the first number must be below the second")
         if self.log and self.centred:
             raise ValueError("log and centred do not go together")
+        if self.colormap in SCALES and (self.log or self.centred or isinstance(self.limits, tuple)):
+            raise ValueError(
+                f"{self.colormap} has its own steps: no limits, log or centred with it"
+            )
         if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
             raise ValueError("limits must be above zero with log = true")
         if not 200 <= self.width_px <= 8000 or not 150 <= (self.height_px or 150) <= 8000:

@@ -41,9 +41,12 @@ _COLOURS: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Colours in steps: ``colours[n]`` between ``edges[n]`` and ``edges[n + 1]``, in ``units``."""
+    """Colours in steps: ``colours[n]`` between ``edges[n]`` and ``edges[n + 1]``.
 
-    units: str
+    ``units`` are all that mean the same, as for water on the ground.
+    """
+
+    units: tuple[str, ...]
     edges: tuple[float, ...]
     colours: tuple[str, ...]
     below: str
@@ -58,12 +61,12 @@ _NWS = (
 """The US National Weather Service's, as its radar and precipitation pages show them."""
 SCALES = {
     # NWS WSR-88D base reflectivity: 5 dBZ a colour, from 5 dBZ.
-    "nws_reflectivity": Scale("dBZ", tuple(range(5, 80, 5)), _NWS, _PALE, "#fdfdfd"),
+    "nws_reflectivity": Scale(("dBZ",), tuple(range(5, 80, 5)), _NWS, _PALE, "#fdfdfd"),
     # NWS Advanced Hydrologic Prediction Service, observed precipitation, its steps of inches
     # (0.01, 0.10, 0.25 ... 10) as round millimetres.
     "nws_rain": Scale(
-        "mm", (0.2, 2, 5, 10, 25, 40, 50, 65, 75, 100, 125, 150, 200, 250, 400), _NWS, _PALE,
-        "#fdfdfd",
+        ("mm", "kg m-2"), (0.2, 2, 5, 10, 25, 40, 50, 65, 75, 100, 125, 150, 200, 250, 400),
+        _NWS, _PALE, "#fdfdfd",
     ),
 }  # fmt: skip
 """Colours in steps, by the name that a recipe may give them as well."""
@@ -120,11 +123,11 @@ def colormap_name(units: str, long_name: str, signed: bool) -> str:
 
 def scale_name(units: str, name: str, long_name: str) -> str | None:
     """The steps of colours that a quantity is always shown in; None for most."""
-    if units == "dBZ":
+    if units in SCALES["nws_reflectivity"].units:
         return "nws_reflectivity"
     # RAINC, RAINNC and their kin: amounts on the ground, not mixing ratios in the air.
     wet = re.search(r"rain|precip(?!itable)", f"{name} {long_name}", re.IGNORECASE)
-    return "nws_rain" if units in ("mm", "kg m-2") and wet else None
+    return "nws_rain" if units in SCALES["nws_rain"].units and wet else None
 
 
 def colormap(name: str) -> Any:

@@ -321,6 +321,8 @@ def test_a_place_on_earth_is_refused_on_a_plane_that_is_not(supercell: Path, con
         ({"contours": {"variable": "P", "levels": [1], "interval": 2}}, "levels or interval"),
         ({"contours": {"variable": "P", "levels": [3, 1]}}, "levels must increase"),
         ({"contours": {"variable": "P", "interval": 0}}, "interval must be above zero"),
+        ({"colormap": "nws_rain", "limits": [0, 50]}, "nws_rain has its own steps"),
+        ({"margin_km": -1}, "margin_km must be 0 to 20000"),
         ({"barbs": {"spacing_px": 1}}, "spacing_px must be 8 to 400"),
         ({"barbs": {"speed": "U"}}, "speed"),
         ({"cities": [{"name": "A", "lat": 3}]}, "'A' needs lat and lon, or x and y"),
@@ -352,8 +354,8 @@ def test_rain_and_reflectivity_have_the_weather_service_s_steps(gulf: Path, cont
         assert picture.facts["outside"][0] == 1
     limited = Picture(gulf, context, variable="RAINNC", limits=(0, 50))
     assert limited.facts["colormap"] == "cmocean.rain"
-    named = Picture(gulf, context, variable="RAINNC", colormap="nws_rain", limits=(0, 50))
-    assert named.facts["limits"] == [0.2, 400]
+    with pytest.raises(RecipeError, match="the steps of nws_rain are in mm, T2 is in K"):
+        Picture(gulf, context, variable="T2", colormap="nws_rain")
 
 
 def test_a_margin_shows_where_a_small_domain_lies(katrina: Path, context: Context):
