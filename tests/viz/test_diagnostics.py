@@ -251,6 +251,19 @@ def test_a_map_takes_a_diagnostic_with_units_and_says_both(cyclone: Path, contex
     assert out.stat().st_size > 10000
 
 
+@pytest.mark.parametrize(
+    ("name", "colours"),
+    [("vorticity@850hPa", "cmocean.balance"), ("wind_direction@850hPa", "cmocean.phase"),
+     ("precipitable_water", "cmocean.rain"), ("reflectivity_max", "nws_reflectivity")],
+)  # fmt: skip
+def test_a_diagnostic_has_the_colours_of_its_quantity(
+    name: str, colours: str, cyclone: Path, context: Context
+):
+    with open_frame([cyclone]) as frame:
+        facts = MapKind().make(MapOptions(name), frame, context.files.parent / "m.png", context)
+    assert facts.facts["colormap"] == colours
+
+
 def test_a_map_takes_a_level_of_a_diagnostic(cyclone: Path, context: Context):
     with open_frame([cyclone]) as frame:
         wind = read_field(frame, "wind", level=3, crop=Crop(), units="kn")
