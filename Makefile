@@ -39,7 +39,7 @@ bench: $(VENV)/dev
 
 # Run the notebooks anew and keep what they show.
 notebooks: $(VENV)/dev
-	BURSTLENS_RUNS=$$(mktemp -d) $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False \
 	  notebooks/*.ipynb
 
