@@ -45,6 +45,8 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[
     values = np.ma.masked_invalid(field.values[part])
     if min(values.shape) < 2:
         return
+    # The labels of other isolines as well.
+    taken = [*reserved, *(text.get_window_extent() for text in axes.texts if text.get_visible())]
     drawn = axes.contour(
         x, y, values, levels=levels, colors=[asked.colour], linewidths=0.9,
         negative_linestyles="dashed", zorder=2.5,
@@ -52,7 +54,6 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[
     drawn.set_path_effects([withStroke(linewidth=2.1, foreground="white", alpha=0.45)])
     if not asked.labels:
         return
-    taken = list(reserved)
     for text in drawn.clabel(levels=levels, fontsize=8, fmt=lambda v: minus(f"{v:g}")):
         text.set(family=style.FONT, parse_math=False, bbox=style.LABEL)
         box = text.get_window_extent()
