@@ -16,7 +16,6 @@ TRIP = {
     "units": "m s-1",
     "stream": "d01",
     "time": "t00000003.000",
-    "place": {"index": {"z": 4, "x": 7}, "lat": 12.5, "lon": -70.25},
 }
 
 

@@ -40,7 +40,7 @@ export class Masthead {
   /** `how` is what standing() tells; `why` says that the source cannot be reached; `marks` are
    * those on the time axis. */
   show(status, how, why, marks) {
-    this.#mark = marks.at(-1) ?? null;
+    this.#mark = isOver(status) ? null : marks.at(-1) ?? null;
     say(this.#last, this.#mark?.text ?? "");
     set(this.#last, { "data-kind": this.#mark?.kind ?? "" });
     this.#last.hidden = this.#mark === null;

@@ -58,7 +58,7 @@ export class Measures {
     const x = {
       low: first, high: last, ticks: values.map((v) => [v, tickLabel(v, step, calendar)]),
     };
-    const y = { low: low - room, high: high + room, ticks: ticks(low - room, high + room, 3).map((v) => [v, showNumber(v)]) };
+    const y = { low: low - room, high: high + room, ticks: ticks(low - room, high + room, 4).map((v) => [v, showNumber(v)]) };
     const of = `${variable ?? series.product}${units ? ` in ${showUnits(units)}` : ""}:`;
     const told = [[of, ""], ["smallest", "low"], ["largest", "high"]];
     this.#range.show(told, x, y, seconds, [lows, highs]);

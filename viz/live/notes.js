@@ -1,6 +1,5 @@
 import { element, say } from "./element.js";
 import { clockTime, counted, showBytes } from "./quantity.js";
-import { timeLabel } from "./valid_time.js";
 
 const KINDS = { alarm: "Alarm", trip: "Guard", stop: "Guard, stopped the model" };
 
@@ -35,7 +34,6 @@ export class Notes {
     if (name === this.#shownMarks) return;
     this.#shownMarks = name;
     this.#alarms.fill(marks.slice().reverse().map((mark) => {
-      const where = mark.place || (mark.time ? timeLabel(mark.time) : "");
       return element("li", { className: mark.kind },
         element("button", {
           type: "button", className: "mark", "aria-current": JSON.stringify(mark) === chosen,
@@ -43,7 +41,7 @@ export class Notes {
         },
         element("span", { className: "kind" }, `${KINDS[mark.kind]}, ${clockTime(mark.t)}`),
         element("span", { className: "text" }, mark.text),
-        element("span", { className: "where" }, where)));
+        element("span", { className: "where" }, mark.where)));
     }), counted(marks.length, "entry").replace("entrys", "entries"));
   }
 
