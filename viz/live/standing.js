@@ -3,6 +3,7 @@ import { SILENT_S } from "./pulse.js";
 
 /** States in which nothing more comes. */
 const OVER = new Set(["done", "failed", "stopped"]);
+const BY_A_GUARD = 3;
 
 /**
  * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
@@ -42,7 +43,8 @@ function ended(status, told) {
   if (status.state === "done") return told("good", `Done: ${frames(status)}.${took}`);
   const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
-  return told(status.state === "failed" ? "bad" : "quiet", `${why}${took}${saved}`,
+  const wrong = status.state === "failed" || outcome.exit_code === BY_A_GUARD;
+  return told(wrong ? "bad" : "quiet", `${why}${took}${saved}`,
     `burstlens resume ${status.run}`);
 }
 
