@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import BoundaryNorm, Colormap, Normalize
+from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
@@ -36,7 +36,8 @@ class ColourBar:
         ramp = colours(np.linspace(0, 1, steps))[:, None]
         bar.imshow(ramp, extent=(0, 1, 0, 1), origin="lower", aspect="auto", interpolation="none")
         ticks, places = _ticks(norm) if edges is None else _at_edges(edges)
-        span = 0.0 if edges is not None or _is_log(norm) else ticks[-1] - ticks[0]
+        even = edges is None and not isinstance(norm, LogNorm)
+        span = float(norm.vmax or 0.0) - float(norm.vmin or 0.0) if even else 0.0
         bar.yaxis.set_major_locator(FixedLocator(places))
         bar.yaxis.set_major_formatter(FuncFormatter(lambda _, n: tick_label(ticks[n or 0], span)))
         bar.set_xticks([])
@@ -80,17 +81,17 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def _is_log(norm: Normalize) -> bool:
-    from matplotlib.colors import LogNorm
-
-    return isinstance(norm, LogNorm)
-
-
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
     """Values with a number, and how high on the bar (0 to 1) each of them is."""
     low, high = float(norm.vmin or 0.0), float(norm.vmax or 0.0)
-    locator: Any = LogLocator(numticks=8) if _is_log(norm) else MaxNLocator(7, steps=STEPS)
-    ticks = [float(tick) for tick in locator.tick_values(low, high) if low <= tick <= high]
+    locators: list[Any] = [MaxNLocator(7, steps=STEPS)]
+    if isinstance(norm, LogNorm):
+        # Within a decade the powers of ten alone may leave no number at all.
+        locators = [LogLocator(numticks=8), LogLocator(subs=(1, 2, 5), numticks=8), *locators]
+    for locator in locators:
+        ticks = [float(tick) for tick in locator.tick_values(low, high) if low <= tick <= high]
+        if len(ticks) > 1:
+            break
     return ticks, [float(norm(tick)) for tick in ticks]
 
 

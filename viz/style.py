@@ -25,7 +25,7 @@ MISSING = "#c9ccd0"
 LABEL: dict[str, Any] = {"boxstyle": "square,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.6}
 """The ground of words within a map; a halo would take ten times as long to draw."""
 CALM = "#f1f2f4"
-"""The ground of a placeholder."""
+"""The ground of a placeholder, and of what a map shows beyond its domain."""
 
 _SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
 _SIGNED_WORDS = re.compile(r"stress|displacement|vorticity|divergence|helicity", re.IGNORECASE)

@@ -274,3 +274,18 @@ def test_units_are_set_as_in_print_and_converted():
     assert conversion("m/s", "m s-1") == (1.0, 0.0)
     with pytest.raises(RecipeError, match=r"K cannot be shown as 'decC'; did you mean degC"):
         conversion("K", "decC")
+
+
+@pytest.mark.parametrize("limits", [(2.0, 8.0), (3.0, 4.0), (0.02, 300.0), (1e-9, 1e-2)])
+def test_a_logarithmic_bar_has_numbers(limits: tuple[float, float]):
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    from burstlens.viz.colour_bar import ColourBar
+
+    figure = Figure(figsize=(6, 5))
+    axes = figure.add_axes((0.1, 0.1, 0.7, 0.7))
+    ColourBar(figure, axes, style.colormap("batlow"), LogNorm(*limits), "mm")
+    labels = [text.get_text() for text in figure.axes[-1].get_yticklabels()]
+    assert len(labels) > 1
+    assert all(limits[0] <= float(label.replace("−", "-")) <= limits[1] for label in labels)
