@@ -39,19 +39,21 @@ def read_stretch(
         stream = path.open("rb")
     except FileNotFoundError:
         return Stretch([], 0, fresh=True, more=False)
-    lines: list[Line] = []
+    kept: list[bytes] = []
+    more = False
     with stream:
         began = at = _line_start(stream.fileno(), offset)
         stream.seek(began)
         for line in stream:
             if not line.endswith(b"\n"):
                 break
-            if at - began >= limit:
-                return Stretch(lines, at, fresh=began == 0, more=True)
+            more = at - began >= limit
+            if more:
+                break
             at += len(line)
             if mark in line:
-                _take(line, lines)
-    return Stretch(lines, at, fresh=began == 0, more=False)
+                kept.append(line)
+    return Stretch(_objects(kept), at, fresh=began == 0, more=more)
 
 
 def number(value: Any) -> float | None:
@@ -69,13 +71,20 @@ def _line_start(descriptor: int, offset: int) -> int:
     return offset if before == b"\n" else 0
 
 
-def _take(line: bytes, lines: list[Line]) -> None:
+def _objects(lines: list[bytes]) -> list[Line]:
+    """What the lines hold; at once, which takes half the time, as long as none is foreign."""
     try:
-        value = json.loads(line)
+        values = json.loads(b"[" + b",".join(lines) + b"]")
     except ValueError:
-        return
-    if isinstance(value, dict):
-        lines.append(value)
+        values = [_value(line) for line in lines]
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _value(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 class Followed:

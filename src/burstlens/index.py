@@ -16,32 +16,65 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published product of one frame. ``name`` is its path relative to ``products/``.
+    """One published product of one frame: a line of the index, which :func:`published` checked."""
 
-    ``written`` is when the model wrote the frame (by the file server's clock) and ``t`` when the
-    product was published, both in Unix seconds; ``facts`` is what its kind tells of it.
-    """
-
-    product: str
-    stream: str
-    time: str
-    attempt: int
-    name: str
-    bytes: int
-    crc32: int
-    t: float
-    written: float | None
-    facts: Mapping[str, Any]
+    line: Line
 
     @property
-    def placeholder(self) -> str:
-        """Why this only marks a hole in the series; empty for a real product."""
-        return str(self.facts.get("reason", "no reason")) if self.facts.get("placeholder") else ""
+    def product(self) -> str:
+        """The product's name."""
+        return str(self.line["product"])
+
+    @property
+    def stream(self) -> str:
+        """The stream of its frame."""
+        return str(self.line["stream"])
+
+    @property
+    def time(self) -> str:
+        """The valid-time key of its frame."""
+        return str(self.line["time"])
+
+    @property
+    def attempt(self) -> int:
+        """The model's start that wrote the frame."""
+        return int(number(self.line.get("attempt")) or 0)
+
+    @property
+    def name(self) -> str:
+        """Its path relative to ``products/``."""
+        return str(self.line["name"])
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return int(number(self.line.get("bytes")) or 0)
+
+    @property
+    def t(self) -> float:
+        """When it was published, in Unix seconds."""
+        return number(self.line.get("t")) or 0.0
+
+    @property
+    def written(self) -> float | None:
+        """When the model wrote the frame, in Unix seconds by the file server's clock."""
+        return number(self.line.get("written"))
 
     @property
     def latency_s(self) -> float | None:
         """Seconds from the frame's last byte to the product's publication."""
         return None if self.written is None else self.t - self.written
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What its kind tells of it, such as ``min``, ``max`` and ``units`` of a map."""
+        facts = self.line.get("facts")
+        return facts if isinstance(facts, dict) else {}
+
+    @property
+    def placeholder(self) -> str:
+        """Why this only marks a hole in the series; empty for a real product."""
+        return str(self.facts.get("reason", "no reason")) if self.facts.get("placeholder") else ""
 
 
 class Index:
@@ -62,30 +95,16 @@ class Index:
         for line in stretch.lines:
             found = published(line)
             if found is not None:
-                key = (found.product, found.stream, found.time)
+                key = (line["product"], line["stream"], line["time"])
                 self.entries.pop(key, None)  # what replaces it comes last
                 self.entries[key] = found
 
 
 def published(line: Line) -> Published | None:
     """A line of the index; None when it is none."""
-    texts: list[Any] = [line.get(name) for name in ("product", "stream", "time", "name")]
-    if not all(isinstance(text, str) for text in texts):
-        return None
-    product, stream, time, name = texts
-    facts = line.get("facts")
-    return Published(
-        product=product,
-        stream=stream,
-        time=time,
-        attempt=int(number(line.get("attempt")) or 0),
-        name=name,
-        bytes=int(number(line.get("bytes")) or 0),
-        crc32=int(number(line.get("crc32")) or 0),
-        t=number(line.get("t")) or 0.0,
-        written=number(line.get("written")),
-        facts=facts if isinstance(facts, dict) else {},
-    )
+    get = line.get
+    texts = (get("product"), get("stream"), get("time"), get("name"))
+    return Published(line) if all(isinstance(text, str) for text in texts) else None
 
 
 def product_path(products: Path, name: str) -> Path:

@@ -7,7 +7,6 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from burstlens.errors import BurstlensError, RunError
@@ -71,7 +70,7 @@ class Answers:
                 data = picture.data
                 if len(data) <= KEPT_BYTES and len(pictures) < KEPT_PICTURES:
                     pictures[picture.entry.name] = data
-                    newest[view.name] = asdict(picture.entry)
+                    newest[view.name] = picture.entry.line
         status, _ = self._status(self._run)
         return {"status": status, "lines": list(newest.values()), "pictures": pictures}
 
