@@ -138,6 +138,9 @@ def test_a_run_that_is_going_on_is_read_on(own_runs):
     assert (status["state"], status["outcome"]["exit_code"]) == ("stopped", 4)
     assert len(before) == 1  # a table does not change under its reader
     assert run.stop() is False
+    with pytest.raises(RunError, match="not home"):
+        run.free()
+    assert run.free(discard=True).startswith("freed ")
 
 
 def test_waiting_ends_when_enough_is_published_or_the_time_is_up(own_runs):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from burstlens.opened.dashboard import Dashboard
 
 POLL_S = 0.25
+ENDS_S = 20.0
 LOG_BYTES = 2**20
 """Of a log, at most the last so many are read: a model's log may hold gigabytes."""
 
@@ -161,6 +162,7 @@ class Run:
         from burstlens.workflows.detach import detach
         from burstlens.workflows.run import resumable
 
+        self._let_driver_end()
         if resumable(self.directory) is not None:
             return False
         detach(self.directory)
@@ -173,7 +175,17 @@ class Run:
         """
         from burstlens.workflows.free import free
 
+        self._let_driver_end()
         return free(self.directory, discard=discard)
+
+    def _let_driver_end(self) -> None:
+        """A driver lives on for a moment after it has told how the run ended."""
+        end = clock.monotonic() + ENDS_S
+        while clock.monotonic() < end:
+            status = self.status
+            if status["state"] not in OVER or not status["driver_alive"]:
+                return
+            clock.sleep(POLL_S)
 
     def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
         """Wait until the run is over, or so many products are published, or the time is up.
