@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 from PIL import Image
@@ -20,6 +21,14 @@ def row(page):
     return [seen.getpixel((box["x"] + box["width"] * share, y)) for share in (0.3, 0.4, 0.6, 0.7)]
 
 
+def settles(page, wanted):
+    """Whether the picture comes to look so."""
+    end = time.monotonic() + 15
+    while row(page) != wanted and time.monotonic() < end:
+        page.wait_for_timeout(50)
+    return row(page) == wanted
+
+
 @pytest.fixture
 def two(made, greys, ways_to, page, request):
     """A page of the dark run ``made``, compared with the bright run ``other``."""
@@ -32,41 +41,35 @@ def two(made, greys, ways_to, page, request):
     page.get_by_label("Compare with run").fill("other")
     page.keyboard.press("Enter")
     expect(page.locator(".theirs")).to_have_text("other")
-    page.wait_for_timeout(1500)
     return page
 
 
 @pytest.mark.parametrize("two", ["file", "serve"], indirect=True)
 def test_the_split_shows_one_run_on_each_side_and_moves_by_keys(two):
-    assert row(two) == [DARK, DARK, BRIGHT, BRIGHT]
+    assert settles(two, [DARK, DARK, BRIGHT, BRIGHT])
     two.get_by_role("slider", name="Where the two runs meet").focus()
     for _ in range(8):
         two.keyboard.press("ArrowRight")
-    two.wait_for_timeout(200)
-    assert row(two) == [DARK, DARK, DARK, BRIGHT]
+    assert settles(two, [DARK, DARK, DARK, BRIGHT])
 
 
 @pytest.mark.parametrize("two", ["file"], indirect=True)
 def test_the_difference_is_black_where_runs_agree(two):
     two.get_by_label("How to compare").select_option("difference")
-    two.wait_for_timeout(200)
-    assert row(two) == [BRIGHT - DARK] * 4
+    assert settles(two, [BRIGHT - DARK] * 4)
     two.get_by_label("Compare with run").fill("made")
     two.keyboard.press("Enter")
     expect(two.get_by_label("How to compare")).to_have_value("split")
     two.get_by_label("How to compare").select_option("difference")
-    two.wait_for_timeout(1500)
-    assert row(two) == [0, 0, 0, 0]
+    assert settles(two, [0, 0, 0, 0])
 
 
 @pytest.mark.parametrize("two", ["file"], indirect=True)
 def test_blinking_shows_one_and_then_the_other(two):
     two.get_by_label("How to compare").select_option("blink")
-    seen = set()
-    for _ in range(12):
-        seen |= set(row(two))
-        two.wait_for_timeout(200)
-    assert {DARK, BRIGHT} <= seen
+    assert settles(two, [DARK] * 4)
+    assert settles(two, [BRIGHT] * 4)
+    assert settles(two, [DARK] * 4)
 
 
 @pytest.mark.parametrize("two", ["file"], indirect=True)
