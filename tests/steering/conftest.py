@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import Case
+from run_case import RECIPE, Case
 
 LAST_CALL = 5391
 """Of the recorded model: it waits there, with all three frames written."""
@@ -67,10 +67,18 @@ def steered(tmp_path: Path) -> Iterator[Any]:
     """Makes a case, by the pace of its model; ``wait``: it waits at its end for ever."""
     made: list[Steered] = []
 
-    def make(interval_s: float, *, wait: bool = False) -> Steered:
+    def make(
+        interval_s: float, *, wait: bool = False, capacity: str = "100 MiB", buffer: str = ""
+    ) -> Steered:
         pause = f" --pause-at {LAST_CALL}:3000" if wait else ""
-        made.append(Steered(tmp_path / "case", model=f"--interval {interval_s}{pause}"))
-        return made[0]
+        case = Steered(
+            tmp_path / "case",
+            model=f"--interval {interval_s}{pause}",
+            capacity=capacity,
+            recipe=RECIPE.replace("[buffer]", f"[buffer]\n{buffer}"),
+        )
+        made.append(case)
+        return case
 
     yield make
     for case in made:

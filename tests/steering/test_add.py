@@ -70,6 +70,19 @@ def test_products_added_at_once_are_made_once(steered, kill):
     assert status["products"]["u"]["published"] == 3
 
 
+@pytest.mark.slow
+def test_frames_that_are_gone_are_counted_and_told(steered):
+    case = steered(6.0, buffer='raw = "release"')
+    driver = case.launch()
+    case.await_event("frame.released")
+    said = case.ask("add", "r", "u.toml", "--all-frames", "--json")
+    gone = len(case.events("frame.released"))
+    assert json.loads(said[said.index("{") :])["gone"] == {"u": gone}
+    assert case.events("product.added")[0]["gone"] == gone
+    assert case.wait(driver).code == 0
+    assert sorted(case.published("u")) == list(TIMES[gone:])
+
+
 def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
     done = live(
         "bad.toml",

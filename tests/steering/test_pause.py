@@ -63,6 +63,18 @@ def test_a_pause_outlives_the_driver_and_ends_with_the_model(steered):
     assert not (case.control / "pause").exists()
 
 
+@pytest.mark.slow
+def test_a_pause_does_not_fill_the_buffer(steered):
+    case = steered(0.3, wait=True, capacity="2 MiB")  # less than two frames
+    driver = pause_at_start(case)
+    case.await_event("product.published", 6)
+    asked = [event["control"] for event in case.events("control.received")]
+    assert asked == ["pause", "resume-watching"]
+    assert any("the pause is over" in alarm["text"] for alarm in status(case)["alarms"])
+    case.ask("stop", "r", "--now")
+    assert case.wait(driver).code == STOPPED
+
+
 def test_a_run_that_is_over_cannot_be_paused(standing):
     standing.done()
     refused = standing.call("pause", "done")
