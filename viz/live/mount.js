@@ -182,7 +182,7 @@ class View {
 
   #fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.#host.requestFullscreen();
+    else this.#host.requestFullscreen?.().catch(() => {}); // a frame may forbid it
   }
 
   /** Do what a key asks for. */

@@ -1,0 +1,73 @@
+"""What the driver leaves for pages: from a run's creation on, and with each publication."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from burstlens.journal import Journal, read
+from burstlens.lines import read_lines
+from burstlens.viz.live.page import page_text
+from burstlens.workflows.commands import new_run
+from burstlens.workflows.history import replay
+from burstlens.workflows.publish import Publisher
+
+
+@pytest.fixture
+def publisher(run_dir):
+    def make(fill=None):
+        history = replay(read(run_dir.journal))
+        journal = Journal(run_dir.journal, epoch=1, seen=history.apply)
+        return Publisher(run_dir, journal, history, fill=fill), journal
+
+    return make
+
+
+def test_a_new_run_lacks_nothing_that_a_page_reads(recipe_file, monkeypatch, tmp_path):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    run, _ = new_run(str(recipe_file()), "local", [], "fresh")
+    assert (run.products / "index.html").read_text() == page_text()
+    assert run.index.read_bytes() == b""
+    status = json.loads(run.status.read_text())
+    assert (status["state"], status["title"]) == ("new", "Any program")
+    names = {path.name for path in (run.products / "live").iterdir()}
+    assert names == {"status.js", "count.js"}
+
+
+def test_a_line_tells_when_its_frame_was_written_and_how_much_room_is_left(
+    publisher, staged, run_dir
+):
+    publish, journal = publisher(fill=lambda: 0.25)
+    journal.append("frame.ready", stream="output", time="t1", attempt=1, bytes=4000)
+    publish.publish([replace(staged(), clock={"written": 17.5})])
+    publish.close()
+    [line] = read_lines(run_dir.index)
+    assert (line["written"], line["raw_bytes"], line["fill"]) == (17.5, 4000, 0.25)
+
+
+def test_of_a_publication_by_a_former_driver_they_are_not_known(publisher, staged, run_dir):
+    publish, _ = publisher(fill=lambda: 0.25)
+    publish.publish([replace(staged(), clock={"written": 17.5})])
+    publish.close()
+    run_dir.index.unlink()
+    later, _ = publisher(fill=lambda: 0.5)
+    later.settle()
+    later.close()
+    [line] = read_lines(run_dir.index)
+    assert (line["written"], line["raw_bytes"], line["fill"]) == (17.5, None, None)
+
+
+def test_a_later_driver_feeds_pages_with_all_that_was_published_before(publisher, staged, run_dir):
+    publish, _ = publisher()
+    publish.publish([staged("t00000001.000"), staged("t00000002.000")])
+    publish.close()
+    for path in (run_dir.products / "live").iterdir():
+        path.unlink()
+    later, _ = publisher()
+    later.settle()
+    later.close()
+    text = (run_dir.products / "live" / "frames-0000.js").read_text()
+    lines = json.loads(text.removeprefix("burstlensFeed(").removesuffix(");\n"))
+    assert lines == list(read_lines(run_dir.index))
