@@ -39,7 +39,11 @@ def offered(standing):
     return ask
 
 
-@pytest.mark.parametrize("command", ["status", "watch", "serve", "stop", "resume", "free"])
+@pytest.mark.parametrize(
+    "command",
+    ["status", "watch", "serve", "stop", "resume", "free",
+     "pause", "resume-watching", "add", "movie", "report", "cinema", "crate"],
+)  # fmt: skip
 def test_runs_are_offered_by_their_start(offered, command):
     assert offered(command, "d") == ["done"]
     assert {"done", "failed"} <= set(offered(command, ""))
@@ -73,3 +77,8 @@ def test_the_script_for_each_shell_calls_the_program(shell):
     )  # fmt: skip
     assert done.returncode == 0
     assert f"_BURSTLENS_COMPLETE=complete_{shell}" in done.stdout
+
+
+def test_the_products_of_a_run_are_offered(offered):
+    assert set(offered("movie", "done", "")) == {"core", "w"}
+    assert offered("watch", "done", "--product", "c") == ["core"]

@@ -99,9 +99,6 @@ def _top(run: str, title: str, status: dict[str, Any]) -> Element:
         head.append(element("p", str(outcome["message"]), class_="message"))
     if outcome.get("line"):
         head.append(listing(str(outcome["line"])))
-    saved = outcome.get("saved_node_hours")
-    if saved:
-        head.append(element("p", f"Stopping early saved {saved:.3g} node-hours.", class_="message"))
     told = [(label, text) for label, text in facts(status) if label != "pictures"]
     head.append(pairs([("begun", _utc(status.get("started"))), *told]))
     return head
