@@ -14,6 +14,8 @@ import time
 import pytest
 
 SLOW = 200
+AT_ONCE_S = 5.0
+"""On a busy machine; a client that waits for another one, or for a dead disk, waits longer."""
 
 
 def test_two_hundred_slow_readers_do_not_keep_a_fast_one_waiting(server, crowded):
@@ -35,7 +37,7 @@ def test_two_hundred_slow_readers_do_not_keep_a_fast_one_waiting(server, crowded
             begin = time.monotonic()
             answer = server.ask("/done/status.json")
             assert (answer.status, answer.json["run"]) == (200, "done")
-            assert time.monotonic() - begin < 2.0
+            assert time.monotonic() - begin < AT_ONCE_S
             for key, _ in selector.select(0):
                 assert key.fileobj.recv(16)  # none has been given up either
         assert server.ask("/done/products/index.html").status == 200
@@ -174,7 +176,7 @@ def test_a_file_system_that_hangs_keeps_nobody_else_waiting(serve, shelf):
             begin = time.monotonic()
             assert server.ask("/done/status.json").status == 200
             assert server.ask("/done/journal.jsonl").status == 200
-            assert time.monotonic() - begin < 2.0
+            assert time.monotonic() - begin < AT_ONCE_S
         answer = server.everything(waiting)
         assert answer.startswith(b"HTTP/1.1 503")
         assert b"has not answered" in answer

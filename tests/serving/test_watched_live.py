@@ -105,11 +105,13 @@ def test_a_run_whose_driver_was_killed_is_stopped_all_the_same(server, own_runs,
     expect(page.get_by_text("burstlens resume storm").first).to_be_visible()
     assert any(map(is_model, own_runs.case.processes().values()))
     page.get_by_role("button", name="Stop…").click()
-    page.get_by_role("button", name="Stop now").click()
     begin = time.monotonic()
+    page.get_by_role("button", name="Stop now").click()
     own_runs.await_that(lambda: not any(map(is_model, own_runs.case.processes().values())), "storm")
     assert time.monotonic() - begin < STOP_S
-    own_runs.await_that((own_runs.runs / "storm" / "attempts" / "1" / "ended.json").exists, "storm")
+    ended = own_runs.runs / "storm" / "attempts" / "1" / "ended.json"
+    own_runs.await_that(ended.exists, "storm")
+    assert json.loads(ended.read_text())["reason"] == "stop-now"
     done = own_runs.call("resume", "storm")
     assert done.returncode == 4, done.stderr
     assert outcome_of(own_runs, "storm")["exit_code"] == 4
