@@ -125,3 +125,19 @@ def test_a_saved_notebook_shows_the_last_state_without_its_kernel(
     has(view, "Supercell")
     has(view, "what the notebook kept")
     has(view, r"1 of 1(?!\d)")  # the newest picture
+
+
+@pytest.mark.slow
+def test_the_view_is_live_while_a_cell_runs(lab, own_runs):
+    page = lab.open(OPEN, SHOW.format(allow=False), "run.wait()")
+    run_cell(page, 0)
+    start(own_runs, SLOW_S)
+    run_cell(page, 1)
+    view = page.locator(".burstlens")
+    has(view, r"1 of 1(?!\d)")
+    page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(2).click()
+    page.keyboard.press("Shift+Enter")
+    waiting = page.locator(".jp-Notebook .jp-CodeCell").nth(2).locator(".jp-InputPrompt")
+    expect(waiting).to_have_text("[*]:")
+    has(view, r"2 of 2(?!\d)")
+    expect(waiting).to_have_text("[*]:")
