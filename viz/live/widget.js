@@ -49,12 +49,17 @@ class Kernel {
     model.on("msg:custom", this.#hear);
   }
 
-  /** Promise of [answer, buffers]; rejects with what the kernel says against it. */
+  /** Promise of [answer, buffers], or of null; rejects with what the kernel says against it. */
   request(content) {
     this.#count += 1;
     const id = `${this.#name}-${this.#count}`;
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    this.#model.send({ ...content, id });
+    try {
+      this.#model.send({ ...content, id });
+    } catch { // the kernel was restarted: nothing will ever answer
+      this.#waiting.get(id).resolve(null);
+      this.#waiting.delete(id);
+    }
     return answer;
   }
 
