@@ -288,6 +288,16 @@ def test_a_buffer_that_will_be_full_is_told_before_it_is(watched, frame):
     assert trip.time == key(6)
 
 
+def test_frames_that_come_together_count_each(watched, frame):
+    _, look = watched(buffer_full_in=3)
+    many = tuple(frame(key(n), "d01") for n in range(10))  # as a driver finds them that comes late
+    assert look(0, Room.of(3000, 1000, None), frames=many) == []
+    assert look(1, Room.of(3000, 1400, None), frames=many[:4]) == []
+    assert look(2, Room.of(3000, 2400, None), frames=many) == []
+    (trip,) = look(3, Room.of(3000, 2700, None), frames=many[:3])
+    assert trip.value == 3.0
+
+
 def test_a_buffer_that_drains_as_fast_as_it_fills_is_never_full(watched, frame):
     _, look = watched(buffer_full_in=3)
     for n in range(20):

@@ -16,8 +16,10 @@ FLOOR_S = 30.0
 """Nothing is late before: a viewing block that is replaced takes a while too."""
 BLIND_S = 5.0
 """A longer pause between two looks is the watcher's, and does not count."""
-FRAMES = 5
-"""The latest frames by which the growth is taken."""
+LOOKS = 5
+"""The latest looks that brought frames, by which the growth is taken."""
+LEAST = 2
+"""Frames that must have come in them."""
 
 
 @dataclass(slots=True)
@@ -57,17 +59,21 @@ class Pace:
 
 @dataclass(slots=True)
 class Filling:
-    """How the buffer fills: what lies there after each frame in, frames until it is full out."""
+    """How the buffer fills: what lies there after some frames in, frames until it is full out."""
 
-    _held: deque[int] = field(default_factory=lambda: deque(maxlen=FRAMES + 1))
+    _count: int = 0
+    _held: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=LOOKS + 1))
 
-    def add(self, raw_bytes: int) -> None:
-        """One more frame is there, and raw frames hold so much."""
-        self._held.append(raw_bytes)
+    def add(self, frames: int, raw_bytes: int) -> None:
+        """So many more frames are there, and raw frames hold so much now."""
+        self._count += frames
+        self._held.append((self._count, raw_bytes))
 
     def frames_left(self, room_bytes: int) -> float | None:
         """Frames until ``room_bytes`` more are used; None while it does not grow."""
-        if len(self._held) < 3:
+        if not self._held:
             return None
-        growth = (self._held[-1] - self._held[0]) / (len(self._held) - 1)
-        return max(0, room_bytes) / growth if growth > 0 else None
+        (first, before), (last, after) = self._held[0], self._held[-1]
+        if last - first < LEAST or after <= before:
+            return None
+        return max(0, room_bytes) * (last - first) / (after - before)

@@ -82,20 +82,21 @@ class Vigil:
             yield Verdict(hit.guard, breach, "", self._time)
 
     def _of_room(self, report: Report, room: Room) -> Iterator[Verdict]:
-        for frame in report.frames:
-            for name, (guard, filling) in self._filling.items():
-                if (guard.stream or self._main) not in {None, frame.stream}:
-                    continue
-                filling.add(room.raw_bytes)
-                left, least = filling.frames_left(room.left_bytes), float(guard.buffer_full_in or 0)
-                breach = None
-                if left is not None and left <= least:
-                    text = (
-                        f"the buffer is full in {left:.1f} frames, as it fills now "
-                        f"({show_bytes(room.left_bytes)} are left)"
-                    )
-                    breach = Breach("buffer_full_in", text, None, left, least)
-                yield Verdict(name, breach, frame.stream, frame.time)
+        for name, (guard, filling) in self._filling.items():
+            stream = guard.stream or self._main
+            frames = [frame for frame in report.frames if stream in {None, frame.stream}]
+            if not frames:
+                continue
+            filling.add(len(frames), room.raw_bytes)
+            left, least = filling.frames_left(room.left_bytes), float(guard.buffer_full_in or 0)
+            breach = None
+            if left is not None and left <= least:
+                text = (
+                    f"the buffer is full in {left:.1f} frames, as it fills now "
+                    f"({show_bytes(room.left_bytes)} are left)"
+                )
+                breach = Breach("buffer_full_in", text, None, left, least)
+            yield Verdict(name, breach, frames[-1].stream, frames[-1].time)
 
     def _of_pace(self, report: Report, now: float) -> Iterator[Verdict]:
         streams = {frame.stream for frame in report.frames}
