@@ -5,31 +5,13 @@ from __future__ import annotations
 import pytest
 from made_run import MadeRun, pictures
 from playwright.sync_api import expect
+from scrubbing import scrub
 
 FRAMES = 10_000
 SCRUB_S = 3.0
 RATE = 30
 BUSY = 3
 """How many times slower a machine that does other things may be."""
-SCRUB = """(seconds) => new Promise((done) => {
-  const root = document.querySelector(".burstlens").shadowRoot;
-  const slider = root.querySelector(".timeline");
-  const canvas = root.querySelector("canvas.first");
-  const box = slider.getBoundingClientRect();
-  const begin = performance.now();
-  let [refreshes, pictures, before] = [0, 0, ""];
-  const go = (now) => {
-    const share = (now - begin) / 1000 / seconds;
-    if (share >= 1) return done({ refreshes: refreshes / seconds, pictures: pictures / seconds });
-    refreshes += 1;
-    if (canvas.ariaLabel !== before) pictures += 1;
-    before = canvas.ariaLabel;
-    const clientX = box.left + box.width * share;
-    slider.dispatchEvent(new PointerEvent("pointermove", { clientX, clientY: box.top + 22 }));
-    requestAnimationFrame(go);
-  };
-  requestAnimationFrame(go);
-})"""
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +29,7 @@ def long_run(tmp_path_factory):
 def test_ten_thousand_frames_are_scrubbed_smoothly(long_run, ways_to, page, await_frame):
     page.goto(ways_to(long_run.run.path.parent).serve("made"))
     await_frame(page, FRAMES - 1, FRAMES)
-    slider = page.get_by_role("slider", name="Valid time")
-    box = slider.bounding_box()
-    page.mouse.move(box["x"] + 20, box["y"] + 25)
-    page.mouse.down()
-    # In the page, once a refresh: the mouse of a test moves a few times a second only.
-    rates = page.evaluate(SCRUB, SCRUB_S)
-    page.mouse.up()
+    rates = scrub(page, SCRUB_S)
     print(rates)
     assert rates["refreshes"] > RATE / BUSY
     assert rates["pictures"] > RATE / BUSY

@@ -75,11 +75,8 @@ export class Pictures {
     this.#loading.add(key);
     const urgent = this.#urgent.includes(line);
     try {
-      const image = new Image();
       const url = await this.#source.image(line);
-      image.src = this.#missing.has(key) ? `${url}${retryMark(url)}` : url;
-      await image.decode();
-      this.#hold(key, await createImageBitmap(image));
+      this.#hold(key, await decoded(this.#missing.has(key) ? `${url}${retryMark(url)}` : url));
       this.#missing.delete(key);
       if (urgent) this.#latest.set(seriesId(line), line);
     } catch {
@@ -111,6 +108,21 @@ export class Pictures {
     this.#closed = true;
     for (const [key, bitmap] of this.#held) this.#drop(key, bitmap);
   }
+}
+
+/** The picture at a URL. What can be fetched is decoded beside the page's own thread; files, and a
+ * notebook's URLs, cannot be fetched everywhere, and SVG is nothing that is decoded. */
+async function decoded(url) {
+  const here = new URL(url, document.baseURI);
+  if (here.protocol.startsWith("http") && !here.pathname.endsWith(".svg")) {
+    const answer = await fetch(url, { credentials: "same-origin" });
+    if (!answer.ok) throw new Error(answer.statusText);
+    return createImageBitmap(await answer.blob());
+  }
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  return createImageBitmap(image);
 }
 
 function keyOf(line) {

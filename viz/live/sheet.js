@@ -1,9 +1,13 @@
 import { element } from "./element.js";
 
+const STILL_MS = 150;
+
 /** A picture on a canvas, seen through a lens. */
 export class Sheet {
   #context;
   #shown = "";
+  #box = null;
+  #better = 0;
   bitmap = null;
 
   constructor(className) {
@@ -23,15 +27,24 @@ export class Sheet {
     if (this.bitmap === bitmap && this.#shown === name) return;
     if (this.element.width !== width) this.element.width = width;
     if (this.element.height !== height) this.element.height = height;
-    this.#context.clearRect(0, 0, width, height);
     this.bitmap = bitmap;
     this.#shown = name;
-    if (!bitmap || !width || !height) return;
-    const box = fitted(bitmap, width, height, lens);
-    this.#context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
-    // The best quality is slow, and not to be told from this one unless much is left out.
-    this.#context.imageSmoothingQuality = 2 * box.width < bitmap.width ? "high" : "medium";
-    this.#context.drawImage(bitmap, box.left, box.top, box.width, box.height);
+    this.#box = bitmap && width && height ? fitted(bitmap, width, height, lens) : null;
+    this.#paint("low");
+    clearTimeout(this.#better);
+    this.#better = setTimeout(() => this.#paint("high"), STILL_MS);
+  }
+
+  /** Quick and coarse while pictures follow each other, fine as soon as one stays. */
+  #paint(quality) {
+    const { width, height } = this.element;
+    if (this.#box && !this.bitmap.width) return; // given back meanwhile: what was painted stays
+    this.#context.clearRect(0, 0, width, height);
+    if (!this.#box) return;
+    const { left, top, width: w, height: h } = this.#box;
+    this.#context.imageSmoothingEnabled = w < 6 * this.bitmap.width;
+    this.#context.imageSmoothingQuality = quality;
+    this.#context.drawImage(this.bitmap, left, top, w, h);
   }
 
   /** Where the whole picture lies on the screen, also what is beyond the edges. */
