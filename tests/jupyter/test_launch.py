@@ -39,6 +39,7 @@ def burstlens_states() -> set[str]:
     return {"new", "waiting for the buffer", "staging in", "starting", "running"}
 
 
+@pytest.mark.slow
 def test_the_kernel_holds_nothing_of_parsl_and_the_driver_nothing_of_the_kernel(own_runs, kernel):
     own_runs.prepare("storm", "--interval 1")
     kernel.run(LAUNCH.format(inputs="inputs-storm"))

@@ -127,12 +127,14 @@ def test_journal_and_logs_are_there(done):
     assert "SUCCESS COMPLETE WRF" in done.log("attempt-1/rsl.error.0000")
 
 
-def test_a_run_that_is_going_on_is_read_on(own_runs):
+def test_a_run_that_is_going_on_is_read_on_waited_for_stopped_and_freed(own_runs):
     own_runs.live()
     run = burstlens.open_run(own_runs.runs / "live")
     assert run.status["state"] == "running"
     assert run.frames["time"] == [FIRST]
     before = run.frames
+    assert run.wait(30, published=1)["state"] == "running"
+    assert run.wait(0.3)["state"] == "running"
     assert run.stop(now=True)
     status = run.wait(60)
     assert (status["state"], status["outcome"]["exit_code"]) == ("stopped", 4)
@@ -141,13 +143,6 @@ def test_a_run_that_is_going_on_is_read_on(own_runs):
     with pytest.raises(RunError, match="not home"):
         run.free()
     assert run.free(discard=True).startswith("freed ")
-
-
-def test_waiting_ends_when_enough_is_published_or_the_time_is_up(own_runs):
-    own_runs.live()
-    run = burstlens.open_run(own_runs.runs / "live")
-    assert run.wait(30, published=1)["state"] == "running"
-    assert run.wait(0.3)["state"] == "running"
 
 
 def test_a_failed_run_says_why(standing):
