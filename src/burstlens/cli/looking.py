@@ -77,36 +77,31 @@ def watch(
     from burstlens.status import OVER, status_of, text
     from burstlens.terminal import View
 
-    if picture or product is not None:
-        from rich.console import Console
+    with contextlib.suppress(KeyboardInterrupt):
+        if picture or product is not None:
+            from rich.console import Console
 
-        from burstlens.opened.run import open_run
-        from burstlens.preview.watching import can_show, watch_picture
+            from burstlens.opened.run import open_run
+            from burstlens.preview.watching import can_show, watch_picture
 
-        console = Console(highlight=False)
-        if can_show(console):
-            with contextlib.suppress(KeyboardInterrupt):
+            console = Console(highlight=False)
+            if can_show(console):
                 say(text(watch_picture(open_run(run), product, console)))
-            return
-        tell("no pictures here: this is no terminal with colours")
-    view = View()
-    found = status_of(run)
-    try:
-        with view:
+                return
+            tell("no pictures here: this is no terminal with colours")
+        found = status_of(run)
+        with View() as view:
             while found["state"] not in OVER:
                 view.show(found)
                 time.sleep(0.5)
                 found = status_of(run)
-    except KeyboardInterrupt:
-        return
-    say(text(found))
+        say(text(found))
 
 
 @app.command(
     rich_help_panel=PANEL,
     short_help="Show runs in a browser, also on another machine.",
-    epilog="Examples: burstlens serve · burstlens serve last --allow-stop · "
-    "burstlens serve /scratch/me/runs --port 8080",
+    epilog="Example: burstlens serve last --allow-stop",
 )
 def serve(
     place: PlaceArg = None,
@@ -121,8 +116,8 @@ def serve(
 ) -> None:
     """Show runs in a browser: pictures as they arrive, progress, alarms; Ctrl-C ends it.
 
-    RUN|DIR is a run's id (or the start of it), its directory, `last`, or a folder of runs;
-    without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, those that begin later too.
+    RUN is a run's id (or the start of it), its directory, or `last`; DIR is a folder of runs.
+    Without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, those that begin later too.
 
     It listens on this machine alone. From your own, forward the port with the ssh line that is
     printed, or let VS Code do it. Whoever has the printed link, with its token, can look;
