@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from burstlens.errors import RunError
-from burstlens.follow import Followed, Line, number
+from burstlens.follow import Followed, Line, number, uncollected
 
 Key = tuple[str, str, str]
 """Product, stream, valid-time key."""
@@ -74,7 +74,8 @@ class Published:
     @property
     def placeholder(self) -> str:
         """Why this only marks a hole in the series; empty for a real product."""
-        return str(self.facts.get("reason", "no reason")) if self.facts.get("placeholder") else ""
+        facts = self.facts
+        return str(facts.get("reason", "no reason")) if facts.get("placeholder") else ""
 
 
 class Index:
@@ -92,19 +93,21 @@ class Index:
         stretch = self._followed.look()
         if stretch.fresh:
             self.entries = {}
-        for line in stretch.lines:
-            found = published(line)
-            if found is not None:
-                key = (line["product"], line["stream"], line["time"])
-                self.entries.pop(key, None)  # what replaces it comes last
-                self.entries[key] = found
+        with uncollected():
+            for line in stretch.lines:
+                found = published(line)
+                if found is not None:
+                    key = (line["product"], line["stream"], line["time"])
+                    self.entries.pop(key, None)  # what replaces it comes last
+                    self.entries[key] = found
 
 
 def published(line: Line) -> Published | None:
     """A line of the index; None when it is none."""
-    get = line.get
-    texts = (get("product"), get("stream"), get("time"), get("name"))
-    return Published(line) if all(isinstance(text, str) for text in texts) else None
+    for name in ("product", "stream", "time", "name"):
+        if not isinstance(line.get(name), str):
+            return None
+    return Published(line)
 
 
 def product_path(products: Path, name: str) -> Path:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
 
 from burstlens.errors import RunError
 from burstlens.follow import Line, number
-from burstlens.index import Published
+from burstlens.index import Key, Published
 from burstlens.nearness import did_you_mean
 from burstlens.opened.table import clock_time, html_table, time_label
 from burstlens.quantity import counted, show_bytes
@@ -106,12 +106,12 @@ class Frames(Sequence[FrameRow]):
         return table
 
 
-def frames_of(events: Iterable[Line], entries: Iterable[Published]) -> Frames:
+def frames_of(events: Iterable[Line], entries: Mapping[Key, Published]) -> Frames:
     """The table of a journal's ``frame.ready`` and ``frame.damaged`` and of what is published."""
     made: dict[tuple[str, str, int], list[str]] = defaultdict(list)
-    for entry in entries:
+    for (product, stream, time), entry in entries.items():
         if not entry.placeholder:
-            made[entry.stream, entry.time, entry.attempt].append(entry.product)
+            made[stream, time, entry.attempt].append(product)
     rows = []
     for event in events:
         stream, time = str(event.get("stream")), str(event.get("time"))

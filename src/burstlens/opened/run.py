@@ -76,7 +76,7 @@ class Run:
             self._frames = []
         known = ("frame.ready", "frame.damaged")
         self._frames += [line for line in stretch.lines if line.get("event") in known]
-        return frames_of(self._frames, self._published().values())
+        return frames_of(self._frames, self._published())
 
     @property
     def products(self) -> Products:
