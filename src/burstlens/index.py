@@ -93,13 +93,15 @@ class Index:
         stretch = self._followed.look()
         if stretch.fresh:
             self.entries = {}
+        entries = self.entries
         with uncollected():
             for line in stretch.lines:
                 found = published(line)
                 if found is not None:
                     key = (line["product"], line["stream"], line["time"])
-                    self.entries.pop(key, None)  # what replaces it comes last
-                    self.entries[key] = found
+                    if key in entries:
+                        del entries[key]  # what replaces it comes last
+                    entries[key] = found
 
 
 def published(line: Line) -> Published | None:

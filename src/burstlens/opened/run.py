@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens import steering
 from burstlens.durable import read_json
 from burstlens.errors import RunError
-from burstlens.follow import Followed, Line
+from burstlens.follow import Followed, Line, uncollected
 from burstlens.index import Index, Published
 from burstlens.journal import Event, read
 from burstlens.nearness import did_you_mean
@@ -76,7 +76,9 @@ class Run:
             self._frames = []
         known = ("frame.ready", "frame.damaged")
         self._frames += [line for line in stretch.lines if line.get("event") in known]
-        return frames_of(self._frames, self._published())
+        entries = self._published()
+        with uncollected():
+            return frames_of(self._frames, entries)
 
     @property
     def products(self) -> Products:
