@@ -51,10 +51,10 @@ def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_taken_up(
 
 def test_a_driver_on_another_host_is_known_by_its_heartbeat(changed):
     elsewhere = {"host": f"not-{socket.gethostname()}", "pid": 1, "ticks": 1}
-    fresh = {**elsewhere, "heartbeat": time.time()}
     stale = {**elsewhere, "heartbeat": time.time() - 60}
-    assert changed("live", state="running", driver=fresh)["state"] == "running"
     assert changed("live", state="running", driver=stale)["state"] == "lost"
+    fresh = {**elsewhere, "heartbeat": time.time()}
+    assert changed("live", state="running", driver=fresh)["state"] == "running"
     assert changed("done", driver=stale)["state"] == "done"
 
 

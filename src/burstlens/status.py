@@ -187,9 +187,9 @@ def _guards(status: Status) -> str:
     found = status.get("guards") or []
     told = []
     for guard in found:
-        if guard["state"] in {"tripped", "failed"}:
-            more = f" and {guard['repeats']} times more" if guard["repeats"] else ""
-            told.append(f"{guard['name']} {guard['state']}{more}")
+        if guard.get("state") in {"tripped", "failed"}:
+            more = f" and {guard['repeats']} times more" if guard.get("repeats") else ""
+            told.append(f"{guard.get('name', 'a guard')} {guard['state']}{more}")
     quiet = len(found) - len(told)
     return ", ".join([*told, f"{quiet} quiet"] if quiet else told)
 

@@ -316,3 +316,12 @@ def copied_package(tmp_path: Path) -> Callable[..., Path]:
         return target
 
     return copy
+
+
+@pytest.fixture
+def gulf(wrf_file: Callable[..., Path]) -> Path:
+    """A frame around the Gulf of Mexico, in Lambert's projection."""
+    return wrf_file(
+        map_proj=1, TRUELAT1=25.0, TRUELAT2=45.0, MOAD_CEN_LAT=27.0, STAND_LON=-88.0,
+        size=(110, 85), spacing=20000.0,
+    )  # fmt: skip
