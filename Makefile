@@ -24,7 +24,7 @@ test: $(VENV)/dev
 	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile -m 'not slow and not fault and not bench'
 
 test-slow: $(VENV)/dev
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile -m slow
 
 fault: $(VENV)/dev
 	$(BIN)/python -m pytest -m fault
