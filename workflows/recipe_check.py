@@ -11,6 +11,7 @@ from typing import Any
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
 from burstlens.viz.product import product_kinds
+from burstlens.viz.script import check_relative
 from burstlens.workflows import models
 from burstlens.workflows.check_table import Faults, read_table
 from burstlens.workflows.guards.guard import Guard
@@ -193,4 +194,11 @@ def _product(entry: Mapping[str, Any], path: str, faults: Faults) -> MadeProduct
     kind = kinds[checked.kind]
     common_names = [item.name for item in fields(Product)]
     options = read_table(kind.options, own, path, faults, also=common_names)
-    return None if options is None else MadeProduct(checked, kind, options)
+    if options is None:
+        return None
+    for file in kind.ships(options):  # a kind may be anybody's: whatever it ships is copied
+        try:
+            check_relative(file)
+        except ValueError as error:
+            faults.add(path, str(error))
+    return MadeProduct(checked, kind, options)

@@ -280,7 +280,10 @@ class Supervisor:
 
     def _end_group(self, process: subprocess.Popen[bytes], grace_s: float) -> None:
         _signal_group(process.pid, signal.SIGTERM)
-        self.ended.wait(grace_s)
+        end = time.monotonic() + grace_s
+        while not self.ended.wait(CONTROL_PERIOD_S) and time.monotonic() < end:
+            if self._asked() == "stop-now":
+                end = min(end, time.monotonic() + TERM_GRACE_NOW_S)
         # Also after a good end of the leader: its children may have outlived it.
         _signal_group(process.pid, signal.SIGKILL)
         self.ended.wait()

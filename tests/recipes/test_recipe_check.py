@@ -131,6 +131,8 @@ def test_a_pattern_that_leads_out_of_the_models_folder_is_refused(faults, patter
     "product",
     [
         'kind = "python"\nfunction = "../plots.py:rain"',
+        'kind = "map"\nvariable = "T2"\ncities = "../../secret.csv"',
+        'kind = "map"\nvariable = "T2"\ntrack = "/etc/passwd"',
         'kind = "python"\nfunction = "/tmp/plots.py:rain"',
         'kind = "command"\ncommand = ["sh", "{out}"]\nfiles = ["../secret"]',
         'kind = "command"\ncommand = ["sh"]\noutput = "/tmp/x.png"',

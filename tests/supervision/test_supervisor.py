@@ -144,6 +144,20 @@ def test_stop_ends_the_program_when_its_time_is_over(job, supervise, wait_for, p
     assert (end["reason"], end["signal"]) == ("stop", "SIGTERM")
 
 
+def test_stop_now_cuts_a_stop_short_that_is_under_way(job, supervise, wait_for, place, run_dir):
+    folder = job(STUBBORN, stop_grace_s=0.0)
+    supervise(folder)
+    wait_for((place / "child").exists)
+    run_dir.drop("stop")
+    time.sleep(1.0)  # it has been told by now, and stays
+    assert not (folder / "ended.json").exists()
+    asked = time.time()
+    run_dir.drop("stop-now")
+    end = wait_for(lambda: read_json(folder / "ended.json"))
+    assert end["signal"] == "SIGKILL"
+    assert end["ended"] - asked < 5  # what `stop --now` promises; a stop alone waits twice as long
+
+
 def test_stop_leaves_time_for_the_frame_in_progress(job, supervise, wait_for, place, run_dir):
     folder = job("touch begun; sleep 2; echo whole > frame", stop_grace_s=60)
     supervise(folder)
