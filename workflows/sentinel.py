@@ -70,7 +70,7 @@ class Sentinel:
                 self.attempt,
                 cursor,
                 baseline=baseline,
-                ended=(self.job_folder / "ended.json").exists,
+                ended=self._has_ended,
                 timeout_s=LOOK_S,
                 interval_s=float(self.job["sentinel"]["poll_s"]),
                 patterns=patterns,
@@ -119,8 +119,11 @@ class Sentinel:
             guard = self.judge.guards[remark.guard]
             self._trips.append(remark.status())
             self._trips.sync()
-            if guard.stops:
+            if guard.stops and remark.attempt == self.attempt and not self._has_ended():
                 self.run.drop(guard.then, remark.why())
+
+    def _has_ended(self) -> bool:
+        return (self.job_folder / "ended.json").exists()
 
     def _waits_for_frame(self) -> bool:
         return (self.run.control / "stop").exists() and not (

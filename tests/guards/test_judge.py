@@ -106,6 +106,33 @@ def test_the_rate_is_the_same_whatever_the_order_of_the_frames(judge):
         assert [trip.time for trip in trips] == [key(60)]
 
 
+def test_an_attempt_is_never_compared_with_the_blow_up_of_the_one_before(judge):
+    one = judge(max_rate=2.0)
+    blown_up = reading(60, most=999.0)
+    assert [trip.attempt for trip in tell(one, reading(50), blown_up)] == [1]
+    assert tell(one, *(reading(10.0 * n, attempt=2) for n in range(10))) == []
+    late = tell(one, reading(55, most=500.0))  # of the first attempt, read late
+    assert [trip.attempt for trip in late] == [1]
+    (trip,) = tell(one, reading(100, most=22.0, attempt=2))
+    assert (trip.attempt, trip.time, trip.value) == (2, key(100), 2.1)
+
+
+def test_the_drift_is_from_the_first_frame_of_the_same_attempt(judge):
+    one = judge(max_drift=0.5)
+    assert tell(one, reading(0, mean=10.0)) == []
+    assert tell(one, reading(1, mean=20.0, attempt=2), reading(2, mean=20.4, attempt=2)) == []
+    (trip,) = tell(one, reading(3, mean=20.6, attempt=2))
+    assert "from that of the first frame (20, t = 1 s" in trip.text
+
+
+def test_an_attempt_is_not_compared_with_what_is_recalled_of_another(judge):
+    one = judge(max_rate=2.0)
+    frame = {"event": "frame.inspected", "stream": "d01", "time": key(60), "attempt": 1}
+    one.recall([{**frame, "readings": {"W": reading(60, most=999.0).summary()}}])
+    assert tell(one, reading(50, attempt=2)) == []
+    assert state(one)[0] == "good"
+
+
 def test_distant_frames_never_seem_faster_than_those_between(judge):
     one = judge(max_rate=2.0)
     assert tell(one, reading(0, most=0), reading(100, most=150)) == []

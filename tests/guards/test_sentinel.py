@@ -85,10 +85,10 @@ def sentinel():
     """Starts the sentinel of a run as the supervisor does."""
     started = []
 
-    def start(run):
+    def start(run, job="attempt-1"):
         command = [sys.executable, "-P", "-m", "burstlens.workflows.sentinel"]
         child = subprocess.Popen(
-            [*command, str(run.path), str(run.job("attempt-1"))], stdout=subprocess.PIPE, text=True
+            [*command, str(run.path), str(run.job(job))], stdout=subprocess.PIPE, text=True
         )
         started.append(child)
         return child
@@ -147,6 +147,37 @@ def test_what_the_driver_has_judged_is_the_ground_for_what_comes_after(model, se
     (trip,) = trips(run)
     assert (trip["guard"], trip["what"], trip["time"]) == ("slow", "max_rate", "00010101T000200")
     assert not (run.control / "stop").exists()
+
+
+def test_a_second_attempt_is_not_compared_with_the_first_ones_blow_up(model, sentinel):
+    run, folder, write = model
+    journal = Journal(run.journal, 1)
+    blown_up = {"least": -900.0, "most": 900.0, "mean": 0.0, "points": 9, "bad": 0}
+    journal.append(
+        "frame.inspected", stream="d01", time="00010101T000300", attempt=1,
+        readings={"slow": blown_up, "whole": blown_up},
+    )  # fmt: skip
+    journal.close()
+    job = read_json(run.job("attempt-1") / "job.json")
+    describe(run.job("attempt-2"), job | {"name": "attempt-2"})
+    write_json(run.job("attempt-2") / "baseline.json", {})
+    write(2)
+    child = sentinel(run, "attempt-2")
+    with (folder / "rsl.error.0001").open("a") as log:
+        log.write("12 points exceeded v_cfl = 2 in domain d01\n")
+    write_json(run.job("attempt-2") / "ended.json", {"reason": "exited"})
+    assert child.wait(PATIENCE_S) == 0
+    assert [(trip["guard"], trip["attempt"]) for trip in trips(run)] == [("cfl", 2)]
+
+
+def test_a_model_that_has_ended_is_not_asked_to_stop(model, sentinel):
+    run, _, write = model
+    write(1, float("nan"))
+    write_json(run.job("attempt-1") / "ended.json", {"reason": "exited"})
+    assert sentinel(run).wait(PATIENCE_S) == 0
+    (trip,) = trips(run)
+    assert (trip["guard"], trip["then"]) == ("whole", "stop")
+    assert not (run.control / "stop").exists()  # it would stop the next attempt
 
 
 def test_it_ends_with_the_model(model, sentinel):

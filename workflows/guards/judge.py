@@ -6,6 +6,7 @@ of once, further breaches are counted, and it is told of again after it was good
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,7 +35,8 @@ class Judge:
     def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
         self.guards = {guard.called: guard for guard in guards}
         self.standings = {name: Standing() for name in self.guards}
-        self._series = {name: series.Series() for name in self.guards}
+        # One of each attempt: what came before or after in another one is no neighbour.
+        self._series: defaultdict[tuple[str, int], series.Series] = defaultdict(series.Series)
         self._main = main
         self._attempt = 0
         self._vigil = Vigil((), main)
@@ -45,8 +47,9 @@ class Judge:
         for event in events:
             if event["event"] == "frame.inspected":
                 for name, numbers in event["readings"].items():
-                    if name in self._series:
-                        self._series[name].add(reading_of(name, event, numbers))
+                    if name in self.guards:
+                        reading = reading_of(name, event, numbers)
+                        self._series[name, reading.attempt].add(reading)
             elif event["event"] == "guard.tripped":
                 trips.append(trip_of(event))
                 self.told(trips[-1])
@@ -66,7 +69,7 @@ class Judge:
             return []
         if reading.error:
             return self._fail(guard.called, reading.error)
-        known = self._series[guard.called]
+        known = self._series[guard.called, reading.attempt]
         before, after = known.add(reading)
         try:
             breach = reading.breach or series.drifted(guard, known.first, reading)

@@ -1,4 +1,4 @@
-"""Readings of one guard in time order: how fast they change, how far they drift.
+"""Readings of one guard in one attempt in time order: how fast they change, how far they drift.
 
 Pure. Frames may come in any order: a change is taken between neighbours as far as they are known,
 so that one between distant frames is the mean of those between, never more than the largest.
@@ -15,12 +15,12 @@ from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
 
 KEPT = 64
-"""Readings a guard that are remembered: frames may come newest first."""
+"""Readings of a series that are remembered: frames may come newest first."""
 
 
 @dataclass(slots=True)
 class Series:
-    """Readings of one guard in time order: the first of all, and the latest."""
+    """Readings of one guard in one attempt, in time order: the first of all, and the latest."""
 
     first: Reading | None = None
     latest: list[Reading] = field(default_factory=list)
