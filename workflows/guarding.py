@@ -53,13 +53,19 @@ class Guarding:
         for line in read_lines(self.run.sentinel):
             with contextlib.suppress(TypeError, ValueError, KeyError):
                 trip = trip_of(line)
-                if trip.guard in self.judge.guards and trip.key not in self.history.tripped:
+                if trip.guard in self.judge.guards and not self._was_told(trip):
                     self.judge.told(trip)
                     self._act(trip)
 
     def read(self, frame: Frame, readings: Iterable[Reading]) -> None:
-        """Every guard of its stream has looked at a frame: journal and judge what they read."""
+        """Every guard of its stream has looked at a frame: judge and journal what they read.
+
+        Trips go first: a frame that the journal calls inspected is never looked at again.
+        """
         readings = list(readings)
+        for reading in readings:
+            remarks = self.judge.read(reading, time.time())
+            self._take(remark for remark in remarks if not self._was_told(remark))
         self.journal.append(
             "frame.inspected",
             stream=frame.stream,
@@ -67,8 +73,6 @@ class Guarding:
             attempt=frame.attempt,
             readings={reading.guard: reading.summary() for reading in readings},
         )
-        for reading in readings:
-            self._take(self.judge.read(reading, time.time()))
 
     def heard(self, report: Report, space: Space, free_bytes: int | None, attempt: int) -> None:
         """Judge what the watcher saw: the logs, the pace, and the room on the buffer."""
@@ -112,6 +116,10 @@ class Guarding:
             except RunError as error:
                 self.snapshot.alarm(str(error))
         self._notifier.tell(guard, trip)
+
+    def _was_told(self, remark: Remark) -> bool:
+        """Whether the journal has that trip already."""
+        return isinstance(remark, Trip) and remark.key in self.history.tripped
 
     def _has_ended(self, attempt: int) -> bool:
         return (self.run.job(f"attempt-{attempt}") / "ended.json").exists()

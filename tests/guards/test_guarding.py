@@ -1,0 +1,85 @@
+"""The driver's side of guards, killed between two lines of the journal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burstlens.journal import Journal, read
+from burstlens.workflows.guarding import Guarding
+from burstlens.workflows.guards.finding import Breach, Reading
+from burstlens.workflows.history import replay
+from burstlens.workflows.snapshot import Snapshot
+
+BAD = Breach("finite", "W is NaN", "W")
+RECIPE = """
+title = "Guarded"
+[simulation]
+model = "command"
+argv = ["./model.sh"]
+frames = { d01 = "a_*.nc" }
+inputs = "inputs"
+[[product]]
+name = "w"
+kind = "map"
+variable = "W"
+[[guard]]
+name = "whole"
+variable = "W"
+then = "stop"
+[[guard]]
+name = "race"
+variable = "W"
+finite = false
+max_rate = 1.0
+"""
+
+
+@pytest.fixture
+def driver(run_dir, recipe):
+    """The guards of a driver that begins with what the journal holds now, and its end."""
+    made = recipe(text=RECIPE)
+
+    def begin():
+        history = replay(read(run_dir.journal))
+        journal = Journal(run_dir.journal, 1, history.apply)
+        snapshot = Snapshot(run_dir, made, history, 1)
+        return Guarding(run_dir, made, journal, history, snapshot), history, journal.close
+
+    return begin
+
+
+@pytest.fixture
+def events(run_dir):
+    """The events of one kind that the journal holds."""
+    return lambda kind: [event for event in read(run_dir.journal) if event["event"] == kind]
+
+
+def readings(frame, most=1.0, breach=None):
+    """What both guards read of it."""
+    one = Reading("whole", frame.stream, frame.time, frame.attempt, 0.0, most, 0.5, breach=breach)
+    return one, replace(one, guard="race", breach=None)
+
+
+@pytest.mark.parametrize("lines", range(1, 5))
+def test_a_driver_killed_between_two_lines_loses_no_trip_and_tells_none_twice(
+    driver, events, run_dir, frame, lines
+):
+    good, bad, later = (frame(f"t0000000{n}.000", stream="d01") for n in (1, 2, 3))
+    seen = {good: {}, bad: {"most": 99.0, "breach": BAD}, later: {"most": 2.5}}
+    first, _, end = driver()
+    for one in (good, bad):
+        first.read(one, readings(one, **seen[one]))
+    end()
+    whole = run_dir.journal.read_bytes().splitlines(keepends=True)
+    assert len(whole) == 4
+    run_dir.journal.write_bytes(b"".join(whole[:lines]))
+    second, history, end = driver()
+    for one in (later, bad, good):  # the newest first
+        if (one.stream, one.time, one.attempt) not in history.inspected:
+            second.read(one, readings(one, **seen[one]))
+    end()
+    told = sorted((event["guard"], event["time"]) for event in events("guard.tripped"))
+    assert told == [("race", bad.time), ("whole", bad.time)]
+    assert len(events("frame.inspected")) == 3
