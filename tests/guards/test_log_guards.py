@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +87,13 @@ def test_the_watcher_tells_of_hits_once_and_of_all_since_its_last_report(cfl, tm
     assert [(hit.lines, hit.points) for hit in look(first.cursor).hits] == [(1, 7)]
 
 
+def test_what_moves_a_cursor_or_turns_writing_round_is_not_kept_of_a_line(cfl):
+    line = " \x1b[2J\x1b]0;owned\x07 3\tpoints exceeded v_cfl = 2 \u202ein d01\x9b1A\r"
+    (hit,) = search(cfl, line).hits.values()
+    assert hit.points == 3
+    assert hit.line == "[2J]0;owned 3 points exceeded v_cfl = 2 in d011A"
+
+
 def test_a_word_that_is_no_name_of_the_models_is_an_expression(guard):
     guards = [guard(log="unstable"), guard(log="step (?P<points>\\d+) .*NaN")]
     named, own = patterns_of(guards, Awm())
@@ -99,11 +105,9 @@ def test_a_word_that_is_no_name_of_the_models_is_an_expression(guard):
 def test_a_pattern_that_explodes_is_given_up_while_the_others_go_on(guard):
     patterns = (LogPattern("bad", r"^(([a-z])+.)+[A-Z]([a-z])+$"), LogPattern("good", "a"))
     lines = ["a" * 200] * 50
-    begin = time.process_time()
-    found = search(patterns, *lines)
+    found = search(patterns, *lines)  # without a limit: longer than the universe is old
     assert "took longer than" in found.failed["bad"]
     assert found.hits["good"].lines == 50
-    assert time.process_time() - begin < 5  # without a limit: longer than the universe is old
 
 
 def test_a_line_without_an_end_costs_no_more_than_its_start(guard):

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from burstlens.printable import printable
+
 LINE_S = 0.05
 """Longest time for one pattern on one line."""
 LONGEST_LINE = 4000
@@ -31,7 +33,7 @@ class Hit:
     """What a pattern has met since the watcher's last report.
 
     ``lines`` that match, the most ``points`` that one of them tells (0 where none does), and of
-    that line, or the first: its text and the log that holds it.
+    that line, or the first: its printable text and the log that holds it.
     """
 
     guard: str
@@ -71,7 +73,8 @@ class Search:
             return
         told = match.groupdict().get("points") or "0"
         points = int(told) if told.isascii() and told.isdigit() else 0
-        new = Hit(pattern.guard, 1, points, line.strip()[:_SHOWN], log)
+        shown = printable(line).strip()[:_SHOWN]
+        new = Hit(pattern.guard, 1, points, shown, log)
         self.hits[pattern.guard] = together(self.hits.get(pattern.guard), new)
 
 
