@@ -101,20 +101,24 @@ class Guarding:
                 self.snapshot.alarm(remark.sentence)
 
     def _act(self, trip: Trip) -> None:
-        """Journal a trip, ask for the stop, and notify."""
+        """Ask for the stop, journal the trip, and notify.
+
+        The stop goes first: what the journal has is told, and nobody would ask for it again.
+        """
         guard = self.judge.guards[trip.guard]
+        if guard.stops and not self._has_ended(trip.attempt):
+            try:
+                self.run.drop(guard.then, trip.why())
+            except RunError as error:
+                self.snapshot.alarm(str(error))
         event = self.journal.append("guard.tripped", **trip.fields())
         trip = replace(trip, t=float(str(event["t"])))
         self.snapshot.trips.append(trip.status())
         place = {"stream": trip.stream, "time": trip.time}
         self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})
-        if guard.stops and not self._has_ended(trip.attempt):
+        if guard.stops:
             with contextlib.suppress(OSError):
                 self.journal.sync()
-            try:
-                self.run.drop(guard.then, trip.why())
-            except RunError as error:
-                self.snapshot.alarm(str(error))
         self._notifier.tell(guard, trip)
 
     def _was_told(self, remark: Remark) -> bool:

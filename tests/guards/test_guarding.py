@@ -38,12 +38,20 @@ max_rate = 1.0
 
 @pytest.fixture
 def driver(run_dir, recipe):
-    """The guards of a driver that begins with what the journal holds now, and its end."""
+    """The guards of a driver that begins with what the journal holds now, and its end.
+
+    Each event that it writes is handed on.
+    """
     made = recipe(text=RECIPE)
 
-    def begin():
+    def begin(seen=lambda event: None):
         history = replay(read(run_dir.journal))
-        journal = Journal(run_dir.journal, 1, history.apply)
+
+        def see(event):
+            history.apply(event)
+            seen(event)
+
+        journal = Journal(run_dir.journal, 1, see)
         snapshot = Snapshot(run_dir, made, history, 1)
         return Guarding(run_dir, made, journal, history, snapshot), history, journal.close
 
@@ -83,3 +91,12 @@ def test_a_driver_killed_between_two_lines_loses_no_trip_and_tells_none_twice(
     told = sorted((event["guard"], event["time"]) for event in events("guard.tripped"))
     assert told == [("race", bad.time), ("whole", bad.time)]
     assert len(events("frame.inspected")) == 3
+
+
+def test_the_stop_is_asked_for_before_its_trip_counts_as_told(driver, run_dir, frame):
+    asked = []
+    guarding, _, end = driver(lambda event: asked.append((event["event"], run_dir.asked())))
+    bad = frame("t00000002.000", stream="d01")
+    guarding.read(bad, readings(bad, breach=BAD))
+    end()
+    assert asked == [("guard.tripped", "stop"), ("frame.inspected", "stop")]
