@@ -147,3 +147,23 @@ def test_what_a_notebook_keeps_is_small_and_shows_the_end(run, answers):
     assert [line["product"] for line in kept["lines"]] == ["w"]
     assert kept["pictures"] == {kept["lines"][0]["name"]: run.image("w").data}
     assert json.dumps(kept["lines"])  # as a notebook needs it
+
+
+def test_a_picture_that_is_gone_does_not_keep_the_rest_from_a_notebook(run, answers):
+    first = run.directory.index.read_text().splitlines()[0]
+    line = json.loads(first) | {"product": "gone", "name": "gone/gone.png"}
+    with run.directory.index.open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    kept = answers.kept()
+    assert kept["status"]["state"] == "done"
+    assert [line["product"] for line in kept["lines"]] == ["w"]
+    assert len(kept["pictures"]) == 1
+
+
+def test_a_neighbour_whose_status_is_not_ours_hides_no_other(run, answers, tmp_path):
+    shutil.copytree(run.directory.path, tmp_path / "runs" / "other")
+    (tmp_path / "runs" / "other" / "status.json").write_text(
+        '{"frames": {"ready": {}}, "driver": 3}'
+    )
+    found, _ = answers.answer({"ask": "others", "run": None})
+    assert "done" in {row["run"] for row in found["runs"]}

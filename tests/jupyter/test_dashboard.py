@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import queue
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from typing import ClassVar
 
 import pytest
 
 import burstlens
+from burstlens.opened.dashboard import WAITING
 
 
 @pytest.fixture
@@ -19,18 +25,116 @@ def done(standing):
     return burstlens.open_run(standing.runs / "done")
 
 
+@pytest.fixture
+def disturbed(standing, tmp_path):
+    """A copy of the run that is done, to be disturbed."""
+    standing.done()
+    shutil.copytree(standing.runs / "done", tmp_path / "runs" / "done")
+    return burstlens.open_run(tmp_path / "runs" / "done")
+
+
+class View:
+    """A view of a dashboard: what is sent to it is encoded as messages are."""
+
+    POLL: ClassVar = {"ask": "poll", "run": None, "offset": 0, "stamp": None}
+
+    def __init__(self, dashboard, monkeypatch) -> None:
+        self._dashboard = dashboard
+        self._messages = queue.Queue()
+        self._count = 0
+        monkeypatch.setattr(dashboard, "send", self._hear)
+
+    def _hear(self, content, buffers=None):
+        self._messages.put(json.loads(json.dumps(content, ensure_ascii=False).encode()))
+
+    def ask(self, **values):
+        """Ask without waiting; gives the number of the question."""
+        self._count += 1
+        self._dashboard._handle_custom_msg(self.POLL | values | {"id": self._count}, [])
+        return self._count
+
+    def answer(self, **values):
+        """The answer to a question."""
+        number = self.ask(**values)
+        answer = self._messages.get(timeout=20)
+        assert answer["id"] == number
+        return answer
+
+
 def threads() -> list[threading.Thread]:
     return [it for it in threading.enumerate() if it.name == "dashboard done"]
 
 
-def test_closing_the_dashboard_ends_its_thread(done):
-    dashboard = done.dashboard()
-    assert len(threads()) == 1
-    dashboard.close()
-    end = time.monotonic() + 10
+def await_none() -> None:
+    end = time.monotonic() + 20
     while threads():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_closing_the_dashboard_ends_its_thread(done, monkeypatch):
+    dashboard = done.dashboard()
+    assert View(dashboard, monkeypatch).answer()["status"]["state"] == "done"
+    assert len(threads()) == 1
+    dashboard.close()
+    await_none()
+    dashboard.close()
+
+
+def test_a_thread_that_nobody_asks_ends_and_another_one_answers_who_comes_back(done, monkeypatch):
+    monkeypatch.setattr("burstlens.opened.dashboard.IDLE_S", 0.2)
+    dashboard = done.dashboard()
+    view = View(dashboard, monkeypatch)
+    for _ in range(2):
+        assert view.answer()["status"]["state"] == "done"
+        await_none()
+    dashboard.close()
+
+
+def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypatch):
+    """A pipe that nobody writes to hangs a reader just so."""
+    monkeypatch.setattr("burstlens.opened.answers.STATUS_PERIOD_S", 0)
+    dashboard = disturbed.dashboard()
+    view = View(dashboard, monkeypatch)
+    status = disturbed.directory.status
+    aside, pipe = status.with_name("aside"), status.with_name("pipe")
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    status.rename(aside)
+    pipe.rename(status)
+    for _ in range(WAITING + 1):
+        view.ask()
+    closing = threading.Thread(target=dashboard.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    hung, closed = len(threads()), not closing.is_alive()
+    status.rename(pipe)
+    aside.rename(status)
+    os.close(writer)
+    assert (hung, closed) == (1, True)
+    await_none()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"driver": null}', '{"state": {}}', '{"frames": 3, "alarms": {"x": null}}', "[1]",
+     '{"title": "\\ud800"}', '{"driver": {"heartbeat": "x", "host": []}}'],
+)  # fmt: skip
+def test_a_status_that_is_not_ours_ends_neither_the_thread_nor_the_card(
+    disturbed, monkeypatch, text
+):
+    dashboard = disturbed.dashboard()
+    view = View(dashboard, monkeypatch)
+    ours = disturbed.directory.status.read_text()
+    disturbed.directory.status.write_text(text)
+    told = view.answer()
+    assert told.get("error") or "status" in told
+    assert "done" in disturbed._repr_html_()
+    disturbed.directory.status.write_text(ours)
+    end = time.monotonic() + 20
+    while (view.answer().get("status") or {}).get("state") != "done":
+        assert time.monotonic() < end
+        time.sleep(0.1)
     dashboard.close()
 
 

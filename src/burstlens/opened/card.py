@@ -26,9 +26,14 @@ _BOX = (
 def card(run: Run) -> str:
     """The run as HTML; each text in it is escaped, and nothing in it is fetched or run."""
     try:
-        status = run.status
+        return _card(run, run.status)
     except RunError as error:
         return f"<p>{text_html(error)}</p>"
+    except Exception as error:  # a status that is not ours; a cell's output has to be something
+        return f"<p>{text_html(f'{run.id}: its status cannot be shown: {error!r}')}</p>"
+
+
+def _card(run: Run, status: RunStatus) -> str:
     # Paths of the machine mean nothing to who is sent the notebook.
     hidden = {"pictures", "buffer"} if status["state"] in OVER else {"pictures"}
     told = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
