@@ -16,7 +16,7 @@ from testbed import Testbed
 def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
     slurm: Testbed, make_case: Any
 ) -> None:
-    case = make_case(model="--interval 4")
+    case = make_case(model="--interval 8")
     driver = case.launch()
     case.await_event("product.published")
     simulation, viewing = case.await_job("attempt-1"), case.await_job("parsl")

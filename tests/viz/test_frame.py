@@ -151,7 +151,8 @@ with open_frame([path]) as frame:
         if os.path.realpath(f"/proc/self/fd/{fd}") == str(path):
             flags = Path(f"/proc/self/fdinfo/{fd}").read_text().split("flags:")[1].split()[0]
             print("mode", int(flags, 8) & os.O_ACCMODE)
-    if f":{path.stat().st_ino} " in Path("/proc/locks").read_text():
+    mine, file = f" {os.getpid()} ", f":{path.stat().st_ino} "
+    if any(mine in line and file in line for line in open("/proc/locks")):
         print("locked")
 """
 
