@@ -97,6 +97,55 @@ def test_a_driver_is_judged_by_its_pulse_and_not_by_its_clock(eight, ways, page,
     expect(page.locator(".notice code")).to_have_text("burstlens resume made")
 
 
+def test_a_driver_whose_heart_goes_on_lives_whatever_the_servers_clock_says(
+    eight, ways, page, await_frame
+):
+    beats = {"host": "elsewhere", "pid": 1, "heartbeat": 1000.0}
+    eight.tell(driver=beats)
+    page.goto(ways.serve("made"))
+    expect(page.locator(".state")).to_have_text("driver gone")
+    eight.tell(driver=beats | {"heartbeat": 1001.0})
+    expect(page.locator(".state")).to_have_text("running")
+    expect(page.locator(".notice code")).to_be_empty()
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [{"alarms": {"text": "x"}, "trips": [None], "guards": [None, 3], "events": {"a": 1}},
+     {"title": {}, "alarms": [None], "progress": {"time": 5}}],
+    ids=["lists", "values"],
+)  # fmt: skip
+def test_a_status_that_is_not_ours_does_not_stop_the_view(
+    foreign, eight, ways, page, greys, await_frame
+):
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    ours = {key: eight.status.get(key) for key in foreign}
+    eight.tell(**foreign)
+    if "progress" in foreign:
+        expect(page.locator(".notice")).to_contain_text("cannot be shown")
+    eight.publish(8, greys[0])
+    eight.feed.write(force=True)
+    await_frame(page, 8, 9)
+    eight.tell(**ours)
+    expect(page.locator(".notice")).not_to_contain_text("cannot be shown")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Eight")
+
+
+def test_pictures_come_also_while_the_status_does_not(eight, ways, watched, greys, await_frame):
+    page = watched.page
+    page.goto(ways.serve("made"))
+    await_frame(page, 7)
+    page.route("**/status.json", lambda route: route.fulfill(status=503))
+    expect(page.locator(".notice")).to_contain_text("Its status cannot be read since")
+    eight.publish(8, greys[0])
+    await_frame(page, 8, 9)
+    page.unroute("**/status.json")
+    expect(page.locator(".notice")).not_to_contain_text("cannot be read")
+    assert all("503" in text for text in watched.errors)
+    watched.errors.clear()
+
+
 def test_a_server_that_goes_away_is_said_and_found_again(eight, ways, watched, await_frame):
     page = watched.page
     page.goto(ways.plain("made"))

@@ -33,12 +33,17 @@ class Comparison {
 
   async #follow(changed) {
     while (!this.#closed) {
-      const found = await this.source.poll();
-      this.status = found.status;
-      this.why = found.why;
-      this.album.take(found);
+      try {
+        const found = await this.source.poll();
+        this.status = found.status;
+        this.why = found.why;
+        this.album.take(found);
+      } catch (error) { // what it reads may be anybody's: the next look may succeed
+        this.status = null;
+        this.why = error.message;
+      }
       changed();
-      await new Promise((done) => setTimeout(done, isOver(found.status) ? LOOK_OVER_MS : LOOK_MS));
+      await new Promise((done) => setTimeout(done, isOver(this.status) ? LOOK_OVER_MS : LOOK_MS));
     }
   }
 

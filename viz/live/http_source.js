@@ -22,7 +22,8 @@ export class HttpSource {
   #served = null;
   #status = null;
   #statusAt = -Infinity;
-  #retry = new Retry();
+  #statusRetry = new Retry("Its status cannot be read");
+  #indexRetry = new Retry();
   #instead = null;
 
   constructor(base = "") {
@@ -31,22 +32,15 @@ export class HttpSource {
 
   async poll() {
     if (this.#instead) return this.#instead.poll();
-    if (this.#retry.early) return this.#nothing();
-    try {
-      if (performance.now() - this.#statusAt > STATUS_MS) await this.#readStatus();
-      const found = this.#instead ? null : await this.#readIndex();
-      if (this.#instead) return this.#instead.poll();
-      this.#retry.succeeded();
-      return { status: this.#status, ...found, live: true, why: "" };
-    } catch {
-      this.#tail = null;
-      this.#retry.failed();
-      return this.#nothing();
+    // Each by itself: pictures come also while the status does not.
+    if (performance.now() - this.#statusAt > STATUS_MS) {
+      await attempt(this.#statusRetry, () => this.#readStatus());
     }
-  }
-
-  #nothing() {
-    return { status: this.#status, lines: [], fresh: false, live: false, why: this.#retry.why };
+    const found = this.#instead ? null : await attempt(this.#indexRetry, () => this.#readIndex());
+    if (this.#instead) return this.#instead.poll();
+    if (found === null) this.#tail = null;
+    const why = this.#indexRetry.why || this.#statusRetry.why;
+    return { lines: [], fresh: false, ...found, status: this.#status, live: found !== null, why };
   }
 
   async #readStatus() {
@@ -171,6 +165,19 @@ class Tail {
     joined.set(value, this.#rest.length);
     this.#rest = joined;
     return false;
+  }
+}
+
+/** What an attempt gives; null when it fails, or when it is too early for another one. */
+async function attempt(retry, what) {
+  if (retry.early) return null;
+  try {
+    const given = await what();
+    retry.succeeded();
+    return given;
+  } catch {
+    retry.failed();
+    return null;
   }
 }
 

@@ -5,15 +5,20 @@ import { timeLabel, timeSeconds } from "./valid_time.js";
  * [{kind, t, time, seconds, text, where}], in the order in which they came.
  */
 export function marksOf(status, album) {
-  const trips = status?.trips ?? [];
+  const trips = objects(status?.trips);
   // A trip is an alarm as well, in the same words.
   const told = trips.map(({ guard, text }) => `guard "${guard}": ${text}`);
-  const alarms = (status?.alarms ?? [])
+  const alarms = objects(status?.alarms)
     .filter(({ text }) => !told.some((sentence) => String(text).startsWith(sentence)));
   return [
     ...trips.map((trip) => mark(kindOf(trip), trip, `${trip.guard}: ${trip.text}`, album)),
     ...alarms.map((alarm) => mark("alarm", alarm, String(alarm.text), album)),
   ].sort((a, b) => a.t - b.t);
+}
+
+/** The objects in a list that a foreign hand may have written. */
+export function objects(list) {
+  return Array.isArray(list) ? list.filter((one) => one !== null && typeof one === "object") : [];
 }
 
 function kindOf({ then }) {

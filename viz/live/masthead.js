@@ -37,7 +37,7 @@ export class Masthead {
       this.#progress, this.#notice, this.#said);
   }
 
-  /** `how` is what standing() tells; `why` says that the source cannot be reached; `marks` are
+  /** `how` is what standing() tells; `why` says what cannot be reached or shown; `marks` are
    * those on the time axis. */
   show(status, how, why, marks) {
     this.#mark = isOver(status) ? null : marks.at(-1) ?? null;
@@ -49,7 +49,7 @@ export class Masthead {
     say(this.#title, status?.title || status?.run || "Burstlens");
     say(this.#run, status?.title ? status.run : "");
     this.#showProgress(status);
-    say(this.#sentence, why ? `${why} What is shown is from before.` : how.sentence);
+    say(this.#sentence, why || how.sentence);
     say(this.#command, why ? "" : how.command);
     const line = status?.outcome?.line ?? "";
     say(this.#line, line);

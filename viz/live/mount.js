@@ -34,6 +34,11 @@ export function mount(host, source, told = () => {}) {
   return { destroy: () => view.destroy(), key: (event) => view.key(event) };
 }
 
+/** A status may be of any version, or of somebody else's making: it is said, and the view goes on. */
+function unshown(error) {
+  return `Something here cannot be shown (${error.message}); it is tried again.`;
+}
+
 /** The whole view: what a poll gives goes to the parts, once a screen refresh at most. */
 class View {
   #status = null;
@@ -116,18 +121,26 @@ class View {
 
   async #follow() {
     while (!this.#closed) {
-      const found = await this.source.poll();
-      if (this.#closed) return;
-      this.#status = found.status;
-      this.#why = found.live ? "" : found.why || "Not reachable.";
-      this.#album.take(found);
-      this.#pulse.hear(found.status);
-      this.#marks = marksOf(found.status, this.#album);
-      this.#told(found.status, standing(found.status, this.#pulse).state);
+      try {
+        const found = await this.source.poll();
+        if (this.#closed) return;
+        this.#take(found);
+      } catch (error) {
+        this.#why = unshown(error);
+      }
       this.#change();
-      const pause = isOver(found.status) ? POLL_OVER_MS : POLL_MS;
+      const pause = isOver(this.#status) ? POLL_OVER_MS : POLL_MS;
       await new Promise((done) => setTimeout(done, pause));
     }
+  }
+
+  #take(found) {
+    this.#status = found.status;
+    this.#why = found.live ? found.why : `${found.why || "Not reachable."} What is shown is from before.`;
+    this.#album.take(found);
+    this.#pulse.hear(found.status);
+    this.#marks = marksOf(found.status, this.#album);
+    this.#told(found.status, standing(found.status, this.#pulse).state);
   }
 
   #change() {
@@ -139,6 +152,15 @@ class View {
   #draw(now) {
     this.#asked = false;
     if (this.#closed) return;
+    try {
+      this.#show(now);
+    } catch (error) {
+      this.#masthead.show(null, standing(null, this.#pulse), unshown(error), []);
+    }
+    if (this.#player.playing) this.#change();
+  }
+
+  #show(now) {
     const [status, album, player, marks] = [this.#status, this.#album, this.#player, this.#marks];
     const live = !isOver(status);
     const passed = (now - this.#before) / 1000;
@@ -161,7 +183,6 @@ class View {
     this.#notes.show(state);
     this.#stop.show(status);
     this.#comparer.show(state.run);
-    if (player.playing) this.#change();
   }
 
   /** Where the model will end, on the time axis; null where that is not known. */

@@ -1,4 +1,5 @@
 import { element, say } from "./element.js";
+import { objects } from "./marks.js";
 import { clockTime, counted, showBytes } from "./quantity.js";
 
 const KINDS = { alarm: "Alarm", trip: "Guard", stop: "Guard, stopped the model" };
@@ -24,9 +25,9 @@ export class Notes {
 
   show({ status, album, player, source, marks, chosen }) {
     this.#showMarks(marks, chosen);
-    this.#showGuards(status?.guards ?? []);
+    this.#showGuards(objects(status?.guards));
     this.#showFiles(album, player, source);
-    this.#showEvents(status?.events ?? []);
+    this.#showEvents([status?.events ?? []].flat());
   }
 
   #showMarks(marks, chosen) {

@@ -9,13 +9,23 @@ export class Pulse {
   #beat = null;
   #heard = performance.now();
   #before = null;
+  #denied = 0;
 
   hear(status) {
     const beat = status?.driver?.heartbeat ?? null;
     if (beat === this.#beat) return;
     this.#beat = beat;
+    this.#denied = status?.driver_alive === false ? this.#denied + 1 : 0;
     this.#heard = performance.now();
     this.#before = new Date();
+  }
+
+  /**
+   * Whether the heartbeat went on after somebody, by another clock, had taken the driver for dead.
+   * One beat may come with that news: the last one before it died.
+   */
+  get denied() {
+    return this.#denied > 1;
   }
 
   /** Seconds since the heartbeat changed, as far as this page has seen. */

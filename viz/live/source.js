@@ -7,7 +7,7 @@ A source gives a run to the view; the view knows nothing else of where it comes 
                   lines   lines of products/index.jsonl (objects) that came since the last poll
                   fresh   true when `lines` begin anew: forget all earlier ones
                   live    whether new data can arrive; false while the files cannot be reached
-                  why     a sentence for people when it is not live, else ""
+                  why     a sentence for people when not all of it can be reached, else ""
     image(line) Promise of a URL (string) of the picture that the index line names. A line that
                 replaces another one under the same name gives another URL.
     link(name)  URL of a file by its name relative to products/, or null when none can be given.
@@ -67,6 +67,12 @@ export class Retry {
   #since = null;
   #pause = 0;
   #next = 0;
+  #trouble;
+
+  /** `trouble` is what to tell people, without its "since" and a time. */
+  constructor(trouble = "Not reachable") {
+    this.#trouble = trouble;
+  }
 
   /** Whether it is still too early to try. */
   get early() {
@@ -89,6 +95,7 @@ export class Retry {
 
   /** What to tell people. */
   get why() {
-    return this.#since === null ? "" : `Not reachable since ${this.#since.toLocaleTimeString("en-GB")}.`;
+    if (this.#since === null) return "";
+    return `${this.#trouble} since ${this.#since.toLocaleTimeString("en-GB")}.`;
   }
 }

@@ -17,14 +17,16 @@ export function standing(status, pulse) {
   if (status.driver?.pid === undefined) {
     return { ...told("quiet", "Waits for its driver to begin."), state: "waiting" };
   }
-  if (status.driver_alive === false || status.state === "lost" || pulse.silence > SILENT_S) {
-    const sentence = status.driver_alive === false || status.state === "lost"
+  const gone = (status.driver_alive === false || status.state === "lost") && !pulse.denied;
+  if (gone || pulse.silence > SILENT_S) {
+    const sentence = gone
       ? "Its driver is gone; a model that was started may still go on. Take the run up again with"
       : `No sign of its driver since ${pulse.last}: it is gone, or this is an old copy of its files. ` +
         "Take the run up again with";
     return { ...told("bad", sentence, resume), state: "lost" };
   }
-  return told("busy", waits(status));
+  const state = status.state === "lost" ? "running" : status.state;
+  return { ...told("busy", waits(status)), state };
 }
 
 /** Whether nothing more comes of a run. */
