@@ -31,7 +31,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
     runs = last is not None and last.job_id is not None and last.outcome is None
     if last is not None and runs and not (run.job(last.name) / "ended.json").exists():
         raise RunError(f"the model of {run.id} has not ended; burstlens stop {run.id} ends it")
-    if recipe.stage_out.keep and not history.brought_home and history.frames and not discard:
+    if recipe.stage_out.keep and not history.kept_home and history.frames and not discard:
         raise RunError(
             f"{', '.join(recipe.stage_out.keep)} of {run.id} are not home: burstlens resume "
             f"{run.id} goes on, --discard gives them up"

@@ -31,6 +31,8 @@ class History:
     buffer_released: bool = False
     staged_in: bool = False
     brought_home: bool = False
+    kept_home: bool = False
+    """Whether what ``[stage_out]`` names came home after the model ended, however it did."""
     attempt: int = 0
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     frames: set[tuple[str, str, int]] = field(default_factory=set)
@@ -123,6 +125,8 @@ def _staged_in(history: History, event: Event) -> None:
 
 def _job(history: History, event: Event) -> None:
     name = str(event["job"])
+    if event["event"] == "simulation.submitting":
+        history.kept_home = False
     record = history.jobs.setdefault(name, JobRecord(name))
     if event["event"] in {"simulation.ended", "step.ended"}:
         record.outcome = str(event.get("outcome"))
@@ -201,6 +205,7 @@ def _added(history: History, event: Event) -> None:
 
 def _brought_home(history: History, event: Event) -> None:
     history.brought_home = event.get("outcome") == "done"
+    history.kept_home = True
 
 
 _FOLDS = {

@@ -17,8 +17,11 @@ def test_the_space_of_a_run_with_a_driver_is_not_given_back(standing):
 
 def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
     driver = own_runs.start("storm")
+    driver.send_signal(signal.SIGKILL)  # so that nobody brings them home
+    driver.wait()
     own_runs.call("stop", "storm", "--now")
-    assert driver.wait(60) == 4
+    ended = own_runs.runs / "storm" / "attempts" / "1" / "ended.json"
+    own_runs.await_that(ended.exists, "storm")
     folder = own_runs.on_buffer("storm")
     kept = sorted(path.name for path in folder.rglob("wrfout_*"))
     assert kept
@@ -41,6 +44,19 @@ def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
     again = own_runs.call("free", "storm", "--discard")
     assert (again.returncode, again.stdout) == (0, "run storm holds no space on a buffer\n")
     assert own_runs.events("storm").count("buffer.released") == 1
+
+
+def test_a_stopped_run_whose_raw_files_are_home_gives_its_space_back(own_runs):
+    driver = own_runs.start("storm")
+    own_runs.call("stop", "storm", "--now")
+    assert driver.wait(60) == 4
+    folder = own_runs.on_buffer("storm")
+    kept = {path.name: path.stat().st_size for path in folder.rglob("wrfout_*")}
+    home = own_runs.runs / "storm" / "output"
+    assert kept == {path.name: path.stat().st_size for path in home.iterdir()}
+    freed = own_runs.call("free", "storm")
+    assert (freed.returncode, freed.stdout) == (0, f"freed {folder}\n")
+    assert not folder.exists()
 
 
 def test_the_space_of_a_model_that_still_runs_without_its_driver_is_not_given_back(own_runs):
