@@ -105,7 +105,7 @@ class Dashboard(anywidget.AnyWidget):
         """Whether ``kept`` should be renewed, judged by the status that was just sent."""
         if status is None or status.get("run") != self._run.id:
             return False
-        state = status.get("state")
+        state = str(status.get("state"))
         ended = state in OVER and state != self.kept.get("status", {}).get("state")
         return ended or time.monotonic() - self._kept_at >= KEEP_PERIOD_S
 
