@@ -119,3 +119,15 @@ def test_a_buffer_that_is_kept_is_named_with_the_command_that_gives_it_back(chan
     kept["buffer"]["released"] = True
     assert "buffer" not in dict(facts(kept))
     assert next_steps(kept) == ["go on with: burstlens resume failed"]
+
+
+def test_a_guard_that_has_judged_nothing_is_not_called_quiet(changed):
+    guards = [{"name": name, "state": name} for name in ("good", "waiting", "tripped")]
+    told = dict(facts(changed("done", guards=guards)))["guards"]
+    assert told == "tripped tripped, 1 quiet, 1 waiting"
+
+
+def test_a_run_that_a_guard_has_stopped_is_told_that_the_guard_looks_again(changed):
+    outcome = {"state": "stopped", "exit_code": 3, "message": "stopped by guard"}
+    (step, *_) = next_steps(changed("failed", state="stopped", outcome=outcome))
+    assert step == "go on with: burstlens resume failed; the guard that stopped it looks again"

@@ -109,6 +109,7 @@ class Driver:
                 for done in self.graph.events(TICK_S):
                     self._handlers[done.kind](done)
                 self._advance(time.monotonic())
+            self.guarding.settle(done=end.state == "done")
             return end
         finally:
             self.guarding.close()

@@ -64,7 +64,7 @@ class Guarding:
         """
         readings = list(readings)
         for reading in readings:
-            remarks = self.judge.read(reading, time.time())
+            remarks = self.judge.read(reading, time.time()) or self._cause(reading)
             self._take(remark for remark in remarks if not self._was_told(remark))
         self.journal.append(
             "frame.inspected",
@@ -73,6 +73,20 @@ class Guarding:
             attempt=frame.attempt,
             readings={reading.guard: reading.summary() for reading in readings},
         )
+
+    def _cause(self, reading: Reading) -> list[Remark]:
+        """The trip that asked for the stop, where one of another frame was told before it.
+
+        Frames are read side by side: what came back first need not have asked first.
+        """
+        guard = self.judge.guards.get(reading.guard)
+        if guard is None or reading.breach is None or not guard.stops:
+            return []
+        at = reading.stream, reading.time, reading.attempt
+        trip = Trip.of(reading.guard, guard.then, reading.breach, time.time(), *at)
+        why = self.run.why()
+        asked = tuple(why.get(name) for name in ("guard", "stream", "time", "attempt"))
+        return [trip] if asked == trip.key else []
 
     def heard(self, report: Report, space: Space, free_bytes: int | None, attempt: int) -> None:
         """Judge what the watcher saw: the logs, the pace, and the room on the buffer."""
@@ -83,6 +97,13 @@ class Guarding:
         self._take(self.judge.watched(report, room, attempt, now=now, t=t))
         # A pattern that takes too long is not looked for again.
         self.patterns = tuple(one for one in self.patterns if one.guard not in report.given_up)
+
+    def settle(self, *, done: bool) -> None:
+        """The run is over: alarm of each guard that has judged nothing. ``done``: it ended well."""
+        streams = {stream for stream, _, _ in self.history.frames}
+        if streams or done:  # a model that never wrote says so itself
+            for text in self.judge.blind(streams):
+                self._alarm(text)
 
     def look(self) -> None:
         """Say of notifications that have failed."""
@@ -97,8 +118,11 @@ class Guarding:
             if isinstance(remark, Trip):
                 self._act(remark)
             else:
-                self.journal.append("alarm", text=remark.sentence)
-                self.snapshot.alarm(remark.sentence)
+                self._alarm(remark.sentence)
+
+    def _alarm(self, text: str) -> None:
+        self.journal.append("alarm", text=text)
+        self.snapshot.alarm(text)
 
     def _act(self, trip: Trip) -> None:
         """Ask for the stop, journal the trip, and notify.

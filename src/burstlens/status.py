@@ -183,15 +183,17 @@ def _buffer(status: Status) -> str:
 
 
 def _guards(status: Status) -> str:
-    """Which guards tripped or fail; of the others how many there are."""
+    """Which guards tripped or fail; how many are quiet, and how many have judged nothing yet."""
     found = status.get("guards") or []
-    told = []
+    told, waiting = [], 0
     for guard in found:
         if guard.get("state") in {"tripped", "failed"}:
             more = f" and {guard['repeats']} times more" if guard.get("repeats") else ""
             told.append(f"{guard.get('name', 'a guard')} {guard['state']}{more}")
-    quiet = len(found) - len(told)
-    return ", ".join([*told, f"{quiet} quiet"] if quiet else told)
+        waiting += guard.get("state") == "waiting"
+    quiet = len(found) - len(told) - waiting
+    told += [f"{quiet} quiet"] if quiet else []
+    return ", ".join([*told, f"{waiting} waiting"] if waiting else told)
 
 
 def _saved(status: Status) -> str:
@@ -205,6 +207,8 @@ def next_steps(status: Status) -> list[str]:
     if status["state"] not in OVER - {"done"}:
         return []
     told = [f"go on with: burstlens resume {status['run']}"]
+    if (status.get("outcome") or {}).get("exit_code") == 3:
+        told[0] += "; the guard that stopped it looks again"
     if (status.get("buffer") or {"released": True})["released"] is False:
         told.append(f"give its buffer back: burstlens free {status['run']}")
     return told

@@ -8,7 +8,7 @@ import pytest
 
 from burstlens.journal import Journal, read
 from burstlens.workflows.guarding import Guarding
-from burstlens.workflows.guards.finding import Breach, Reading
+from burstlens.workflows.guards.finding import Breach, Reading, Trip
 from burstlens.workflows.history import replay
 from burstlens.workflows.snapshot import Snapshot
 
@@ -100,3 +100,44 @@ def test_the_stop_is_asked_for_before_its_trip_counts_as_told(driver, run_dir, f
     guarding.read(bad, readings(bad, breach=BAD))
     end()
     assert asked == [("guard.tripped", "stop"), ("frame.inspected", "stop")]
+
+
+def test_the_trip_that_asked_for_the_stop_is_told_whichever_frame_comes_back_first(
+    driver, events, run_dir, frame
+):
+    guarding, _, end = driver()
+    one, other = (frame(f"t0000000{n}.000", stream="d01") for n in (2, 3))
+    trip = Trip.of("whole", "stop", BAD, 1.0, "d01", other.time, 1)
+    run_dir.drop("stop", trip.why())  # as the worker does that has read it
+    for bad in (one, other):
+        guarding.read(bad, readings(bad, breach=BAD))
+    end()
+    assert [event["time"] for event in events("guard.tripped")] == [one.time, other.time]
+    assert run_dir.why()["time"] == other.time
+
+
+def test_a_guard_of_a_stream_that_never_came_is_not_quiet_and_alarms_at_the_end(
+    driver, events, frame
+):
+    guarding, history, end = driver()
+    history.frames = {("surface", "t00000001.000", 1), ("volume", "t00000001.000", 1)}
+    guarding.settle(done=True)
+    end()
+    told = [event["text"] for event in events("alarm")]
+    came = "no frame of stream d01 came (there were: surface, volume)"
+    assert told == [f'guard "{name}" never looked: {came}' for name in ("whole", "race")]
+    assert [alarm["text"] for alarm in guarding.snapshot.alarms] == told
+    assert {guard["state"] for guard in guarding.snapshot.guards()} == {"waiting"}
+
+
+def test_a_guard_that_has_looked_before_its_driver_was_killed_has_looked(driver, events, frame):
+    first, _, end = driver()
+    good = frame("t00000001.000", stream="d01")
+    first.read(good, readings(good))
+    end()
+    second, _, end = driver()
+    second.history.frames = {("other", good.time, 1)}
+    second.settle(done=True)
+    end()
+    assert events("alarm") == []
+    assert {guard["state"] for guard in second.snapshot.guards()} == {"good"}

@@ -336,3 +336,21 @@ def test_the_disks_own_room_counts_where_it_is_less():
     assert Room.of(1000, 100, 50).left_bytes == 50
     assert Room.of(1000, 100, 5000).left_bytes == 900
     assert Room.of(1000, 2000, None).left_bytes == 0
+
+
+def test_a_log_that_was_read_without_a_hit_leaves_its_guard_good(watched):
+    judge, look = watched(log="NaN")
+    look(0)
+    assert judge.status()[0]["state"] == "waiting"
+    look(1, tail=("a line",))
+    assert judge.status()[0]["state"] == "good"
+
+
+@pytest.mark.parametrize("keys", [{"stall": 2.0}, {"buffer_full_in": 3}, {"variable": "W"}])
+def test_what_waits_for_a_stream_that_never_comes_is_blind(watched, frame, keys):
+    judge, look = watched(stream="surfac", **keys)
+    look(0, frames=(frame(key(0), "surface"),))
+    assert judge.status()[0]["state"] == "waiting"
+    (told,) = judge.blind({"surface"})
+    assert told.endswith("no frame of stream surfac came (there were: surface)")
+    assert judge.blind({"surface", "surfac"}) == []

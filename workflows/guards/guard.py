@@ -146,6 +146,11 @@ class Guard:
         return self.variable is not None or self.expression is not None
 
     @property
+    def of_streams(self) -> bool:
+        """Whether it needs frames of a stream to judge anything."""
+        return self.of_frames or self.stall is not None or self.buffer_full_in is not None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The variables that it looks at."""
         if self.expression is not None:

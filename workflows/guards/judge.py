@@ -7,7 +7,7 @@ of once, further breaches are counted, and it is told of again after it was good
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,10 +50,17 @@ class Judge:
                     if name in self.guards:
                         reading = reading_of(name, event, numbers)
                         self._series[name, reading.attempt].add(reading)
+                        self._begin_with(name, reading.error)
             elif event["event"] == "guard.tripped":
                 trips.append(trip_of(event))
                 self.told(trips[-1])
         return trips
+
+    def _begin_with(self, name: str, error: str) -> None:
+        """That a guard has looked, or tried to, when nothing else is known of it."""
+        standing = self.standings[name]
+        if standing.state == "waiting":
+            standing.state, standing.text = ("failed", error) if error else ("good", "")
 
     def told(self, trip: Trip) -> None:
         """A trip that was told before, by an earlier driver or by the sentinel."""
@@ -109,6 +116,10 @@ class Judge:
         for name, text in report.given_up.items():
             if name in self.guards:
                 remarks += self._fail(name, text)
+        if report.tail:  # a log guard without a hit has read the lines all the same
+            for name, guard in self.guards.items():
+                if guard.log is not None:
+                    self._begin_with(name, "")
         return remarks
 
     def _begin(self, attempt: int) -> None:
@@ -153,6 +164,19 @@ class Judge:
             return []
         standing.troubled = True
         return [Trouble(name, text)]
+
+    def blind(self, streams: Collection[str]) -> list[str]:
+        """A sentence on each guard that never looked, as no frame of its stream was among those
+        of ``streams``."""
+        told = []
+        for name, guard in self.guards.items():
+            stream = guard.stream or self._main
+            absent = not streams if stream is None else stream not in streams
+            if guard.of_streams and absent and self.standings[name].state == "waiting":
+                there = ", ".join(sorted(streams)) or "none"
+                what = f"no frame of stream {stream} came" if stream else "no frame came"
+                told.append(f'guard "{name}" never looked: {what} (there were: {there})')
+        return told
 
     def status(self) -> list[dict[str, Any]]:
         """How each guard stands, as JSON values."""

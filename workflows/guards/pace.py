@@ -36,6 +36,11 @@ class Pace:
     _looked: float | None = None
     _begun: bool = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether it has come at all."""
+        return self._begun
+
     def look(self, now: float, *, came: bool) -> tuple[float, float] | None:
         """Look once, with a monotonic clock; ``came`` says whether it came since the last look.
 

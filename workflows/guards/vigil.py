@@ -108,6 +108,8 @@ class Vigil:
                 what, kind = f"no frame{f' of {stream}' if stream else ''}", "stall"
                 came = bool(streams) if stream is None else stream in streams
             late = pace.look(now, came=came)
+            if not pace.begun:
+                continue  # what never came is not judged
             breach = None
             if late is not None:
                 silent, usual = late
