@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -85,3 +86,20 @@ def test_a_line_without_an_event_is_none(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_text('{"t": 1.0}\n{"event": "run.started"}\n')
     assert [event["event"] for event in read(path)] == ["run.started"]
+
+
+def test_text_without_utf8_is_kept_and_read_back(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    lines = Lines(path)
+    lines.append({"text": "a\udc80ä"})
+    lines.close()
+    assert [line["text"] for line in read_lines(path)] == ["a\udc80ä"]
+
+
+def test_a_line_too_deep_is_passed_over_and_a_pipe_holds_nobody_up(tmp_path):
+    path = tmp_path / "deep.jsonl"
+    path.write_text("[" * 100_000 + '\n{"n":1}\n')
+    assert list(read_lines(path)) == [{"n": 1}]
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(OSError, match="no regular file"):
+        list(read_lines(tmp_path / "pipe.jsonl"))

@@ -92,3 +92,55 @@ def test_a_folder_without_facts_is_no_run(run_dir):
 def test_jobs_have_folders_by_kind(run_dir):
     assert run_dir.job("attempt-2") == run_dir.path / "attempts" / "2"
     assert run_dir.job("step-real-1") == run_dir.path / "steps" / "step-real-1"
+
+
+def test_the_first_stop_stands_whoever_asks_later(run_dir):
+    guard = {"by": "guard", "text": "w > 60"}
+    run_dir.drop("stop-now", guard)
+    os.utime(run_dir.control / "stop-now", (1000, 1000))
+    run_dir.drop("stop")
+    assert run_dir.why() == guard
+    run_dir.clear_control()
+    run_dir.drop("stop-now")
+    run_dir.drop("stop", guard)
+    assert (run_dir.why(), run_dir.asked()) == ({}, "stop-now")
+    assert not (run_dir.control / "stop").exists()
+
+
+def test_a_guard_makes_a_persons_stop_quicker_and_it_stays_the_persons(run_dir):
+    run_dir.drop("stop")
+    os.utime(run_dir.control / "stop", (1000, 1000))
+    run_dir.drop("stop-now", {"by": "guard"})
+    assert (run_dir.asked(), run_dir.why()) == ("stop-now", {})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [os.mkdir, os.mkfifo, lambda path: path.write_text("[" * 100_000),
+     lambda path: path.write_text('{"by": "guard", "text": "' + "x" * (1 << 20) + '"}'),
+     lambda path: path.symlink_to("../run.json"), lambda path: path.write_bytes(b"\xff")],
+    ids=["folder", "pipe", "deep", "large", "link", "no-text"],
+)  # fmt: skip
+def test_what_is_no_stop_of_ours_tells_nothing_of_itself(run_dir, make):
+    write_json(run_dir.facts, {"by": "guard"})
+    make(run_dir.control / "stop")
+    assert run_dir.why() == {}
+
+
+def test_a_wish_follows_no_link(run_dir, tmp_path):
+    (run_dir.control / "stop").symlink_to(tmp_path / "made")
+    with pytest.raises(RunError, match="cannot write"):
+        run_dir.drop("stop")
+    run_dir.clear_control()
+    run_dir.control.rename(tmp_path / "elsewhere")
+    run_dir.control.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RunError, match="cannot write"):
+        run_dir.drop("stop-now")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_folder_in_the_place_of_a_stop_is_told(run_dir):
+    (run_dir.control / "stop").mkdir()
+    with pytest.raises(RunError, match=r"cannot take .*control/stop away"):
+        run_dir.clear_control()

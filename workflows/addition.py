@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
-import stat
 import time
 import uuid
 from collections.abc import Mapping
@@ -12,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import write_json
+from burstlens.durable import read_dropped, write_json
 from burstlens.errors import RecipeError
 from burstlens.run_dir import RunDir, facts_of
 from burstlens.workflows.history import History
@@ -21,8 +19,6 @@ from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import Source
 
 PATTERN = "add-*.json"
-LARGEST_BYTES = 1 << 20
-"""Of a file in ``control/``: anybody who may write there can drop one."""
 
 Added = list[tuple[MadeProduct, Mapping[str, Any]]]
 
@@ -48,15 +44,9 @@ class Addition:
 
 
 def read_addition(path: Path) -> Addition:
-    """What lies in a file that anybody may have dropped. Raises RecipeError, OSError."""
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_BYTES:
-        raise RecipeError(f"{path.name} is no file that `burstlens add` writes")
-    try:
-        value = json.loads(path.read_bytes())
-        products, all_frames = value["products"], value["all_frames"]
-    except (ValueError, TypeError, KeyError):
-        raise RecipeError(f"{path.name} is no file that `burstlens add` writes") from None
+    """What lies in a file that anybody may have dropped. Raises RecipeError."""
+    value = read_dropped(path) or {}
+    products, all_frames = value.get("products"), value.get("all_frames")
     if not isinstance(products, list) or not isinstance(all_frames, bool):
         raise RecipeError(f"{path.name} is no file that `burstlens add` writes")
     return Addition(tuple(products), all_frames, str(value.get("user", "")))

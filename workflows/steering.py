@@ -41,6 +41,9 @@ class Steering:
                 for request in sorted(self.run.control.glob(PATTERN)):
                     if request.name not in self._settled:
                         self._add(production, request)
+                        self._settled.add(request.name)
+                    self.journal.sync()
+                    request.unlink(missing_ok=True)
 
     def _look_at_pause(self, production: Production | None, *, over: bool) -> None:
         asked = self.run.pause.exists()
@@ -79,9 +82,6 @@ class Steering:
                 self.snapshot.note(f"product {product.name} is added")
             if products:
                 self._enter(production, tuple(product for product, _ in products))
-        self._settled.add(request.name)
-        self.journal.sync()
-        request.unlink(missing_ok=True)
 
     def _check(self, request: Path, addition: Addition) -> Added:
         products = check_addition(self.run, self.history, addition, request)

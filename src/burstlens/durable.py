@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+LARGEST_DROPPED_BYTES = 1 << 20
+"""Of a file in ``control/``: anybody who may write there can drop one."""
+
+
+def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
+    """``path`` to be read, never waiting for a pipe's writer. Raises OSError when it cannot be
+    opened or is no regular file, or when it is a link that is not to be followed."""
+    link = 0 if follow else os.O_NOFOLLOW
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | link)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return open(descriptor, "rb")
 
 
 def sync_folder(folder: Path) -> None:
@@ -27,7 +43,7 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8") as stream:
+        with part.open("w", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(text)
             if sync:
                 stream.flush()
@@ -47,9 +63,30 @@ def write_json(path: Path, value: Mapping[str, Any], *, sync: bool = True) -> No
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object in ``path``; None when there is no such file or it is not (yet) JSON."""
+    """The JSON object in ``path``; None when there is no such file or it is not (yet) JSON.
+
+    Raises OSError when it cannot be read or is no regular file.
+    """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        with open_regular(path) as stream:
+            return _object(stream.read())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_dropped(path: Path) -> dict[str, Any] | None:
+    """The JSON object in a small file that anybody may have dropped; None for anything else."""
+    try:
+        with open_regular(path, follow=False) as stream:
+            text = stream.read(LARGEST_DROPPED_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return _object(text) if len(text) <= LARGEST_DROPPED_BYTES else None
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

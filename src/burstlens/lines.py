@@ -10,11 +10,16 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from burstlens.durable import open_regular
+
 
 def read_lines(path: Path) -> Iterator[dict[str, object]]:
-    """The objects in order; a torn or foreign line is passed over, a missing file is empty."""
+    """The objects in order; a torn or foreign line is passed over, a missing file is empty.
+
+    Raises OSError when it cannot be read or is no regular file.
+    """
     try:
-        stream = path.open("rb")
+        stream = open_regular(path)
     except FileNotFoundError:
         return
     with stream:
@@ -23,7 +28,7 @@ def read_lines(path: Path) -> Iterator[dict[str, object]]:
                 return
             try:
                 value = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):
                 yield value
@@ -57,7 +62,9 @@ class Lines:
 
     def append(self, value: Mapping[str, object]) -> None:
         """Add one object; readers see it at once, it is on disk after :meth:`sync`."""
-        line = (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+        # A lone surrogate has no UTF-8; as an escape it is the same text in JSON.
+        line = text.encode(errors="backslashreplace")
         self._dirty = True
         try:
             written = os.write(self._descriptor, line)

@@ -10,13 +10,14 @@ LONGEST = 2000
 
 def printable(text: str) -> str:
     """``text`` on one line, without the control and format characters that move a cursor, set a
-    title or turn writing round; at most ``LONGEST`` characters.
+    title or turn writing round, and without lone surrogates, which no terminal takes; at most
+    ``LONGEST`` characters.
 
     >>> printable("done\\x1b[2J\\tnow")
     'done[2J now'
     """
     kept = (" " if sign.isspace() else sign for sign in text[: 2 * LONGEST])
-    clean = "".join(sign for sign in kept if unicodedata.category(sign) not in {"Cc", "Cf"})
+    clean = "".join(sign for sign in kept if unicodedata.category(sign) not in {"Cc", "Cf", "Cs"})
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
 
 

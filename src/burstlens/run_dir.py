@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import read_json, write_json
+from burstlens.durable import read_dropped, read_json, write_json
 from burstlens.errors import RunError
 from burstlens.nearness import did_you_mean
+
+_DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +128,21 @@ class RunDir:
         """
         try:
             self.control.mkdir(exist_ok=True)
-            if name == "resume-watching":
-                self.pause.unlink(missing_ok=True)
-            elif why is None:
-                (self.control / name).touch()
-            elif not (self.control / name).exists():
-                write_json(self.control / name, why)
+            if why is not None:
+                # The first stop stands; a guard's only ever makes it quicker.
+                if self.asked() not in ("stop-now", name):
+                    write_json(self.control / name, why)
+                return
+            # No link leads out: what is open stays the run's own folder, whoever owns it.
+            folder = os.open(self.control, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if name == "resume-watching":
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink("pause", dir_fd=folder)
+                else:
+                    os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))
+            finally:
+                os.close(folder)
         except OSError as error:
             raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
 
@@ -144,16 +155,21 @@ class RunDir:
 
     def why(self) -> dict[str, Any]:
         """What the first stop that was asked for tells of itself; empty for a person's."""
+        standing = []
         for name in ("stop", "stop-now"):
-            if (self.control / name).exists():
-                return read_json(self.control / name) or {}
-        return {}
+            # By the file server's clock alone, as nodes may differ.
+            with contextlib.suppress(OSError):
+                standing.append(((self.control / name).lstat().st_mtime_ns, name))
+        return read_dropped(self.control / min(standing)[1]) or {} if standing else {}
 
     def clear_control(self) -> None:
-        """Take the control files away, before a new attempt."""
+        """Take the control files away, before a new attempt. Raises RunError when one stays."""
         for name in ("stop-now", "stop", "frame-done"):
-            with contextlib.suppress(FileNotFoundError):
-                (self.control / name).unlink()
+            try:
+                (self.control / name).unlink(missing_ok=True)
+            except OSError as error:
+                place = self.control / name
+                raise RunError(f"cannot take {place} away: {error.strerror}") from error
 
     def sweep(self) -> None:
         """Delete what killed processes have left: staged products that nobody will publish and
