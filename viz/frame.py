@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ Window = Mapping[str, slice]
 """The part of each dimension that is wanted; dimensions not named are taken whole."""
 
 _PAUSES_S = (0.05, 0.2)
+_NEAR = "; did you mean"
 _TIME_NAMES = ("Time", "time")
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
@@ -134,8 +135,8 @@ class FrameReader:
 
             if is_derived(name):
                 return describe(self, name)
-            known = (*self.names, *DIAGNOSTICS)
-            raise FrameError(f"{self._name()} has no variable {name!r}{did_you_mean(name, known)}")
+            near = self._near(name, DIAGNOSTICS)
+            raise FrameError(f"{self._name()} has no variable {name!r}{near}")
         stored = self._tiles[0].data.variables[name]
         sizes = self.dimensions
         dimensions = tuple(d for d in stored.dimensions if d != self._time_dimension())
@@ -278,6 +279,18 @@ class FrameReader:
             kind = values.dtype if values.dtype.kind == "f" else np.float64
             values = np.ma.filled(values.astype(kind), np.nan)
         return np.asarray(values)
+
+    def _near(self, name: str, diagnostics: Iterable[str]) -> str:
+        """The end of a message on an unknown name: near names, else the file's own fields.
+
+        Only a file on WRF's dimensions can have diagnostics."""
+        sizes = self.dimensions
+        own = [known for known in self.names if known not in sizes and known not in _TIME_NAMES]
+        if {"south_north", "west_east"} <= sizes.keys():
+            near = did_you_mean(name, (*own, *diagnostics))
+            if near.startswith(_NEAR):
+                return near
+        return did_you_mean(name, own)
 
     def _time_dimension(self) -> str | None:
         for name, dimension in self._tiles[0].data.dimensions.items():

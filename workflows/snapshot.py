@@ -108,14 +108,20 @@ class Snapshot:
             self.state = "draining"
 
     def judge(self, jobs: Outcome) -> Outcome:
-        """The run's outcome: the jobs', unless a product could be made of no frame at all."""
+        """The run's outcome: the jobs', unless a product could be made of no frame at all.
+
+        One that was added to the running run only alarms: a slip in it must not cost the run.
+        """
         if jobs.state != "done":
             return jobs
         made = {key[0] for key in self.history.published if key not in self.history.holes}
         for product, reason in self.history.reasons.items():
-            if product not in made:
-                message = f"product {product} could be made of no frame: {reason}"
+            if product in made:
+                continue
+            message = f"product {product} could be made of no frame: {reason}"
+            if product not in self.history.added:
                 return Outcome("failed", 1, message)
+            self.alarm(message, product=product)
         return jobs
 
     def end(self, outcome: Outcome) -> None:

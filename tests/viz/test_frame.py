@@ -170,3 +170,23 @@ def test_the_start_of_the_model_is_known_from_a_wrf_file(katrina: Path, cf_volum
         assert frame.start == "20050828T000000"
     with open_frame([cf_volume()]) as frame:
         assert frame.start is None
+
+
+def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_where_they_can_be(
+    supercell: Path, tmp_path: Path
+):
+    path = tmp_path / "surface_000049.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("x", 3)
+        for name in ("x", "vx", "vy", "vz", "pgv"):
+            data.createVariable(name, "f4", ("x",))[:] = 1.0
+    for opened, name, told in (
+        (path, "vq", "; there are pgv, vx, vy, vz"),
+        (path, "slpp", "; there are pgv, vx, vy, vz"),
+        (path, "pgvv", "; did you mean pgv?"),
+        (supercell, "slpp", "; did you mean slp?"),
+        (supercell, "QRAINE", "; did you mean QRAIN?"),
+    ):
+        with open_frame([opened]) as frame, pytest.raises(FrameError) as wrong:
+            frame.variable(name)
+        assert str(wrong.value) == f"{opened.name} has no variable {name!r}{told}"
