@@ -21,6 +21,7 @@ from burstlens.cluster_configs.site import Site, choose
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
+from burstlens.heartbeat import driver_lives
 from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir, facts_of, runs_folder
 from burstlens.status import new_status
@@ -29,7 +30,6 @@ from burstlens.viz.live.page import write_page
 from burstlens.workflows.addition import table_of
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
-from burstlens.workflows.launch import lives
 from burstlens.workflows.launch_batch import BatchLauncher
 from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.provision import provision
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
 HEARTBEAT_OLD_S = 60.0
-"""Beyond this a driver on another host is taken for dead."""
+"""Beyond this a driver on another host is taken for dead, when its heartbeat stands still."""
+HEARTBEAT_LOOK_S = 5.0
 
 
 def create(
@@ -262,11 +263,11 @@ def driver_alive(run: RunDir, epoch: int) -> str | None:
     if "ticks" not in claim:  # killed as it made the claim; one that lives gives way to the next
         return None
     who = f"pid {claim['pid']} on {claim['host']}"
-    if claim["host"] == socket.gethostname():
-        return who if lives(claim["pid"], claim["ticks"]) else None
-    status = read_json(run.status) or {}
-    beat = status.get("driver", {}).get("heartbeat", 0.0)
-    return who if time.time() - beat < HEARTBEAT_OLD_S else None
+    told = (read_json(run.status) or {}).get("driver")
+    beat = told.get("heartbeat") if isinstance(told, dict) else 0.0
+    driver = {**claim, "heartbeat": beat}
+    alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
+    return who if alive else None
 
 
 @contextlib.contextmanager

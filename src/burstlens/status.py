@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import socket
-import time
-from pathlib import Path
 from typing import Any
 
 from burstlens import valid_time
 from burstlens.durable import read_json
 from burstlens.errors import RunError
+from burstlens.heartbeat import CONFIRM_S, driver_lives
 from burstlens.lines import read_lines
 from burstlens.printable import printable
 from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
 
 OVER = {"done", "failed", "stopped", "lost"}
-STALE_S = 15.0
 
 Status = dict[str, Any]
 
@@ -33,7 +30,11 @@ def status_of(name: str) -> Status:
 def _status(run: RunDir) -> Status:
     # A version before this one has not written every key.
     found = new_status(run) | (read_json(run.status) or {})
-    alive = _alive(found["driver"])
+    try:
+        over = found["state"] in OVER
+        alive = driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise RunError(f"{run.status} is no snapshot of a run: {error}") from error
     found["driver_alive"] = alive
     if not alive and found["state"] not in OVER:
         found["state"] = "lost"
@@ -77,23 +78,14 @@ def new_status(run: RunDir) -> Status:
     }
 
 
-def _alive(driver: dict[str, Any]) -> bool:
-    if driver.get("host") == socket.gethostname() and isinstance(driver.get("pid"), int):
-        try:
-            stat = Path(f"/proc/{driver['pid']}/stat").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            return False
-        state, *fields = stat.rpartition(")")[2].split()
-        # The start time tells it from a later process of the same number; a zombie drives nothing.
-        return state != "Z" and int(fields[18]) == driver.get("ticks")
-    return bool(time.time() - float(driver.get("heartbeat", 0.0)) < STALE_S)
-
-
 def rows() -> list[dict[str, Any]]:
     """One row for each run: id, state, frames, title; the newest first."""
     found = []
     for run in all_runs():
-        status = _status(run)
+        try:
+            status = status_of(str(run.path))
+        except RunError as error:  # it hides no other one
+            status = {"state": "unreadable", "frames": {"ready": 0}, "title": str(error)}
         found.append(
             {
                 "run": run.id,
@@ -218,11 +210,13 @@ def text(status: Status) -> str:
     """A snapshot as lines of text."""
     lines = [f"{status['run']}: {status['state']}"]
     outcome = status.get("outcome") or {}
-    lines += [f"  {outcome[key]}" for key in ("message", "line") if outcome.get(key)]
+    lines += [
+        f"  {printable(str(outcome[key]))}" for key in ("message", "line") if outcome.get(key)
+    ]
     if status.get("hint"):
         lines.append(f"  {status['hint']}")
     lines += aligned(facts(status))
-    lines += [f"  ! {alarm['text']}" for alarm in status["alarms"][-3:]]
+    lines += [f"  ! {printable(alarm['text'])}" for alarm in status["alarms"][-3:]]
     lines += [f"  {step}" for step in next_steps(status)]
     return "\n".join(lines)
 

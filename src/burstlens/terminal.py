@@ -76,7 +76,7 @@ class View:
             key = f"{alarm['t']} {alarm['text']}"
             if key not in self._said:
                 self._said.add(key)
-                self.console.print(f"! {alarm['text']}", markup=False, soft_wrap=True)
+                self.console.print(f"! {printable(alarm['text'])}", markup=False, soft_wrap=True)
         now = time.monotonic()
         state = f"state {status['state']}"
         if now >= self._next_line or state not in self._said:
@@ -115,8 +115,13 @@ def screen(status: Status, width: int) -> RenderableType:
         table.add_row("model", ProgressBar(total=1.0, completed=fraction, width=50))
     for label, told in facts(status):
         table.add_row("" if label == "model" and fraction is not None else label, _told(told))
-    events = Text("\n".join(status["events"][-5:]), style="dim", overflow="ellipsis", no_wrap=True)
-    title = Text(f"{status['title']} · {status['run']}")
+    events = Text(
+        "\n".join(printable(event) for event in status["events"][-5:]),
+        style="dim",
+        overflow="ellipsis",
+        no_wrap=True,
+    )
+    title = Text(printable(f"{status['title']} · {status['run']}"))
     return Panel(
         Group(table, Text(), events),
         title=title,

@@ -31,7 +31,8 @@ def list_runs(as_json: JsonOpt = False) -> None:
     width = max((len(row["run"]) for row in found), default=0)
     for row in found:
         frames = counted(row["frames"], "frame")
-        say(f"{row['run']:<{width}}  {row['state']:<9} {frames:>12}  {printable(row['title'])}")
+        run, title = printable(row["run"]), printable(row["title"])
+        say(f"{run:<{width}}  {row['state']:<9} {frames:>12}  {title}")
 
 
 @app.command(rich_help_panel=PANEL, epilog="Example: burstlens status last --json")

@@ -1,0 +1,79 @@
+"""A driver on another host, whose clock may be wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from burstlens.durable import write_json
+from burstlens.heartbeat import driver_lives
+from burstlens.status import rows, status_of, text
+
+BEATS = """
+import pathlib, sys, time
+from burstlens.durable import write_json
+while True:
+    driver = {"host": "elsewhere", "heartbeat": time.time() + float(sys.argv[2])}
+    write_json(pathlib.Path(sys.argv[1]), {"state": "running", "driver": driver}, sync=False)
+    time.sleep(0.3)
+"""
+
+
+@pytest.fixture
+def other(run_dir, monkeypatch):
+    """The run directory of a driver on another host; its heartbeat is off by some seconds."""
+    monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
+    write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
+    return run_dir
+
+
+def tell(run, off, **more):
+    driver = {"host": "elsewhere", "heartbeat": time.time() + off}
+    write_json(run.status, {"state": "running", "driver": driver} | more)
+    return driver
+
+
+@pytest.mark.parametrize("off", [-3600, -20, 0, 3600])
+def test_a_driver_lives_while_its_heartbeat_changes_whatever_its_clock(other, off):
+    tell(other, off)
+    driver = subprocess.Popen([sys.executable, "-c", BEATS, str(other.status), str(off)])
+    try:
+        assert status_of("storm-1")["state"] == "running"
+    finally:
+        driver.kill()
+        driver.wait()
+
+
+@pytest.mark.parametrize("off", [-60, 600])
+def test_one_whose_heartbeat_stands_still_is_dead_also_when_its_clock_was_ahead(other, off):
+    assert not driver_lives(other, tell(other, off), confirm_s=0.5)
+
+
+@pytest.mark.parametrize("status", [{"driver": 3}, {"state": []}, {"driver": {"heartbeat": "x"}}])
+def test_a_run_that_cannot_be_read_hides_no_other(other, status):
+    broken = other.path.with_name("broken")
+    broken.mkdir()
+    write_json(broken / "run.json", {"created": 0.0})
+    write_json(broken / "status.json", status)
+    tell(other, 0)
+    states = {row["run"]: row["state"] for row in rows()}
+    assert states == {"broken": "unreadable", "storm-1": "running"}
+
+
+def test_a_pipe_in_the_place_of_the_sentinels_file_holds_nobody_up(other):
+    tell(other, -1e6)
+    os.mkfifo(other.sentinel)
+    assert [row["state"] for row in rows()] == ["unreadable"]
+
+
+def test_what_a_status_tells_moves_no_cursor(other):
+    tell(other, 0, outcome={"message": "a\x1b[2Jb\ud800"}, alarms=[{"text": "c\x1b[2Jd"}])
+    said = text(status_of("storm-1"))
+    assert "a[2Jb" in said
+    assert "c[2Jd" in said
+    assert "\x1b" not in said
+    said.encode()
