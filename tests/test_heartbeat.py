@@ -53,7 +53,21 @@ def test_one_whose_heartbeat_stands_still_is_dead_also_when_its_clock_was_ahead(
     assert not driver_lives(other, tell(other, off), confirm_s=0.5)
 
 
-@pytest.mark.parametrize("status", [{"driver": 3}, {"state": []}, {"driver": {"heartbeat": "x"}}])
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"driver": 3},
+        {"state": []},
+        {"driver": {"heartbeat": "x"}},
+        {"driver": None},
+        {"products": {"a": {}}},
+        {"latency_s": {"p50": 1}},
+        {"buffer": {"name": 1}},
+        {"ledger": {}},
+        {"alarms": [1]},
+    ],
+    ids=str,
+)
 def test_a_run_that_cannot_be_read_hides_no_other(other, status):
     broken = other.path.with_name("broken")
     broken.mkdir()

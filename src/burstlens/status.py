@@ -22,19 +22,20 @@ def status_of(name: str) -> Status:
     """The snapshot of a run; ``driver_alive`` says whether it is live. Raises RunError."""
     run = open_run_dir(name)
     try:
-        return _status(run)
+        found = _status(run)
+        text(found)  # what cannot be told is no snapshot of ours
     except OSError as error:
         raise RunError(f"cannot read {error.filename}: {error.strerror}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{run.status} is no snapshot of a run: {error!r}") from error
+    return found
 
 
 def _status(run: RunDir) -> Status:
     # A version before this one has not written every key.
     found = new_status(run) | (read_json(run.status) or {})
-    try:
-        over = found["state"] in OVER
-        alive = driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise RunError(f"{run.status} is no snapshot of a run: {error}") from error
+    over = found["state"] in OVER
+    alive = driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
     found["driver_alive"] = alive
     if not alive and found["state"] not in OVER:
         found["state"] = "lost"
