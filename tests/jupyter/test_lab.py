@@ -141,3 +141,16 @@ def test_the_view_is_live_while_a_cell_runs(lab, own_runs):
     expect(waiting).to_have_text("[*]:")
     has(view, r"2 of 2(?!\d)")
     expect(waiting).to_have_text("[*]:")
+
+
+@pytest.mark.slow
+def test_the_view_is_live_when_all_cells_are_run_at_once(lab, own_runs):
+    page = lab.open(OPEN, SHOW.format(allow=False), "run.wait()")
+    run_cell(page, 0)
+    start(own_runs, SLOW_S)
+    page.get_by_text("Run", exact=True).first.click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    view = page.locator(".burstlens")
+    waiting = page.locator(".jp-Notebook .jp-CodeCell").nth(2).locator(".jp-InputPrompt")
+    has(view, r"2 of 2(?!\d)")
+    expect(waiting).to_have_text("[*]:")

@@ -3,7 +3,8 @@ import { isLine } from "./source.js";
 
 const ANSWER_MS = 10_000;
 const FIRST_ANSWER_MS = 3_000;
-const GIVEN_UP_MS = 60_000;
+const ASK_AGAIN_MS = 2_000;
+const ASK_AGAIN_MOST_MS = 60_000;
 const HELD_URLS = 32; // the view holds what it has decoded
 const NOTEBOOK_HEIGHT = "720px";
 
@@ -80,8 +81,10 @@ class Kernel {
 /**
  * A run that a notebook's kernel reads; `model` is anywidget's, `run` null or a neighbour's id.
  *
- * While a cell runs, a kernel without subshells answers late: the question is then left standing,
- * so that they do not pile up. Without a kernel the view shows what was kept with the notebook.
+ * While a cell runs, a kernel without subshells answers late: questions are then asked again ever
+ * more rarely, so that they do not pile up. Asked again they are, since JupyterLab sends the first
+ * one before it has a subshell: with "Run All" that one waits behind every cell that follows.
+ * Without a kernel the view shows what was kept with the notebook.
  */
 export class WidgetSource {
   #model;
@@ -92,6 +95,7 @@ export class WidgetSource {
   #status = null;
   #mayStop = false;
   #question = null;
+  #patience = ASK_AGAIN_MS;
   #heardAt = null;
   #kept = null;
   #urls = new Map();
@@ -104,7 +108,9 @@ export class WidgetSource {
 
   async poll() {
     const now = performance.now();
-    if (this.#question === null || now - this.#question.since > GIVEN_UP_MS) {
+    const late = this.#question !== null && now - this.#question.since >= this.#patience;
+    if (late) this.#patience = Math.min(2 * this.#patience, ASK_AGAIN_MOST_MS);
+    if (this.#question === null || late) {
       const content = { ask: "poll", run: this.#run, offset: this.#offset, stamp: this.#stamp };
       this.#question = { since: now, answer: this.#kernel.request(content) };
     }
@@ -113,6 +119,7 @@ export class WidgetSource {
       const given = await within(this.#question.answer, limit);
       if (given === null) return this.#silence();
       this.#question = null;
+      this.#patience = ASK_AGAIN_MS;
       const found = this.#take(given[0]);
       return given[0].more ? joined(found, await this.poll()) : found;
     } catch (error) {
@@ -138,7 +145,8 @@ export class WidgetSource {
       const since = this.#heardAt.toLocaleTimeString("en-GB");
       return this.#nothing(`The kernel is busy or gone, silent since ${since}.`);
     }
-    const why = "No kernel answers: this is what the notebook kept. Run the cell to see it live.";
+    const why = "No kernel answers yet: it is busy with another cell, or there is none. This is " +
+      "what the notebook kept; where there is none, run the cell to see it live.";
     if (this.#kept !== null || this.#run !== null) return this.#nothing(why);
     this.#kept = this.#model.get("kept") ?? {};
     this.#status = this.#kept.status ?? null;

@@ -48,6 +48,7 @@ class Dashboard(anywidget.AnyWidget):
         self._serving = False
         self._kept_at = 0.0
         self._keep()
+        self._answer_where_asked()
         self.on_msg(self._heard)
 
     def close(self) -> None:
@@ -65,6 +66,18 @@ class Dashboard(anywidget.AnyWidget):
         bundle, metadata = found
         text = f"dashboard of {self._run.id}"
         return {**bundle, "text/plain": text, "text/html": card(self._run)}, metadata
+
+    def _send(self, msg: Any, buffers: Any = None) -> None:
+        super()._send(msg, buffers)
+        self._answer_where_asked()
+
+    def _answer_where_asked(self) -> None:
+        """Let ipykernel take questions in the subshell that JupyterLab sends them to.
+
+        Since 7.4 it takes them where the comm was last spoken on: here the main shell, in which
+        they would wait for the cells that run.
+        """
+        vars(self.comm or self).pop("_reply_subshell_id", None)
 
     def _heard(self, _: object, request: Any, __: object) -> None:
         """In the kernel's own thread: only note what is asked."""
