@@ -184,8 +184,8 @@ def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_
         (path, "vq", "; there are pgv, vx, vy, vz"),
         (path, "slpp", "; there are pgv, vx, vy, vz"),
         (path, "pgvv", "; did you mean pgv?"),
-        (supercell, "slpp", "; did you mean slp?"),
-        (supercell, "QRAINE", "; did you mean QRAIN?"),
+        (supercell, "slpp", "; did you mean slp or ISLTYP?"),
+        (supercell, "T22", "; did you mean T2 or TH2?"),
     ):
         with open_frame([opened]) as frame, pytest.raises(FrameError) as wrong:
             frame.variable(name)
