@@ -77,7 +77,8 @@ class Dashboard(anywidget.AnyWidget):
         Since 7.4 it takes them where the comm was last spoken on: here the main shell, in which
         they would wait for the cells that run.
         """
-        vars(self.comm or self).pop("_reply_subshell_id", None)
+        with contextlib.suppress(AttributeError):
+            del self.comm._reply_subshell_id
 
     def _heard(self, _: object, request: Any, __: object) -> None:
         """In the kernel's own thread: only note what is asked."""
