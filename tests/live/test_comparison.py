@@ -86,6 +86,42 @@ def test_a_run_that_is_not_there_is_said(two, watched):
 
 
 @pytest.mark.parametrize("two", ["serve"], indirect=True)
+def test_the_unique_start_of_a_runs_name_is_enough_and_another_name_is_said(two):
+    name = two.get_by_label("Compare with run")
+    name.fill("nowhere")
+    two.keyboard.press("Enter")
+    expect(two.locator(".comparer")).to_contain_text("There is no run nowhere")
+    expect(two.locator(".glass")).to_have_attribute("data-mode", "off")
+    name.fill("oth")
+    two.keyboard.press("Enter")
+    expect(name).to_have_value("other")
+    expect(two.locator(".theirs")).to_have_text("other")
+    expect(two.get_by_role("slider", name="Valid time")).to_be_focused()
+
+
+def test_a_picture_without_its_counterpart_is_not_shown_as_a_difference(made, greys, ways_to, page):
+    for name, count in (("made", 2), ("other", 1)):
+        run = made(name, title=name)
+        for number in range(count):
+            run.publish(number, greys[0])
+        run.feed.write(force=True)
+        run.tell(state="done")
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    page.get_by_label("Compare with run").fill("other")
+    page.keyboard.press("Enter")
+    glass, word = page.locator(".glass"), page.locator(".word")
+    expect(word).to_have_text("No picture of other at this time")
+    expect(glass).to_have_attribute("data-mode", "off")
+    page.get_by_label("How to compare").select_option("difference")
+    expect(glass).to_have_attribute("data-mode", "without")
+    expect(page.locator("canvas.first")).to_be_hidden()
+    page.locator(".timeline").focus()
+    page.keyboard.press("Home")
+    expect(glass).to_have_attribute("data-mode", "difference")
+    expect(word).to_have_text("")
+
+
+@pytest.mark.parametrize("two", ["serve"], indirect=True)
 def test_the_server_tells_which_other_runs_there_are(two):
     name = two.get_by_label("Compare with run")
     name.blur()

@@ -80,7 +80,7 @@ def test_every_control_is_reached_by_tab_and_has_a_name(eight, ways, page, await
     for _ in range(30):
         page.keyboard.press("Tab")
         met.add(page.evaluate(FOCUSED))
-    wanted = {"Stop…", "Add view", "Light or dark", "Hold", "Open", "One back (←)", "Newest"}
+    wanted = {"Stop…", "Light or dark", "Hold", "Open", "One back (←)", "Newest"}
     assert wanted | {"Valid time", "Compare with run", "Speed of playing"} <= met
     assert "" not in met
 
@@ -155,6 +155,58 @@ def test_magnifying_is_linked_between_pictures_and_undone(eight, ways, page, gre
     page.keyboard.press("0")
     page.wait_for_timeout(200)
     assert [canvas.screenshot() for canvas in both.all()] == before
+
+
+def test_products_stand_in_the_recipes_order_and_can_be_added_until_all_are_shown(
+    eight, ways, new_page, greys, await_frame
+):
+    for product in ("a_late_one", "u10"):
+        eight.publish(7, greys[0], product=product)
+    order = {
+        name: {"kind": "map", "published": 1, "failed": 0} for name in ("u10", "t2", "a_late_one")
+    }
+    eight.tell(products=order)
+    page = new_page(viewport={"width": 1400, "height": 900}).page
+    page.goto(ways.serve("made"))
+    choices = page.get_by_role("combobox", name="Product")
+    expect(choices).to_have_count(2)
+    assert [choice.input_value() for choice in choices.all()] == ["u10 · d01", "t2 · d01"]
+    add = page.get_by_role("button", name="Add view")
+    add.click()
+    expect(choices).to_have_count(3)
+    assert choices.last.input_value() == "a_late_one · d01"
+    expect(add).to_be_disabled()
+    expect(add).to_have_attribute("title", "Every picture is shown already")
+
+
+def test_a_long_title_is_whole_while_the_run_goes_on(eight, ways, new_page):
+    progress = {"time": "t00000007.000", "fraction": 0.3, "eta_s": 146, "speed": 0.0913}
+    title = "An earthquake crosses a basin"
+    eight.tell(title=title, run="a-run-with-a-long-name-20261121-095418-cc13", progress=progress,
+               paused=False)  # fmt: skip
+    page = new_page(viewport={"width": 1400, "height": 900}).page
+    page.goto(ways.serve("made"))
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(title)
+    assert heading.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
+def test_what_a_phone_tells_of_a_stopped_run_wraps(eight, ways, new_page):
+    run = "a-run-with-a-long-name-20261121-095418-cc13-and-more"
+    eight.tell(run=run, state="stopped", outcome={"message": "stopped, as asked"})
+    page = new_page(viewport={"width": 420, "height": 850}).page
+    page.goto(ways.serve("made"))
+    command = page.locator(".notice code")
+    expect(command).to_have_text(f"burstlens resume {run}")
+    box = command.bounding_box()
+    assert box["x"] + box["width"] <= 420
+
+
+def test_nothing_more_can_be_asked_of_a_run_that_stops(eight, ways, page):
+    eight.tell(state="stopping", paused=False)
+    page.goto(ways.serve("made", "--allow-stop"))
+    expect(page.get_by_role("button", name="Stop…")).to_be_disabled()
+    expect(page.get_by_role("button", name="Pause pictures")).to_be_disabled()
 
 
 def test_a_phone_sees_the_picture_without_scrolling_sideways(eight, ways, new_page, await_frame):

@@ -43,6 +43,7 @@ export class Series {
 export class Album {
   /** Grows with each change. */
   version = 0;
+  #order = [];
 
   constructor() {
     this.#forget();
@@ -77,7 +78,12 @@ export class Album {
     fill.push(number(line.fill) ? line.fill : NaN);
   }
 
-  /** Series that are pictures, by name. */
+  /** Put the series in the order of these products' names: the recipe's, added ones last. */
+  order(products) {
+    this.#order = products;
+  }
+
+  /** Series that are pictures, in order. */
   get pictures() {
     return this.#sorted().filter((series) => series.isPicture);
   }
@@ -88,7 +94,9 @@ export class Album {
   }
 
   #sorted() {
-    return [...this.series.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const place = ({ product }) => (this.#order.indexOf(product) + 1) || Infinity;
+    return [...this.series.values()].sort((a, b) =>
+      place(a) < place(b) || (place(a) === place(b) && a.id < b.id) ? -1 : 1);
   }
 
   /** The valid time of what was published last at a Unix second, or null. */

@@ -47,6 +47,11 @@ class Comparison {
     }
   }
 
+  /** Whether there is such a run, as far as it was read. */
+  get found() {
+    return this.status !== null || this.album.series.size > 0;
+  }
+
   close() {
     this.#closed = true;
     this.pictures.close();
@@ -61,6 +66,8 @@ export class Comparer {
   #changed;
   #blinking = null;
   #run = "";
+  #wanted = "";
+  #trouble = "";
   #choices = element("datalist", { id: "runs" });
   #name = element("input", {
     type: "text", placeholder: "another run", "aria-label": "Compare with run", autocomplete: "off",
@@ -71,26 +78,52 @@ export class Comparer {
   #end = element("button", { type: "button", className: "small", hidden: true }, "End");
   #why = element("span", { className: "why" });
 
-  constructor(source, changed) {
+  /** `changed()` asks for a new drawing, `entered()` is called when a name was entered by key. */
+  constructor(source, changed, entered) {
     this.#source = source;
     this.#changed = changed;
     this.#name.setAttribute("list", "runs");
     this.#name.addEventListener("focus", () => this.#list());
-    this.#name.addEventListener("change", () => this.#choose(this.#name.value.trim()));
+    this.#name.addEventListener("change", () => this.#find(this.#name.value.trim()));
+    this.#name.addEventListener("keydown", ({ key }) => {
+      if (key === "Enter") setTimeout(entered); // once it has been told as a change
+    });
     this.#mode.addEventListener("change", () => this.#setMode(this.#mode.value));
     this.#end.addEventListener("click", () => this.#choose(""));
     this.element = element("div", { className: "comparer" },
       element("label", {}, "Compare with ", this.#name), this.#choices, this.#mode, this.#end, this.#why);
   }
 
-  async #list() {
+  /** The other runs, or null where nobody tells which there are. */
+  async #others() {
     const runs = await this.#source.others().catch(() => null);
-    const others = (runs ?? []).filter(({ run }) => run !== this.#run);
-    this.#choices.replaceChildren(...others.map(({ run, state, title }) =>
+    return runs?.filter(({ run }) => run !== this.#run) ?? null;
+  }
+
+  async #list() {
+    const others = await this.#others();
+    this.#choices.replaceChildren(...(others ?? []).map(({ run, state, title }) =>
       element("option", { value: String(run) }, `${title}, ${state}`)));
   }
 
+  /** Choose a run by its name or, where the runs are known, by the unique start of it. */
+  async #find(name) {
+    this.#wanted = name;
+    const others = name ? await this.#others() : null;
+    if (this.#wanted !== name) return; // another one was entered meanwhile
+    const ids = others?.map(({ run }) => String(run)) ?? [name];
+    if (name === this.#run) return this.#choose(name); // with itself: nothing differs
+    const fit = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name));
+    if (fit.length === 1) return this.#choose(fit[0]);
+    this.#choose("");
+    this.#name.value = name;
+    this.#trouble = fit.length ? `${fit.length} runs begin with ${name}.` : `There is no run ${name} beside this one.`;
+    this.#changed();
+  }
+
   #choose(run) {
+    this.#wanted = run;
+    this.#trouble = "";
     this.current?.close();
     this.current = run ? new Comparison(run, this.#source.open({ run }), this.#changed) : null;
     this.#name.value = run;
@@ -118,12 +151,17 @@ export class Comparer {
     this.#changed();
   }
 
+  /** The other run once it has been found, else null. */
+  get shown() {
+    return this.current?.found ? this.current : null;
+  }
+
   /** `run` is the one that is shown. */
   show(run) {
     this.#run = run;
     const { current } = this;
     const lost = current && !current.status && current.why;
-    say(this.#why, lost ? `No run ${current.run} can be read beside this one.` : "");
+    say(this.#why, lost ? `No run ${current.run} can be read beside this one.` : this.#trouble);
   }
 
   close() {

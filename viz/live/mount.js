@@ -60,7 +60,7 @@ class View {
     this.#lens = new Lens(changed);
     this.#pictures = new Pictures(source, changed);
     this.#wall = new Wall(this.#lens, changed);
-    this.#comparer = new Comparer(source, changed);
+    this.#comparer = new Comparer(source, changed, () => this.#timeline.element.focus());
     this.#transport = new Transport(this.#player, changed);
     this.#measures = new Measures();
     this.#stop = new Stop(source);
@@ -86,6 +86,9 @@ class View {
   #notes;
   #timeline;
   #masthead;
+  #more = element("button", {
+    type: "button", onclick: () => this.#wall.more(this.#album),
+  }, "Add view");
   #help = keyHelp();
   #root;
   #host;
@@ -97,9 +100,7 @@ class View {
     this.#root = element("div", { className: "live", tabIndex: -1 });
     this.#masthead = new Masthead([
       this.#stop.pause, this.#stop.button,
-      element("button", {
-        type: "button", title: "Show one more product", onclick: () => this.#wall.more(this.#album),
-      }, "Add view"),
+      this.#more,
       themeButton(this.#root),
       sign("whole", "Full screen (F)", () => this.#fullScreen()),
       sign("help", "Keys (?)", () => this.#help.showModal()),
@@ -138,6 +139,7 @@ class View {
     this.#status = found.status;
     this.#why = found.live ? found.why : `${found.why || "Not reachable."} What is shown is from before.`;
     this.#album.take(found);
+    this.#album.order(Object.keys(found.status?.products ?? {}));
     this.#pulse.hear(found.status);
     this.#marks = marksOf(found.status, this.#album);
     this.#told(found.status, standing(found.status, this.#pulse).state);
@@ -173,9 +175,11 @@ class View {
     player.offer(lists, `${album.version}:${series.map((one) => one.id)}`);
     const state = {
       status, album, player, marks, pictures: this.#pictures, source: this.source,
-      run: status?.run ?? "", comparison: this.#comparer.current, chosen: this.#chosen,
+      run: status?.run ?? "", comparison: this.#comparer.shown, chosen: this.#chosen,
     };
     this.#ready = this.#wall.show(state);
+    this.#more.disabled = this.#wall.isWhole(album);
+    this.#more.title = this.#more.disabled ? "Every picture is shown already" : "Show one more product";
     this.#transport.show(player);
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
     this.#masthead.show(status, standing(status, this.#pulse), this.#why, marks);

@@ -102,7 +102,7 @@ export class Pane {
   }
 
   #compare(comparison, other, run) {
-    const mode = comparison?.mode ?? "off";
+    const mode = shownMode(comparison, other);
     set(this.#glass, { "data-mode": mode });
     this.#second.show(other ? comparison.pictures.get(other) : null, this.#lens);
     const style = this.#second.element.style;
@@ -111,9 +111,9 @@ export class Pane {
     this.#handle.style.left = `${100 * this.#split}%`;
     set(this.#handle, { "aria-valuenow": Math.round(100 * this.#split) });
     const both = mode === "difference" || mode === "difference-8";
-    say(this.#mine, mode === "off" || (mode === "blink" && comparison.lit) ? "" : both
+    say(this.#mine, mode === "off" || mode === "without" || (mode === "blink" && comparison.lit) ? "" : both
       ? `| ${run} − ${comparison.run} |` : run);
-    say(this.#theirs, mode === "off" || both || (mode === "blink" && !comparison.lit)
+    say(this.#theirs, mode === "off" || mode === "without" || both || (mode === "blink" && !comparison.lit)
       ? "" : comparison.run);
   }
 
@@ -159,6 +159,13 @@ export class Pane {
       move(this.#split + by);
     });
   }
+}
+
+/** One picture alone must not pass for a difference, nor for two halves. */
+function shownMode(comparison, other) {
+  if (!comparison) return "off";
+  if (other) return comparison.mode;
+  return { split: "off", difference: "without", "difference-8": "without" }[comparison.mode] ?? comparison.mode;
 }
 
 function rangeOf({ min, max, nan, units }) {

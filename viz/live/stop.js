@@ -11,6 +11,7 @@ export class Stop {
   #source;
   #run = "";
   #paused;
+  #asking = false;
   #only = element("p", {}, "From here this run can only be looked at. These are the commands to type:");
   #told = element("p", { className: "told", role: "alert" });
   #buttons = [];
@@ -41,6 +42,9 @@ export class Stop {
     this.button.hidden = over;
     const able = this.#source.ask !== null;
     this.pause.hidden = over || !able || typeof this.#paused !== "boolean";
+    const stopping = status?.state === "stopping";
+    this.button.disabled = stopping;
+    this.pause.disabled = stopping || this.#asking;
     say(this.pause, this.#paused ? "Go on watching" : "Pause pictures");
     this.#only.hidden = able;
     for (const button of this.#buttons) button.hidden = !able;
@@ -78,13 +82,13 @@ export class Stop {
   }
 
   async #togglePause() {
-    this.pause.disabled = true;
+    this.pause.disabled = this.#asking = true;
     try {
       await this.#source.ask(this.#paused ? "resume-watching" : "pause");
     } catch (error) {
       this.#open();
       say(this.#told, `It could not be asked: ${error.message}`);
     }
-    this.pause.disabled = false;
+    this.#asking = false; // the next status enables it
   }
 }

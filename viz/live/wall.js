@@ -28,7 +28,12 @@ export class Wall {
   /** Show one more product: the first that is not shown yet. */
   more(album) {
     this.#touched = true;
-    this.#add(this.#next(album)?.id ?? this.#panes.at(-1)?.seriesId);
+    this.#add(this.#next(album).id);
+  }
+
+  /** Whether every product that is a picture is shown. */
+  isWhole(album) {
+    return this.#next(album) === undefined;
   }
 
   #next(album) {
