@@ -80,7 +80,10 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     from burstlens.workflows.history import replay
 
     run = _going_on(name)
-    source = Path(os.path.expanduser(file)).resolve()
+    given = Path(os.path.expanduser(file))
+    if given.exists() and not given.is_file():  # its parts are looked for beside a file
+        raise RecipeError(f"{file} is no file; write the [[product]] tables to one")
+    source = given.resolve()
     addition = Addition(tuple(_tables(source)), all_frames)
     products = check_addition(run, replay(read(run.journal)), addition, source)
     names = tuple(str(entry["name"]) for entry in addition.products)
@@ -108,19 +111,18 @@ def _going_on(name: str) -> RunDir:
 
 
 def _tables(source: Path) -> list[dict[str, object]]:
-    from burstlens.nearness import did_you_mean
     from burstlens.workflows.recipe_file import parse
 
     table = parse(source)
-    for key in table:
-        if key != "product":
-            raise RecipeError(
-                f"{source}: {key}: only [[product]] tables can be added to a run"
-                + (did_you_mean(key, ["product"]) if key != "parameters" else "")
-            )
+    wrong = []
+    others = [key for key in table if key != "product"]
+    if others:
+        wrong.append(f"only [[product]] tables can be added to a run, not {', '.join(others)}")
     entries = table.get("product")
     if not isinstance(entries, list) or not entries:
-        raise RecipeError(f"{source} has no [[product]] table")
+        wrong.append("there is no [[product]] table")
+    if wrong:
+        raise RecipeError(f"{source}: {'; '.join(wrong)}")
     return entries
 
 

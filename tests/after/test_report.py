@@ -106,6 +106,19 @@ def test_nothing_that_a_run_says_becomes_markup_and_nothing_is_loaded(page):
     assert "\x1b" not in seen.text
 
 
+def test_a_trip_stands_among_the_alarms_and_its_place_has_units(page):
+    place = {"index": {"y": 24, "x": 20}, "x": 8000.0, "y": 9600.0, "xy_units": "m"}
+    trip = {"event": "guard.tripped", "guard": "fast", "text": "vx = 0.2", "place": place}
+
+    def change(run):
+        with (run / "journal.jsonl").open("a") as journal:
+            journal.write(json.dumps({"t": 1e9, "driver": 1} | trip) + "\n")
+
+    seen = page("done", change)
+    assert "grid y 24, x 20; x 8000 m, y 9600 m" in seen.text
+    assert "guard fast: vx = 0.2" in seen.text.partition("Alarms and requests")[2]
+
+
 def test_what_is_missing_or_torn_is_passed_over(page):
     def change(place):
         for path in (place / "products" / "w").iterdir():

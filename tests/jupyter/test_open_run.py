@@ -135,11 +135,11 @@ def test_a_run_that_is_going_on_is_read_on_waited_for_stopped_and_freed(own_runs
     before = run.frames
     assert run.wait(30, published=1)["state"] == "running"
     assert run.wait(0.3)["state"] == "running"
-    assert run.stop(now=True)
+    assert run.stop(now=True) == "live is asked to stop now"
     status = run.wait(60)
     assert (status["state"], status["outcome"]["exit_code"]) == ("stopped", 4)
     assert len(before) == 1  # a table does not change under its reader
-    assert run.stop() is False
+    assert run.stop() == "live is over already: stopped"
     with pytest.raises(RunError, match="not home"):
         run.free()
     assert run.free(discard=True).startswith("freed ")

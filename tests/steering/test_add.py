@@ -23,7 +23,7 @@ def live(standing):
         (standing.folder / name).write_text(text)
         return standing.call("add", "live", name, *words)
 
-    add.folder = standing.folder
+    add.folder, add.call = standing.folder, standing.call
     add.run = standing.runs / "live"
     yield add
     assert list((add.run / "control").iterdir()) == []
@@ -110,14 +110,28 @@ def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("title = 'x'", "only [[product]] tables can be added to a run"),
-        ("", "has no [[product]] table"),
+        (
+            "title = 'x'\n[buffer]\n[[product]]\nname = 'u'\nkind = 'map'\nvariable = 'U'\n",
+            "odd.toml: only [[product]] tables can be added to a run, not title, buffer\n",
+        ),
+        (
+            "title = 'x'",
+            "can be added to a run, not title; there is no [[product]] table\n",
+        ),
+        ("", "there is no [[product]] table"),
         ("[[product", "is not TOML"),
     ],
 )
 def test_a_file_that_is_no_list_of_products_is_refused(live, text, told):
     done = live("odd.toml", text)
     assert (done.returncode, told in done.stderr) == (1, True), done.stderr
+
+
+def test_a_pipe_is_refused(live):
+    os.mkfifo(live.folder / "pipe")
+    done = live.call("add", "live", "pipe")
+    told = "burstlens: pipe is no file; write the [[product]] tables to one\n"
+    assert (done.returncode, done.stderr) == (1, told)
 
 
 def test_a_file_that_a_product_needs_must_be_there_and_replace_none_of_the_runs(live):

@@ -162,24 +162,27 @@ def _warnings(story: Story, status: dict[str, Any]) -> list[Element]:
         ]  # fmt: skip
         heads = ("at", "guard", "what", "frame", "where", "then")
         parts[-1].append(table(heads, trips))
-    other = [mark for mark in story.marks if mark.kind != "trip"]
-    if other:
-        rows = [[_utc(mark.t), mark.text] for mark in other[:MOST_ROWS]]
-        more = len(other) - MOST_ROWS
+    if story.marks:
+        rows = [[_utc(mark.t), mark.text] for mark in story.marks[:MOST_ROWS]]
+        more = len(story.marks) - MOST_ROWS
         note = [element("p", f"and {more} more in the journal")] if more > 0 else []
         parts.append(section("Alarms and requests", table(("at", "what"), rows), *note))
     return parts
 
 
 def _place(place: object) -> str:
+    """``grid y 24, x 20; x 8000 m, y 9600 m``: the index, then the coordinates with units."""
     if not isinstance(place, dict):
         return ""
     index = place.get("index")
-    told = [f"{name} {value}" for name, value in index.items()] if isinstance(index, dict) else []
-    for name, value in place.items():
-        if name != "index":
-            told.append(f"{name} {value:.5g}" if isinstance(value, float) else f"{name} {value}")
-    return ", ".join(told)
+    grid = [f"{name} {value}" for name, value in index.items()] if isinstance(index, dict) else []
+    near = []
+    for name in ("lon", "lat", "x", "y", "z"):
+        if isinstance(place.get(name), int | float):
+            units = place.get({"x": "xy_units", "y": "xy_units", "z": "z_units"}.get(name, ""), "")
+            near.append(f"{name} {place[name]:.5g} {units}".rstrip())
+    parts = (f"grid {', '.join(grid)}" if grid else "", ", ".join(near))
+    return "; ".join(part for part in parts if part)
 
 
 def _products(run: Run, story: Story) -> Element:

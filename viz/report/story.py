@@ -94,7 +94,7 @@ _SPANS = {
 }  # fmt: skip
 _MARKS = {
     "alarm": ("alarm", "{text}"),
-    "guard.tripped": ("trip", "{guard}: {text}"),
+    "guard.tripped": ("trip", "guard {guard}: {text}"),
     "frame.damaged": ("alarm", "damaged frame {stream} {time}: {reason}"),
     "viewing.ended": ("alarm", "viewing block: {reason}"),
     "control.received": ("control", "asked to {control}"),

@@ -15,6 +15,7 @@ from burstlens.index import product_path, published
 from burstlens.opened.picture import is_picture, picture_type, read_picture
 from burstlens.opened.run import Run
 from burstlens.run_dir import all_runs
+from burstlens.status import OVER
 
 STATUS_PERIOD_S = 0.5
 BATCH_BYTES = 500_000
@@ -133,6 +134,8 @@ class Answers:
             run.resume_watching()
         elif what not in ("stop", "stop-now"):
             raise RunError(f"nothing is known by {what!r}")
-        elif not run.stop(now=what == "stop-now"):
+        elif run.status["state"] in OVER - {"lost"}:
             raise RunError(f"{run.id} is over already: {run.status['state']}")
+        else:
+            run.stop(now=what == "stop-now")
         return {}, []

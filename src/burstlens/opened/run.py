@@ -137,16 +137,17 @@ class Run:
         except OSError as error:
             raise _unreadable(path, error) from error
 
-    def stop(self, *, now: bool = False) -> bool:
-        """Ask the run to stop, as ``burstlens stop``; False when it is over already.
+    def stop(self, *, now: bool = False) -> str:
+        """Ask the run to stop, as ``burstlens stop``; what came of it, also when it is over already.
 
         The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s.
         Works with a dead driver too. Raises RunError where the control folder cannot be written.
         """
-        if self.status["state"] in OVER - {"lost"}:
-            return False
+        state = self.status["state"]
+        if state in OVER - {"lost"}:
+            return f"{self.id} is over already: {state}"
         self.directory.drop("stop-now" if now else "stop")
-        return True
+        return f"{self.id} is asked to stop{' now' if now else ''}"
 
     def pause(self) -> None:
         """Ask for no more products until :meth:`resume_watching`; the model goes on.
