@@ -35,6 +35,7 @@ class Added:
     new: tuple[str, ...]
     taken: bool
     gone: dict[str, int]
+    all_frames: bool = False
 
     def text(self) -> str:
         """In a sentence."""
@@ -43,7 +44,8 @@ class Added:
         names = ", ".join(self.new)
         if not self.taken:
             return f"{names}: handed to {self.run}, whose driver adds it as soon as it can"
-        told = f"{self.run} makes {names} from now on"
+        earlier = ", and of the earlier frames that are still on the buffer"
+        told = f"{self.run} makes {names} from now on{earlier if self.all_frames else ''}"
         lost = max(self.gone.values(), default=0)
         return f"{told}; {lost} frames are no longer on the buffer" if lost else told
 
@@ -98,7 +100,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
         raise RunError(f"cannot write to {run.control}: {error.strerror}") from error
     answers = _await_answer(run, request)
     gone = {str(event["product"]): int(str(event["gone"])) for event in answers}
-    return Added(run.id, names, new, bool(answers), gone)
+    return Added(run.id, names, new, bool(answers), gone, all_frames)
 
 
 def _going_on(name: str) -> RunDir:

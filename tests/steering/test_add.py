@@ -49,7 +49,9 @@ def test_products_added_at_once_are_made_once(steered, kill):
         assert (case.folder / "calls" / "killed").exists()
         case.finish()
     else:
-        assert "r makes u from now on\n" in case.said()
+        earlier = "and of the earlier frames that are still on the buffer"
+        assert f"r makes u from now on, {earlier}\n" in case.said()
+        assert "r makes mine from now on\n" in case.said()
         assert case.wait(driver).code == 0
 
     refused = {event["request"]: event["reason"] for event in case.events("product.refused")}

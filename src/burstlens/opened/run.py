@@ -138,7 +138,7 @@ class Run:
             raise _unreadable(path, error) from error
 
     def stop(self, *, now: bool = False) -> str:
-        """Ask the run to stop, as ``burstlens stop``; what came of it, also when it is over already.
+        """Ask the run to stop, as ``burstlens stop``; what came of it, also when it is over.
 
         The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s.
         Works with a dead driver too. Raises RunError where the control folder cannot be written.
