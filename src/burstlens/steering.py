@@ -123,7 +123,7 @@ def _tables(source: Path) -> list[dict[str, object]]:
     entries = table.get("product")
     if not isinstance(entries, list) or not entries:
         wrong.append("there is no [[product]] table")
-    if wrong:
+    if wrong or not isinstance(entries, list):
         raise RecipeError(f"{source}: {'; '.join(wrong)}")
     return entries
 
