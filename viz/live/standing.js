@@ -7,7 +7,7 @@ const BY_A_GUARD = 3;
 
 /**
  * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
- * "good" or "bad"; `command` is what a person may type, or "".
+ * "good", "warn" or "bad"; `command` is what a person may type, or "".
  */
 export function standing(status, pulse) {
   if (!status) return { state: "reading", tone: "quiet", sentence: "Reads the run.", command: "" };
@@ -46,7 +46,7 @@ function ended(status, told) {
   const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
   const wrong = status.state === "failed" || outcome.exit_code === BY_A_GUARD;
-  return told(wrong ? "bad" : "quiet", `${why}${took}${saved}`,
+  return told(wrong ? "bad" : "warn", `${why}${took}${saved}`,
     `burstlens resume ${status.run}`);
 }
 
