@@ -86,6 +86,7 @@ def test_output_of_an_earlier_run_is_told_from_inputs(name, left):
         ("awm: compiling kernels", LogLine("phase", "compiling")),
         ("awm: compiled in 12.3 s", LogLine("phase", "running")),
         ("awm: error: no room", LogLine("trouble", "no room")),
+        ("awm: stopped by SIGTERM at step 184", None),  # the run's outcome tells who asked
         (
             "awm: done, 2400 steps in 61.2 s, 84.9 Mpoint/s",
             LogLine("end", "done, 2400 steps in 61.2 s, 84.9 Mpoint/s"),

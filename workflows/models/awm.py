@@ -93,8 +93,6 @@ class Awm:
             return LogLine("phase", "running")
         if text.startswith("error: "):
             return LogLine("trouble", text.removeprefix("error: "))
-        if text.startswith("stopped by "):
-            return LogLine("trouble", text)
         if text.startswith("done, "):
             return LogLine("end", text)
         return None
