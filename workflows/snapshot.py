@@ -52,6 +52,7 @@ class Snapshot:
         self._progress: Progress | None = None
         self._production: Production | None = None
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
+        self._asked_late = 0.0
         self._last: dict[str, Any] | None = None
         self._reasons: dict[str, str] = {}
         self._attempt = 0
@@ -68,9 +69,13 @@ class Snapshot:
     def published(self, event: Event) -> None:
         """A product is published."""
         clock: Any = event["clock"]
-        if clock.get("written"):
+        if clock.get("written") and clock.get("detected", 0.0) >= self._asked_late:
             self._latency.append(float(event["t"]) - clock["written"])  # type: ignore[arg-type]
         self._last = {key: event[key] for key in ("product", "stream", "time", "name", "t")}
+
+    def ask_late(self) -> None:
+        """Products of frames that were found so far are asked for now: their age is no latency."""
+        self._asked_late = time.time()
 
     def failed(self, failure: Failure) -> None:
         """A product could not be made of a frame."""

@@ -60,6 +60,7 @@ class Steering:
         if asked != self.history.paused:
             self.journal.append("control.received", control="pause" if asked else "resume-watching")
             self.snapshot.note("watching is paused" if asked else "watching goes on")
+            self.snapshot.ask_late()
 
     def _add(self, production: Production, request: Path) -> None:
         try:
@@ -80,6 +81,8 @@ class Steering:
                     user=addition.user,
                 )
                 self.snapshot.note(f"product {product.name} is added")
+                if addition.all_frames:
+                    self.snapshot.ask_late()
             if products:
                 self._enter(production, tuple(product for product, _ in products))
 

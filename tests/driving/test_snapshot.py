@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from burstlens.workflows.history import History
@@ -31,3 +33,19 @@ def test_an_added_product_that_could_be_made_of_no_frame_only_alarms(snapshot):
     (alarm,) = snapshot.alarms
     assert alarm["text"] == "product typo could be made of no frame: no variable 'vq'"
     assert alarm["product"] == "typo"
+
+
+def test_products_of_frames_found_before_a_request_are_no_latency(snapshot):
+    def publish(written, detected):
+        clock = {"written": written, "detected": detected}
+        names = dict.fromkeys(("product", "stream", "time", "name"), "x")
+        snapshot.published({"clock": clock, "t": detected + 1.0, **names})
+
+    begin = time.time()
+    publish(begin, begin)
+    assert snapshot.value()["latency_s"]["last"] == 1.0
+    snapshot.ask_late()
+    publish(begin - 90.0, begin - 89.0)
+    assert snapshot.value()["latency_s"]["p95"] == 1.0
+    publish(begin + 100.0, begin + 102.0)
+    assert snapshot.value()["latency_s"]["p95"] == 3.0
