@@ -22,9 +22,9 @@ def drive(run: RunDir, *, as_json: bool) -> int:
     from burstlens.terminal import View
     from burstlens.workflows.run import execute
 
-    if not as_json:
-        say(f"run {run.id}\npictures arrive in {run.products}")
     view = View()
+    if not as_json:
+        view.say(f"run {run.id}\npictures arrive in {run.products}")
 
     def tick(snapshot: Snapshot) -> None:
         if not as_json:

@@ -53,6 +53,10 @@ class View:
         if self._live is not None and not self._lost:
             self._live.stop()
 
+    def say(self, text: str) -> None:
+        """Print lines before the live view. Nobody needs to read them: the run goes on."""
+        self.console.print(text, markup=False, soft_wrap=True)
+
     def show(self, status: Status) -> None:
         """Show one snapshot. A terminal that has gone away is no error."""
         if self._lost:
