@@ -60,7 +60,7 @@ def left(tmp_path):
     journal.append("buffer.created", **place, name="", owned=True)
     journal.close()
     status = {
-        "run": "storm-1", "title": "Storm", "state": "failed", "frames": {"ready": 0},
+        "run": "storm-1", "title": "Storm", "state": "failed", "frames": {"ready": 0, "damaged": 0},
         "driver": {"host": socket.gethostname(), "pid": 0, "heartbeat": time.time() - 60},
     }  # fmt: skip
     run.status.write_text(json.dumps(status))

@@ -17,7 +17,10 @@ def change(run, **fields):
 
 
 def rows(server):
-    return {row["run"]: row for row in server.ask("/runs.json").json}
+    answer = server.ask("/runs.json")
+    if answer.status == 503:  # a busy machine: the page asks again as well
+        return {}
+    return {row["run"]: row for row in answer.json}
 
 
 def await_rows(server, holds):
