@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -103,3 +104,14 @@ def test_a_mark_leaves_out_the_lines_without_it(path):
 )
 def test_only_finite_numbers_are_numbers(value, is_number):
     assert number(value) == (value if is_number else None)
+
+
+def test_a_pipe_in_the_place_of_the_file_is_refused_and_not_waited_for(path):
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="no regular file"):
+        read_stretch(path)
+
+
+def test_a_line_nested_too_deep_is_foreign(path):
+    path.write_bytes(text({"n": 1}) + b"[" * 100_000 + b"\n" + text({"n": 2}))
+    assert read_stretch(path).lines == [{"n": 1}, {"n": 2}]

@@ -107,6 +107,13 @@ def test_the_first_stop_stands_whoever_asks_later(run_dir):
     assert not (run_dir.control / "stop").exists()
 
 
+def test_of_guards_that_ask_at_once_the_first_stands(run_dir, monkeypatch):
+    monkeypatch.setattr(type(run_dir), "asked", lambda self: None)  # as both of them found it
+    run_dir.drop("stop", {"by": "guard", "text": "first"})
+    run_dir.drop("stop", {"by": "guard", "text": "second"})
+    assert run_dir.why()["text"] == "first"
+
+
 def test_a_guard_makes_a_persons_stop_quicker_and_it_stays_the_persons(run_dir):
     run_dir.drop("stop")
     os.utime(run_dir.control / "stop", (1000, 1000))

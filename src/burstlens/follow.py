@@ -12,6 +12,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from burstlens.durable import open_regular
+
 Line = dict[str, Any]
 ALL_BYTES = 1 << 62
 
@@ -36,10 +38,11 @@ def read_stretch(
     """The objects from ``offset`` on, until about ``limit`` bytes are read.
 
     A torn last line is left for the next look, a foreign one is passed over, and so is one
-    without the bytes ``mark``, unparsed. A missing file is empty. Raises OSError.
+    without the bytes ``mark``, unparsed. A missing file is empty. Raises OSError, also for
+    what is no regular file.
     """
     try:
-        stream = path.open("rb")
+        stream = open_regular(path)
     except FileNotFoundError:
         return Stretch([], 0, fresh=True, more=False)
     kept: list[bytes] = []
@@ -79,7 +82,7 @@ def _objects(lines: list[bytes]) -> list[Line]:
     try:
         with uncollected():
             values = json.loads(b"[" + b",".join(lines) + b"]")
-    except ValueError:
+    except (ValueError, RecursionError):
         values = [_value(line) for line in lines]
     return [value for value in values if isinstance(value, dict)]
 
@@ -100,7 +103,7 @@ def uncollected() -> Iterator[None]:
 def _value(line: bytes) -> object:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -6,13 +6,14 @@ The only thing that driver, viewing block, supervisor and people share.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import read_dropped, read_json, write_json
+from burstlens.durable import read_dropped, read_json
 from burstlens.errors import RunError
 from burstlens.nearness import did_you_mean
 
@@ -126,13 +127,10 @@ class RunDir:
         ``why`` tells who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
         a person does. A file that stands there already keeps what it tells.
         """
+        if why is not None and self.asked() in ("stop-now", name):
+            return  # a guard's stop only ever makes one quicker
         try:
             self.control.mkdir(exist_ok=True)
-            if why is not None:
-                # The first stop stands; a guard's only ever makes it quicker.
-                if self.asked() not in ("stop-now", name):
-                    write_json(self.control / name, why)
-                return
             # No link leads out: what is open stays the run's own folder, whoever owns it.
             folder = os.open(self.control, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
@@ -140,7 +138,7 @@ class RunDir:
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink("pause", dir_fd=folder)
                 else:
-                    os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))
+                    _drop(name, why, folder)
             finally:
                 os.close(folder)
         except OSError as error:
@@ -186,6 +184,19 @@ class RunDir:
         for path in left:
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def _drop(name: str, why: Mapping[str, Any] | None, folder: int) -> None:
+    """Make the file, or leave the one that stands: of two at once the first stands as well."""
+    try:
+        descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)
+    except FileExistsError:
+        if why is None:
+            os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))  # or what stands is no file
+        return
+    with open(descriptor, "wb") as stream:
+        # It asks for the stop from its first moment, and also where a full disk takes no more.
+        stream.write(json.dumps(why).encode() if why is not None else b"")
 
 
 def runs_folder() -> Path:

@@ -71,12 +71,9 @@ class Shelf:
     def status(self, run: str) -> Status:
         """The run's snapshot. Raises OSError, RunError."""
         found = self.run_dir(run)
-        if found.status.is_symlink() or (found.status.exists() and not found.status.is_file()):
+        if found.status.is_symlink():
             raise RunError(f"{found.status} is no file")
-        try:
-            return status_of(str(found.path))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{found.status} is no snapshot of a run: {error!r}") from error
+        return status_of(str(found.path))
 
     def run_dir(self, run: str) -> RunDir:
         """The directory of a run that is served. Raises OSError."""
@@ -94,7 +91,7 @@ class Shelf:
             runs = all_runs(self.folder)
         found = []
         for run in runs:
-            with contextlib.suppress(OSError, RunError, KeyError, TypeError, AttributeError):
+            with contextlib.suppress(OSError, RunError):
                 found.append(self._row(run))
         return found
 
@@ -142,7 +139,7 @@ class Shelf:
 def _objects(tail: bytes) -> Iterator[Line]:
     """The JSON objects among the lines of a file's end, the first of which may be torn."""
     for line in tail.splitlines():
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             value = json.loads(line)
             if isinstance(value, dict):
                 yield value
