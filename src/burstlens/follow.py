@@ -16,6 +16,7 @@ from burstlens.durable import open_regular
 
 Line = dict[str, Any]
 ALL_BYTES = 1 << 62
+BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +47,24 @@ def read_stretch(
     except FileNotFoundError:
         return Stretch([], 0, fresh=True, more=False)
     kept: list[bytes] = []
-    more = False
     with stream:
         began = at = _line_start(stream.fileno(), offset)
         stream.seek(began)
-        for line in stream:
-            if not line.endswith(b"\n"):
-                break
-            more = at - began >= limit
-            if more:
-                break
-            at += len(line)
-            if mark in line:
-                kept.append(line)
+        whole = True
+        while whole and at - began < limit:
+            lines = stream.readlines(min(BLOCK_BYTES, limit - (at - began)))
+            whole = bool(lines) and lines[-1].endswith(b"\n")
+            if lines and not whole:
+                del lines[-1]
+            at += sum(map(len, lines))
+            kept += [line for line in lines if mark in line]
+        more = whole and stream.readline().endswith(b"\n")
     return Stretch(_objects(kept), at, fresh=began == 0, more=more)
 
 
 def number(value: Any) -> float | None:
     """A value of such an object when it is a finite number, else None: lines may be foreign."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-        return value
-    return None
+    return value if type(value) in (int, float) and isfinite(value) else None
 
 
 def _line_start(descriptor: int, offset: int) -> int:

@@ -68,17 +68,16 @@ class Run:
     @property
     def frames(self) -> Frames:
         """The frames so far, with what is published of each."""
-        try:
-            stretch = self._journal.look()
-        except OSError as error:
-            raise _unreadable(self.directory.journal, error) from error
-        if stretch.fresh:
-            self._frames = []
-        known = ("frame.ready", "frame.damaged")
-        self._frames += [line for line in stretch.lines if line.get("event") in known]
-        entries = self._published()
         with uncollected():
-            return frames_of(self._frames, entries)
+            try:
+                stretch = self._journal.look()
+            except OSError as error:
+                raise _unreadable(self.directory.journal, error) from error
+            if stretch.fresh:
+                self._frames = []
+            known = ("frame.ready", "frame.damaged")
+            self._frames += [line for line in stretch.lines if line.get("event") in known]
+            return frames_of(self._frames, self._published())
 
     @property
     def products(self) -> Products:
