@@ -39,7 +39,8 @@ class Context:
     file tells). ``limits`` are the frozen colour limits, ``size`` the pixels of the series'
     pictures so far, for a placeholder to have the same. ``files`` is the folder that holds the
     functions and scripts shipped with the run. A command is ended when the file ``cancel``
-    appears. ``marks`` are what guards found in the frame.
+    appears. ``marks`` are what guards found in the frame. ``state`` is where a chained product
+    writes its state, see :class:`Wants`.
     """
 
     run: str
@@ -55,6 +56,39 @@ class Context:
     version: str = ""
     cancel: Path | None = None
     marks: tuple[Mark, ...] = ()
+    state: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What a product needs beside its frame, which waits for it.
+
+    ``chained``: frames are made in order of valid time, one at a time. ``frame.previous`` is the
+    state that the product wrote for the newest frame before this one (None: there is none), and
+    ``make`` writes this one's as ``context.state``: a small file of any form, kept with the run,
+    so that a resume and a restart of the model go on from it.
+
+    ``follows``: names of chained products, of the same stream; ``frame.followed`` holds their
+    newest states up to this valid time. ``beside``: streams; ``frame.beside`` holds their newest
+    frames up to this valid time that are still there. What there is not is not in these mappings.
+    """
+
+    chained: bool = False
+    follows: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.chained or bool(self.follows or self.beside)
+
+
+def wants(kind: ProductKind, options: Any) -> Wants:
+    """What a product of that kind needs: its ``chained``, ``follows`` and ``beside``, if any."""
+    found = {
+        name: getattr(kind, name)(options)
+        for name in ("chained", "follows", "beside")
+        if hasattr(kind, name)
+    }
+    return Wants(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +108,8 @@ class ProductKind(Protocol):
 
     ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
     this kind takes beside the common ones; it raises ValueError where they do not go together.
-    A kind may also have ``preload()``, which imports what it needs before its first frame comes.
+    A kind may also have ``preload()``, which imports what it needs before its first frame comes,
+    and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of :class:`Wants`.
     """
 
     name: ClassVar[str]

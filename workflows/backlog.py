@@ -17,6 +17,7 @@ from burstlens.viz.product import Context
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.history import History
 from burstlens.workflows.limits import Freezing
+from burstlens.workflows.needs import Needs
 from burstlens.workflows.recipe import MadeProduct
 from burstlens.workflows.tasks import Order, damage_frame
 
@@ -54,12 +55,15 @@ class Backlog:
     under_way: int = 0
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     _times: dict[str, list[str]] = field(default_factory=dict)
+    needs: Needs = field(init=False)
     _count: int = 0
     _inspecting: set[tuple[str, str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
             self._times.setdefault(stream, []).append(valid)
+        self.needs = Needs(self._times)
+        self.needs.enter(self.products)
         self._await_limits(self.products)
 
     def _await_limits(self, products: Iterable[MadeProduct]) -> None:
@@ -71,6 +75,7 @@ class Backlog:
     def enter(self, products: Sequence[MadeProduct]) -> None:
         """From now on order these products as well."""
         self.products = (*self.products, *products)
+        self.needs.enter(products)
         self._await_limits(products)
 
     def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
@@ -81,9 +86,12 @@ class Backlog:
         ]
         inspects = self._is_to_inspect(frame)
         for product in wanting:
+            self.needs.expect(product.name, frame)
+        for product in wanting:
             order = self._order(product, frame)
-            first = self._inspecting_too(order) if inspects else order
-            inspects = False
+            first = order
+            if inspects and not self.needs.waits(product.name):
+                first, inspects = self._inspecting_too(order), False
             if product.name in self.freezing:
                 self.held.setdefault(product.name, []).append(Work("produce", order))
                 self._push(Work("measure", first))
@@ -163,6 +171,10 @@ class Backlog:
         return replace(order, context=replace(order.context, limits=limits)) if limits else order
 
     def _push(self, work: Work) -> None:
+        if work.what == "placeholder" or self.needs.admit(work):
+            self._go(work)
+
+    def _go(self, work: Work) -> None:
         # Negative digits: a heap gives the smallest, and the newest frame is wanted. What guards
         # ride on goes before all that does not judge a frame.
         newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
@@ -179,8 +191,12 @@ class Backlog:
             yield self._sent(self.inspections.pop())
         if self.history.paused:
             return
+        for work in self.needs.freed():
+            self._push(work)
+        for work in self.needs.next():
+            self._go(work)
         while self.later and self.later[0][0] <= now:
-            self._push(heapq.heappop(self.later)[2])
+            self._go(heapq.heappop(self.later)[2])
         while self.waiting and self.under_way < slots:
             yield self._sent(heapq.heappop(self.waiting)[2])
 
@@ -240,7 +256,7 @@ class Backlog:
         """Whether a frame's range is still being looked for."""
         if not self.freezing:
             return False
-        pending = [work for _, _, work in self.waiting] + [work for _, _, work in self.later]
+        pending = [work for _, _, work in (*self.waiting, *self.later)] + self.needs.waiting
         return any(work.what == "measure" for work in pending)
 
     @property
@@ -248,7 +264,7 @@ class Backlog:
         """Orders that are not settled."""
         held = sum(len(works) for works in self.held.values())
         waiting = len(self.waiting) + len(self.later) + len(self.inspections)
-        return waiting + held + self.under_way
+        return waiting + held + len(self.needs.waiting) + self.under_way
 
     @property
     def empty(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.journal import Event
+from burstlens.workflows.states import States
 
 Key = tuple[str, str, str]
 """Product, stream, valid time: what is published exactly once."""
@@ -54,6 +55,7 @@ class History:
     reasons: dict[str, str] = field(default_factory=dict)
     """Why a product last failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    states: States = field(default_factory=States)
     paused: bool = False
     """Whether products are not to be made for now."""
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -181,6 +183,9 @@ def _published(history: History, event: Event) -> None:
         history.holes.discard(key)
     history.standing[product] += (key not in history.holes) - stood
     history.product_bytes += _int(event.get("bytes", 0))
+    state = event.get("state")
+    if isinstance(state, Mapping):
+        history.states.note(*key, str(state["name"]))
 
 
 def _failed(history: History, event: Event) -> None:

@@ -57,7 +57,9 @@ class Production:
         self.buffer = buffer
         start = recipe.model.facts(recipe.inputs).start
         self.guarding = guarding
-        self.space = Space(recipe, history, buffer, guarded=self._is_guarded)
+        self.space = Space(
+            recipe, history, buffer, guarded=self._is_guarded, beside=self._is_beside
+        )
         self.publisher = Publisher(run, journal, history, start, self.space.fill)
         cancel = run.control / "stop-now"
         context = Context(
@@ -88,6 +90,9 @@ class Production:
     def _is_guarded(self, frame: Frame) -> bool:
         return bool(self.backlog.watching(frame))
 
+    def _is_beside(self, frame: Frame) -> bool:
+        return self.backlog.needs.keeps(frame)
+
     def take(self, report: Report) -> None:
         """Journal what the watcher found and order its products."""
         for frame in report.frames:
@@ -106,7 +111,7 @@ class Production:
                 self.snapshot.alarm(f"damaged frame {damage.time or damage.paths}: {damage.reason}")
             self.backlog.add_damage(damage)
         self._open_files = {name for unit in report.cursor.open for name in unit.files}
-        self._no_more = report.ended
+        self._no_more = self.backlog.needs.ended = report.ended
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
         """Make these products as well, of each frame on the buffer that they do not pass over."""
@@ -182,6 +187,8 @@ class Production:
         if self._receipts:
             for event in self.publisher.publish(self._receipts):
                 self.snapshot.published(event)
+            for receipt in self._receipts:
+                self._settled(receipt)
             self._receipts.clear()
         while self._failures:
             failure = self._failures[0]
@@ -197,12 +204,17 @@ class Production:
                 reason=failure.reason,
             )
             self.snapshot.failed(failure)
-            self._failures.pop(0)
+            self._settled(self._failures.pop(0))
         self.publisher.flush()
+
+    def _settled(self, about: Receipt | Failure) -> None:
+        self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
 
     def submit(self, now: float) -> None:
         """Hand the next work to the viewing block."""
         for work in self.backlog.take(now, self._slots):
+            needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
+            work.order = replace(work.order, needed=needed)
             urgent = work.order.inspects
             if work.what == "measure":
                 self.graph.view("work", work, tasks.measure, self.buffer, work.order, urgent=urgent)

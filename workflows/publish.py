@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from burstlens.durable import sync_folder, write_whole
 from burstlens.journal import Event, Journal
 from burstlens.journal import read as read_journal
 from burstlens.lines import HeldLines, read_lines
-from burstlens.model import Receipt
+from burstlens.model import Receipt, State
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
@@ -61,12 +62,14 @@ class Publisher:
         """
         for key, event in list(self._history.publishing.items()):
             receipt = _receipt(event)
-            final = self._run.products / receipt.name
-            incoming = self._run.products / receipt.incoming
-            if _is(final, receipt):
+            state = receipt.state
+            kept = state is None or self._stands(state) or self._waits(state)
+            if kept and self._stands(receipt):
+                self._put(state)
                 self._note(receipt)
-            elif _is(incoming, receipt):
-                self._rename(receipt)
+            elif kept and self._waits(receipt):
+                self._put(state)
+                self._put(receipt)
                 self._note(receipt)
             else:
                 self._history.publishing.pop(key)  # it is made again
@@ -97,7 +100,9 @@ class Publisher:
         for receipt in sorted(receipts, key=lambda receipt: -receipt.attempt):
             key = (receipt.product, receipt.stream, receipt.time)
             if max(self._history.published.get(key, 0), given.get(key, 0)) >= receipt.attempt:
-                remove(self._run.products / receipt.incoming)
+                for part in (receipt, receipt.state):
+                    if part is not None:
+                        remove(self._run.products / part.incoming)
             else:
                 given[key] = receipt.attempt
                 fresh.append(receipt)
@@ -105,16 +110,25 @@ class Publisher:
             self._journal.append("product.publishing", **_fields(receipt))
         self._journal.sync()
         for receipt in fresh:
-            self._rename(receipt)
+            self._put(receipt.state)  # first: whoever finds the product finds its state
+            self._put(receipt)
         return [self._note(receipt) for receipt in fresh]
 
-    def _rename(self, receipt: Receipt) -> None:
-        incoming = self._run.products / receipt.incoming
-        final = self._run.products / receipt.name
+    def _stands(self, part: Receipt | State) -> bool:
+        return _is(self._run.products / part.name, part)
+
+    def _waits(self, part: Receipt | State) -> bool:
+        return _is(self._run.products / part.incoming, part)
+
+    def _put(self, part: Receipt | State | None) -> None:
+        if part is None:
+            return
+        incoming = self._run.products / part.incoming
+        final = self._run.products / part.name
         try:
             os.replace(incoming, final)
         except FileNotFoundError:
-            if _is(final, receipt):  # a try before this one got as far
+            if _is(final, part):  # a try before this one got as far
                 return
             final.parent.mkdir(exist_ok=True)
             os.replace(incoming, final)
@@ -193,18 +207,23 @@ def _fields(receipt: Receipt) -> dict[str, object]:
         "crc32": receipt.crc32,
         "clock": dict(receipt.clock),
         "facts": dict(receipt.facts),
+        **({"state": asdict(receipt.state)} if receipt.state is not None else {}),
     }
 
 
 def _receipt(event: Event) -> Receipt:
-    values = {name: event[name] for name in Receipt.__dataclass_fields__}
-    return Receipt(**values)  # type: ignore[arg-type]
+    values: dict[str, Any] = {
+        name: event[name] for name in Receipt.__dataclass_fields__ if name in event
+    }
+    if "state" in values:
+        values["state"] = State(**values["state"])
+    return Receipt(**values)
 
 
-def _is(path: Path, receipt: Receipt) -> bool:
+def _is(path: Path, part: Receipt | State) -> bool:
     try:
-        if path.stat().st_size != receipt.bytes:
+        if path.stat().st_size != part.bytes:
             return False
-        return checksum(path).crc32 == receipt.crc32
+        return checksum(path).crc32 == part.crc32
     except FileNotFoundError:
         return False

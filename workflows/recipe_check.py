@@ -10,7 +10,7 @@ from typing import Any
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
-from burstlens.viz.product import product_kinds
+from burstlens.viz.product import product_kinds, wants
 from burstlens.viz.script import check_relative
 from burstlens.workflows import models
 from burstlens.workflows.check_table import Faults, read_table
@@ -73,6 +73,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
     guards = [
         read_table(Guard, entry, path, faults) for path, entry in _entries(table, "guard", faults)
     ]
+    _check_needs([product for product in made if product is not None], faults)
     if faults.found or simulation is None or model is None or buffer is None or stage_out is None:
         return None
     return Recipe(
@@ -179,6 +180,26 @@ def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
                 except ValueError as error:
                     faults.add(f"simulation.{key}", f"{error}, got {pattern!r}")
     return simulation, model
+
+
+def _check_needs(made: Sequence[MadeProduct], faults: Faults) -> None:
+    known = {product.name: (product, wants(product.kind, product.options)) for product in made}
+    chains = [name for name, (_, needs) in known.items() if needs.chained]
+    for name, (product, needs) in known.items():
+        for other in needs.follows:
+            if other not in chains:
+                hint = did_you_mean(other, chains)
+                what = f'follows "{other}", which is no product that goes from frame to frame{hint}'
+            elif known[other][1].follows:
+                what = f'follows "{other}", which itself follows another product'
+            elif known[other][0].common.stream != product.common.stream:
+                what = f'follows "{other}", which is made of another stream'
+            else:
+                continue
+            faults.add(f"product.{name}", what)
+        if needs.chained and product.kind.wants_limits(product.options):
+            what = "goes from frame to frame, so its limits cannot be those of the first frames"
+            faults.add(f"product.{name}.limits", what)
 
 
 def _product(entry: Mapping[str, Any], path: str, faults: Faults) -> MadeProduct | None:

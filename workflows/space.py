@@ -28,6 +28,8 @@ class Space:
     files: dict[tuple[str, ...], list[tuple[Frame, tuple[str, ...]]]] = field(default_factory=dict)
     guarded: Callable[[Frame], bool] = lambda frame: False
     """Whether guards have to look at a frame before it may go."""
+    beside: Callable[[Frame], bool] = lambda frame: False
+    """Whether a product of another stream may want it."""
     raw_bytes: int = 0
     releasing: bool = False
 
@@ -44,6 +46,11 @@ class Space:
     def frames(self) -> list[Frame]:
         """The frames that lie on the buffer."""
         return [frame for frames in self.files.values() for frame, _ in frames]
+
+    def newest(self, stream: str, time: str) -> Frame | None:
+        """The newest frame of a stream, up to that valid time, that lies on the buffer."""
+        found = [frame for frame in self.frames() if frame.stream == stream and frame.time <= time]
+        return max(found, key=lambda frame: (frame.time, frame.attempt), default=None)
 
     def want(self, frame: Frame, products: tuple[str, ...]) -> None:
         """These products are to be made of a frame as well before it may go."""
@@ -82,6 +89,8 @@ class Space:
     def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
         this = (frame.stream, frame.time, frame.attempt)
         if self.guarded(frame) and this not in self.history.inspected:
+            return False
+        if self.beside(frame):
             return False
         return all(
             self.history.settled((product, frame.stream, frame.time), frame.attempt)

@@ -11,17 +11,17 @@ import contextlib
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.durable import read_json
 from burstlens.errors import FrameError, RecipeError, RunError, StagingError
-from burstlens.model import Damage, Failure, Frame, Receipt
+from burstlens.model import Damage, Failure, Frame, Needed, Receipt, State
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import bring, remove
-from burstlens.viz.product import Context, Made, Mark, product_kind
+from burstlens.viz.product import Context, Made, Mark, product_kind, wants
 from burstlens.workflows.buffer import BufferRef, free_bytes
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.guards.finding import Reading, Trip
@@ -54,6 +54,7 @@ class Order:
     products: str
     guards: tuple[Guard, ...] = ()
     inspects: bool = False
+    needed: Needed = field(default_factory=Needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +164,28 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
     kind = product_kind(order.kind)
     name = uuid.uuid4().hex
     out = _out(buffer) / f"{order.context.product}.{frame.stream}.{frame.time}.{name}"
+    state = out.with_name(f"{out.name}.state") if wants(kind, order.options).chained else None
 
     def make(reader: FrameReader, order: Order) -> Made:
         clock["read"] = time.time()
-        return kind.make(order.options, reader, out, order.context)
+        made = kind.make(order.options, reader, out, replace(order.context, state=state))
+        if state is not None and not state.is_file():
+            raise FrameError(f"the kind {kind.name} is chained and wrote no state")
+        return made
 
     try:
         viewed = _with_frame(buffer, order, make)
         if not isinstance(viewed.value, Made):
             return viewed
         clock["made"] = time.time()
-        return replace(viewed, value=_stage(buffer, order, viewed.value, out, name, clock))
+        receipt = _stage(buffer, order, viewed.value, out, name, clock)
+        if state is not None:
+            receipt = replace(receipt, state=_stage_state(buffer, order, state, name))
+        return replace(viewed, value=receipt)
     finally:
         remove(out)
+        if state is not None:
+            remove(state)
 
 
 def placeholder(buffer: BufferRef, order: Order, reason: str) -> Viewed:
@@ -195,7 +205,13 @@ def _with_frame(
         try:
             with time_limit(LIMIT_S):
                 reader = stack.enter_context(
-                    open_frame(paths, frame.record, stream=frame.stream, time=frame.time)
+                    open_frame(
+                        paths,
+                        frame.record,
+                        stream=frame.stream,
+                        time=frame.time,
+                        **_around(buffer, order),
+                    )
                 )
             readings = _judged(order, reader)
             with time_limit(LIMIT_S):
@@ -208,6 +224,21 @@ def _with_frame(
                 )
             failure = _failure(order, str(error), buffer) if order.kind else None
             return Viewed(failure, readings)
+
+
+def _around(buffer: BufferRef, order: Order) -> dict[str, Any]:
+    """What the order needs beside its frame, by its paths on this node."""
+    from burstlens.viz.frame import Beside
+
+    products, needed = Path(order.products), order.needed
+    return {
+        "previous": products / needed.previous if needed.previous else None,
+        "followed": {name: products / path for name, path in needed.followed.items()},
+        "beside": {
+            stream: Beside(tuple(_paths(buffer, frame)), frame.record, stream, frame.time)
+            for stream, frame in needed.beside.items()
+        },
+    }
 
 
 def _judged(order: Order, reader: FrameReader) -> tuple[Reading, ...]:
@@ -280,6 +311,14 @@ def _stage(
         clock=clock,
         facts=made.facts,
     )
+
+
+def _stage_state(buffer: BufferRef, order: Order, state: Path, name: str) -> State:
+    frame, product = order.frame, order.context.product
+    incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}.state"
+    arrival = bring(buffer.stager(), state, Path(order.products) / incoming)
+    final = f".states/{product}_{frame.stream}_{frame.time}_{frame.attempt}"
+    return State(incoming, final, arrival.bytes, arrival.crc32)
 
 
 def _failure(order: Order, reason: str, buffer: BufferRef) -> Failure:

@@ -73,6 +73,32 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """What a product needs beside its frame: state files, relative to ``products/``, and frames.
+
+    ``previous`` is its own state for the frame before (empty: none), ``followed`` those of other
+    products by name, ``beside`` the frames of other streams.
+    """
+
+    previous: str = ""
+    followed: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Frame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of a chained product, verified, in ``products/.incoming``: the next frame's start.
+
+    ``incoming`` and ``name`` are relative to ``products/``, as those of the receipt it is part of.
+    """
+
+    incoming: str
+    name: str
+    bytes: int
+    crc32: int
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """A product that stands, verified, in ``products/.incoming`` and waits to be published.
 
@@ -92,6 +118,7 @@ class Receipt:
     crc32: int
     clock: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, object] = field(default_factory=dict)
+    state: State | None = None
 
 
 @dataclass(frozen=True, slots=True)

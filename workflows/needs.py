@@ -1,0 +1,147 @@
+"""What products need beside their frame: which orders wait, and what each is given as it goes.
+
+Pure, as the backlog that it is part of. See :class:`burstlens.viz.product.Wants`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from burstlens.model import Frame, Needed
+from burstlens.viz.product import Wants, wants
+from burstlens.workflows.states import States
+
+if TYPE_CHECKING:
+    from burstlens.workflows.backlog import Work
+    from burstlens.workflows.recipe import MadeProduct
+
+Series = tuple[str, str]
+"""A product, and the stream that it is made of."""
+
+
+class Needs:
+    """Orders that wait for what they need. ``times`` holds the valid times so far by stream."""
+
+    def __init__(self, times: Mapping[str, Sequence[str]]) -> None:
+        self.ended = False
+        """Whether no frame is to come any more."""
+        self._times = times
+        self._wants: dict[str, Wants] = {}
+        self._open: defaultdict[Series, dict[str, set[int]]] = defaultdict(dict)
+        self._line: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
+        self._behind: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
+        self._abreast: list[Work] = []
+        self._busy: set[Series] = set()
+        self._count = 0
+
+    def enter(self, products: Sequence[MadeProduct]) -> None:
+        """These products are made from now on."""
+        for product in products:
+            found = wants(product.kind, product.options)
+            if found:
+                self._wants[product.name] = found
+
+    def waits(self, product: str) -> bool:
+        """Whether that product's orders may have to wait."""
+        return product in self._wants
+
+    def expect(self, product: str, frame: Frame) -> None:
+        """This product is to be made of that frame: others may wait for it from now on."""
+        if product in self._wants:
+            times = self._open[product, frame.stream]
+            times.setdefault(frame.time, set()).add(frame.attempt)
+
+    def settled(self, product: str, stream: str, time: str, attempt: int) -> None:
+        """It stands, or has failed for good."""
+        series = product, stream
+        times = self._open.get(series, {})
+        times.get(time, set()).discard(attempt)
+        if not times.get(time, {0}):
+            del times[time]
+        self._busy.discard(series)
+
+    def admit(self, work: Work) -> bool:
+        """Whether it can go now; else it is kept until :meth:`freed` or :meth:`next` gives it."""
+        needs = self._wants.get(work.order.context.product)
+        if needs is None:
+            return True
+        frame = work.order.frame
+        if not self._is_abreast(needs, frame):
+            self._abreast.append(work)
+            return False
+        for name in needs.follows:
+            if self._is_open((name, frame.stream), frame.time):
+                self._queue(self._behind[name, frame.stream], work)
+                return False
+        if needs.chained:
+            self._queue(self._line[work.order.context.product, frame.stream], work)
+        return not needs.chained
+
+    def _queue(self, queue: list[tuple[str, int, Work]], work: Work) -> None:
+        self._count += 1
+        heapq.heappush(queue, (work.order.frame.time, self._count, work))
+
+    def _is_abreast(self, needs: Wants, frame: Frame) -> bool:
+        """Whether the other streams are as far, or nothing says that they will be."""
+        own = self._times.get(frame.stream, ())
+        if self.ended or (own and own[-1] > frame.time):
+            return True
+        streams = [self._times.get(stream, ()) for stream in needs.beside]
+        return all(times and times[-1] >= frame.time for times in streams)
+
+    def _is_open(self, series: Series, time: str) -> bool:
+        return any(open_time <= time for open_time in self._open.get(series, ()))
+
+    def freed(self) -> Iterator[Work]:
+        """What no longer waits for another product or stream, to be admitted anew."""
+        abreast, self._abreast = self._abreast, []
+        yield from abreast
+        for series, queue in self._behind.items():
+            oldest = min(self._open.get(series, ()), default=None)
+            while queue and (oldest is None or queue[0][0] < oldest):
+                yield heapq.heappop(queue)[2]
+
+    def next(self) -> Iterator[Work]:
+        """The oldest order of each chain that has none under way."""
+        for series, line in self._line.items():
+            if line and series not in self._busy and not self._has_older(series, line[0][0]):
+                self._busy.add(series)
+                yield heapq.heappop(line)[2]
+
+    def _has_older(self, series: Series, time: str) -> bool:
+        return any(open_time < time for open_time in self._open.get(series, ()))
+
+    def of(self, work: Work, states: States, newest: Callable[[str, str], Frame | None]) -> Needed:
+        """What an order gets as it goes. ``newest`` gives a stream's newest frame up to a time."""
+        product, frame = work.order.context.product, work.order.frame
+        needs = self._wants.get(product)
+        if needs is None:
+            return Needed()
+        followed = {name: states.newest(name, frame.stream, frame.time) for name in needs.follows}
+        beside = {stream: newest(stream, frame.time) for stream in needs.beside}
+        return Needed(
+            states.newest(product, frame.stream, frame.time, before=True) if needs.chained else "",
+            {name: state for name, state in followed.items() if state},
+            {stream: found for stream, found in beside.items() if found is not None},
+        )
+
+    def keeps(self, frame: Frame) -> bool:
+        """Whether a product of another stream may still want that frame."""
+        times = self._times.get(frame.stream, ())
+        for (product, _), open_times in self._open.items():
+            if frame.stream in self._wants[product].beside and (open_times or not self.ended):
+                oldest = min(open_times, default=times[-1] if times else "")
+                place = bisect.bisect_right(times, oldest) - 1
+                if place < 0 or frame.time >= times[place]:
+                    return True
+        return False
+
+    @property
+    def waiting(self) -> list[Work]:
+        """All that waits."""
+        queues = [*self._line.values(), *self._behind.values()]
+        return [*self._abreast, *(work for queue in queues for _, _, work in queue)]
