@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from burstlens import valid_time
 from burstlens.errors import RecipeError
 from burstlens.viz import grid, style
+from burstlens.viz.coast.lines import KINDS, Kind
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.field import Field
 from burstlens.viz.layering import Layers, drawn
@@ -63,7 +64,7 @@ def draw(
             aspect,
             plane.units,
             plane.projection,
-            options.coast,
+            _lines(options),
             style.CALM if options.margin_km else style.MISSING,
             outlines(field, plane, options.nests, options.margin_km),
             limits,
@@ -94,6 +95,11 @@ def draw(
         "extent": list(reach),
         "projection": plane.projection.definition if plane.projection else None,
     }
+
+
+def _lines(options: MapOptions) -> tuple[Kind, ...]:
+    left_out = {"lakes": not options.lakes, "states": not options.states}
+    return tuple(kind for kind in KINDS if options.coast and not left_out.get(kind))
 
 
 def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:

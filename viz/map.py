@@ -96,7 +96,14 @@ class MapOptions:
     """Domains inside this one, to be outlined, as `namelist.input` tells them."""
 
     coast: bool = True
-    """Coastlines and borders, where the frame is on the earth."""
+    """Coastlines, borders and what goes with them, where the frame is on the earth."""
+
+    lakes: bool = True
+    """The shores of lakes."""
+
+    states: bool = True
+    """Borders of the states of Australia, Brazil, Canada and the United States, on maps that do
+    not span half a continent and more."""
 
     margin_km: float = 0.0
     """Show so much of the surroundings on each side, to tell where a small domain lies."""

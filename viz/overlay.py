@@ -6,7 +6,7 @@ field, which takes a few milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,11 @@ from matplotlib.transforms import IdentityTransform
 from numpy.typing import NDArray
 
 from burstlens.viz import style
-from burstlens.viz.coast.lines import KINDS, lines
+from burstlens.viz.coast.lines import KINDS, Kind, lines
 from burstlens.viz.graticule import Extent, Graticule, scale_length
 from burstlens.viz.projection import Projection
 
-_COAST_WIDTH = {"coast": 0.9, "borders": 0.6}
+_WIDTHS: dict[Kind, float] = {"lakes": 0.6, "states": 0.4, "coast": 0.9, "borders": 0.6}
 _CORNER = 12.0
 """Points from the map's corner to the scale."""
 
@@ -52,15 +52,15 @@ class Overlay:
 
 
 def map_lines(
-    axes: Axes, projection: Projection, extent: Extent, net: Graticule, *, coast: bool
+    axes: Axes, projection: Projection, extent: Extent, net: Graticule, shown: Collection[Kind]
 ) -> Iterator[Artist]:
-    """Coast and borders, and the lines of ``net``, as artists on the map's plane."""
+    """The ``shown`` of coasts, borders and lakes, and the lines of ``net``, on the map's plane."""
     for line in net.lines:
         yield _drawn(axes, line, color=style.INK, lw=0.5, alpha=0.35, dashes=(5, 3))
-    if coast:
-        for kind in KINDS:
+    for kind in KINDS:
+        if kind in shown:
             line = lines(projection, extent, kind)
-            width = _COAST_WIDTH[kind]
+            width = _WIDTHS[kind]
             # Without its light edge a coast is lost on the dark end of a colour map.
             yield _drawn(axes, line, color="white", lw=width + 1.1, alpha=0.5)
             yield _drawn(axes, line, color=style.INK, lw=width, alpha=0.9)

@@ -26,6 +26,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from burstlens.viz import style
+from burstlens.viz.coast.lines import Kind
 from burstlens.viz.colour_bar import STEPS, ColourBar, minus, plain_frame
 from burstlens.viz.frame_labels import write_labels
 from burstlens.viz.graticule import Extent, Graticule, graticule
@@ -64,7 +65,7 @@ class Look:
     aspect: float
     units: str
     projection: Projection | None
-    coast: bool
+    lines: tuple[Kind, ...]
     ground: str
     nests: tuple[tuple[str, Extent], ...]
     limits: tuple[float, float]
@@ -134,7 +135,7 @@ class Sheet:
         self._blank: Any = self._canvas.copy_from_bbox(self.figure.bbox)
         fixed: list[Artist] = []
         if look.projection is not None:
-            fixed += map_lines(self.axes, look.projection, look.extent, net, coast=look.coast)
+            fixed += map_lines(self.axes, look.projection, look.extent, net, look.lines)
             fixed += inside
         self._overlay = Overlay([*fixed, *nest_outlines(self.axes, look.nests)], self.axes)
         self._scale = (

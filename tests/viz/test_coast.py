@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.viz.coast.lines import Extent, Kind, lines
+from burstlens.viz.coast.lines import KINDS, Extent, Kind, lines
 from burstlens.viz.projection import Projection, longitude_latitude
 
 GULF = (
@@ -29,6 +29,19 @@ ANTARCTIC = (
     Projection("+proj=stere +lat_0=-90 +lat_ts=-71 +lon_0=0 +R=6370000"),
     (-4e6, 4e6, -4e6, 4e6),
 )
+LAKES = (
+    Projection("+proj=lcc +lat_1=40 +lat_2=50 +lat_0=45 +lon_0=-86 +R=6370000"),
+    (-7e5, 7e5, -6e5, 6e5),
+)
+WEST = (
+    Projection("+proj=lcc +lat_1=30 +lat_2=45 +lat_0=37 +lon_0=-109 +R=6370000"),
+    (-7e5, 7e5, -6e5, 6e5),
+)
+AFRICA = (Projection("+proj=merc +lon_0=33 +R=6370000"), (-7e5, 7e5, -6e5, 6e5))
+AUSTRALIA = (
+    Projection("+proj=lcc +lat_1=-20 +lat_2=-35 +lat_0=-28 +lon_0=145 +R=6370000"),
+    (-1e6, 1e6, -9e5, 9e5),
+)
 WORLD = longitude_latitude(0), (-180.0, 180.0, -90.0, 90.0)
 PACIFIC = longitude_latitude(180), (0.0, 360.0, -60.0, 60.0)
 PLACES: dict[str, tuple[tuple[Projection, Extent], Kind, float, float, float]] = {
@@ -41,6 +54,12 @@ PLACES: dict[str, tuple[tuple[Projection, Extent], Kind, float, float, float]] =
     "Cape Morris Jesup": (ARCTIC, "coast", 83.63, -32.6, 20),
     "Cape Chelyuskin": (ARCTIC, "coast", 77.72, 104.25, 20),
     "Hope Bay": (ANTARCTIC, "coast", -63.4, -57.0, 25),
+    "Texarkana, on the border of Texas": (GULF, "states", 33.44, -94.04, 4),
+    "Chicago on Lake Michigan": (LAKES, "lakes", 41.88, -87.61, 5),
+    "Duluth on Lake Superior": (LAKES, "lakes", 46.78, -92.09, 8),
+    "Four Corners": (WEST, "states", 37.0, -109.05, 3),
+    "Bukoba on Lake Victoria": (AFRICA, "lakes", -1.33, 31.83, 12),
+    "Tweed Heads, south of Queensland": (AUSTRALIA, "states", -28.17, 153.5, 8),
 }
 
 
@@ -49,13 +68,21 @@ def segments(points: np.ndarray) -> np.ndarray:
     return lengths[np.isfinite(lengths)]
 
 
+def distance(points: np.ndarray, x: float, y: float) -> float:
+    """From a point to the nearest of the lines, also between their points."""
+    start, way = points[:-1], np.diff(points, axis=0)
+    off = np.array([x, y]) - start
+    part = np.clip((off * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-9), 0, 1)
+    return float(np.nanmin(np.hypot(*(off - part[:, None] * way).T)))
+
+
 @pytest.mark.parametrize("name", PLACES)
 def test_a_known_place_lies_on_the_line(name: str):
     (projection, extent), kind, lat, lon, within_km = PLACES[name]
     points = lines(projection, extent, kind)
     x, y = projection.forward([lon], [lat])
     assert extent[0] < x[0] < extent[1]
-    assert np.nanmin(np.hypot(*(points - [x[0], y[0]]).T)) < within_km * 1000
+    assert distance(points, x[0], y[0]) < within_km * 1000
 
 
 def test_the_open_sea_has_no_coast():
@@ -71,9 +98,22 @@ def test_the_open_sea_has_no_coast():
 def test_no_line_runs_across_a_seam_of_the_map(
     projection: Projection, extent: Extent, longest: float
 ):
-    for kind in ("coast", "borders"):
+    for kind in KINDS:
         lengths = segments(lines(projection, extent, kind))
         assert lengths.max(initial=0) < longest
+
+
+def test_states_are_left_out_where_a_map_shows_a_hemisphere():
+    assert lines(*LAKES, "states").size
+    assert not lines(*WORLD, "states").size
+
+
+def test_the_caspian_sea_is_drawn_once():
+    projection, extent = longitude_latitude(51), (46.0, 56.0, 36.0, 48.0)
+    shore = lines(projection, extent, "lakes")
+    # Baku lies on its coast, far from any lake.
+    assert np.nanmin(np.hypot(*(shore - [50.0, 40.35]).T)) > 0.5
+    assert np.nanmin(np.hypot(*(lines(projection, extent, "coast") - [49.9, 40.35]).T)) < 0.1
 
 
 def test_the_pole_is_not_a_coast():
@@ -129,3 +169,38 @@ def test_a_line_of_two_countries_is_a_border_and_one_of_a_single_country_a_coast
     assert packed["50m_borders_count"].tolist() == [1]
     # The seam is left out: of the second square two lines remain, of the first one.
     assert packed["50m_coast_count"].tolist() == [3, 1, 1]
+
+
+def test_a_lake_is_taken_once_and_a_state_s_border_is_no_coast(tmp_path: Path):
+    pytest.importorskip("shapely")
+    from burstlens.viz.coast.lines import UNIT_DEGREES
+    from burstlens.viz.coast.make import pack
+
+    # Two states side by side with a lake in one; a coarser file has the same again, and another.
+    files = []
+    for name, lakes in (("continent_50m", [3]), ("world_50m", [3, 4])):
+        topology: dict[str, Any] = {
+            "transform": {"scale": [1, 1], "translate": [0, 0]},
+            "arcs": [
+                [[20, 0], [0, 10]],
+                [[20, 10], [-10, 0], [0, -10], [10, 0]],
+                [[20, 10], [10, 0], [0, -10], [-10, 0]],
+                [[12, 2], [5, 0], [0, 5], [-5, 0], [0, -5]],
+                [[42, 2], [5, 0], [0, 5], [-5, 0], [0, -5]],
+            ],
+            "objects": {
+                "lakes": {"geometries": [{"arcs": [[n]]} for n in lakes] + [{"type": None}]},
+                "subunits": {
+                    "geometries": [
+                        {"arcs": [[0, 1]], "properties": {"gu": "USA"}},
+                        {"arcs": [[-1, 2]], "properties": {"gu": "USA"}},
+                    ]
+                },
+            },
+        }
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(topology))
+        files.append(path)
+    packed = pack(files)
+    assert (packed["50m_states_first"] * UNIT_DEGREES).tolist() == [[20.0, 0.0]]
+    assert (packed["50m_lakes_first"] * UNIT_DEGREES).tolist() == [[12.0, 2.0], [42.0, 2.0]]

@@ -31,6 +31,23 @@ def test_coast_pixels_are_where_the_coast_is(gulf: Path, context: Context):
     assert bare.darkest(*bare.place(23.15, -82.36), 6) > 150
 
 
+def test_borders_of_states_and_shores_of_lakes_can_be_left_out(wrf_file: Any, context: Context):
+    # Around the Great Lakes: Lambert's projection, 1,500 km wide.
+    path = wrf_file(
+        map_proj=1, TRUELAT1=35.0, TRUELAT2=50.0, MOAD_CEN_LAT=44.0, STAND_LON=-88.0,
+        size=(75, 60), spacing=20000.0,
+    )  # fmt: skip
+    # In Chicago, and on the border of Illinois and Indiana 150 km south of it.
+    shore, border = (41.88, -87.61), (40.5, -87.53)
+    for options, at_shore, at_border in (
+        ({}, True, True), ({"states": False}, True, False), ({"lakes": False}, False, True),
+        ({"coast": False}, False, False),
+    ):  # fmt: skip
+        picture = Picture(path, context, **LIGHT, **options)
+        for place, drawn in ((shore, at_shore), (border, at_border)):
+            assert (picture.darkest(*picture.place(*place), 3) < 150) == drawn, (options, place)
+
+
 def test_an_idealized_plane_has_no_coast(supercell: Path, context: Context):
     options = {"variable": "W", "level": 10}
     one, other = (Picture(supercell, context, **options, coast=coast) for coast in (True, False))

@@ -1,4 +1,4 @@
-"""Coastlines and borders on a map's plane, from the packed Natural Earth beside this module."""
+"""Coasts, borders and lakes on a map's plane, from the packed Natural Earth beside this module."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ from burstlens.viz.projection import Projection
 
 Array = NDArray[np.float64]
 Extent = tuple[float, float, float, float]
-Kind = Literal["coast", "borders"]
-KINDS: tuple[Kind, ...] = ("coast", "borders")
+Kind = Literal["lakes", "states", "coast", "borders"]
+KINDS: tuple[Kind, ...] = ("lakes", "states", "coast", "borders")
+"""In the order of drawing. ``states`` are the borders of first-order parts of countries."""
 
 UNIT_DEGREES = 0.001
 """Packed points are whole numbers of this, about 100 m: the first of each line, then its steps."""
 _DETAILED_RADIUS = 15.0
 """Degrees from the middle of a map to its corner up to which the 1:10m lines are taken."""
+_STATES_RADIUS = 30.0
+"""The same up to which states are shown: beyond it their lines would cover the map."""
+_DETAILED: frozenset[Kind] = frozenset({"coast", "borders"})
+"""Those that are packed at 1:10m as well as at 1:50m."""
 _LONGEST_DEGREES = 0.5
 """Longer segments get points between, so that a border along a parallel bends as that does."""
 _SAMPLES = 24
@@ -39,10 +44,13 @@ def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     """The lines within ``extent`` (left, right, bottom, top), as (n, 2) of x and y.
 
     NaN separates lines. They reach somewhat beyond the extent, so that a frame can cut them; none
-    runs across the seam of the projection.
+    runs across the seam of the projection. Of states there are none where the map is large.
     """
     middle, radius = _cap(projection, extent)
-    known = _load("10m" if radius <= _DETAILED_RADIUS else "50m", kind)
+    if kind == "states" and radius > _STATES_RADIUS:
+        return np.empty((0, 2))
+    detailed = kind in _DETAILED and radius <= _DETAILED_RADIUS
+    known = _load("10m" if detailed else "50m", kind)
     near = known.vectors @ middle >= np.cos(np.radians(min(radius + 2 * _LONGEST_DEGREES, 180)))
     x, y = np.full_like(known.lon, np.nan), np.full_like(known.lon, np.nan)
     x[near], y[near] = projection.forward(known.lon[near], known.lat[near])
@@ -77,7 +85,7 @@ def _cap(projection: Projection, extent: Extent) -> tuple[Array, float]:
     return middle, float(np.degrees(np.arccos(np.clip(vectors @ middle, -1, 1).min())))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=6)
 def _load(scale: str, kind: Kind) -> _Lines:
     with (
         files("burstlens.viz.coast").joinpath("natural_earth.npz").open("rb") as file,

