@@ -1,38 +1,29 @@
-"""A finished frame, opened for reading: one file, or one record of it, or tiles joined.
-
-HDF5 locking is switched off before HDF5 is loaded, because a reader that holds a lock makes
-WRF lose the frame it writes next. Nothing here ever opens model output for writing.
-"""
+"""A finished frame, opened for reading: one file, or one record of it, or tiles joined."""
 
 from __future__ import annotations
 
-import os
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
-os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
-
-import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
 from burstlens.nearness import did_you_mean
-from burstlens.valid_time import label, wrf_key
+from burstlens.valid_time import wrf_key
 from burstlens.viz.level import AT
-from burstlens.viz.tile import Tile, origin
-from burstlens.workflows import cdf
+from burstlens.viz.tile import AGAIN, PAUSES_S, TIME_NAMES, Tiles
+from burstlens.viz.tile import netCDF4 as netCDF4
 
 Window = Mapping[str, slice]
 """The part of each dimension that is wanted; dimensions not named are taken whole."""
 
-_PAUSES_S = (0.05, 0.2)
 _NEAR = "; did you mean"
-_TIME_NAMES = ("Time", "time")
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 _Result = TypeVar("_Result")
@@ -65,6 +56,16 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """The newest frame of another stream, to be opened by :func:`open_frame`."""
+
+    paths: tuple[Path, ...]
+    record: int
+    stream: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """Values as the file holds them: NaN and infinities stay. ``fills`` stand for no value."""
 
@@ -76,15 +77,20 @@ class FrameReader:
     """Reads one frame. Arrays come without the time dimension, missing values as NaN.
 
     ``paths`` are the frame's files, ``record`` its index along time, ``stream`` and ``time``
-    (a valid-time key) what it is. Use it through :func:`open_frame`.
+    (a valid-time key) what it is. Use it through :func:`open_frame`. ``previous``, ``followed``
+    and ``beside`` are what its product asked for, see :class:`burstlens.viz.product.Wants`.
     """
+
+    previous: Path | None = None
+    followed: Mapping[str, Path] = MappingProxyType({})
+    beside: Mapping[str, Beside] = MappingProxyType({})
 
     def __init__(self, paths: Sequence[Path], record: int, stream: str, time: str) -> None:
         self.paths = tuple(paths)
         self.record = record
         self.stream = stream
         self.time = time
-        self._tiles: list[Tile] = []
+        self._tiles = Tiles(self.paths, record, time)
         self._attributes: dict[str, Any] = {}
         self._held: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
 
@@ -92,20 +98,20 @@ class FrameReader:
     def attributes(self) -> dict[str, Any]:
         """The global attributes, of the first tile where there are several."""
         if not self._attributes:
-            data = self._tiles[0].data
+            data = self._tiles.first
             self._attributes = {key: data.getncattr(key) for key in data.ncattrs()}
         return self._attributes
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all variables."""
-        return tuple(self._tiles[0].data.variables)
+        return tuple(self._tiles.first.variables)
 
     @property
     def start(self) -> str | None:
         """The valid-time key of the model's start, where a WRF file tells it, else None."""
         for key in ("SIMULATION_START_DATE", "START_DATE"):
-            text = getattr(self._tiles[0].data, key, None)
+            text = getattr(self._tiles.first, key, None)
             if isinstance(text, str):
                 return wrf_key(text)
         return None
@@ -113,16 +119,10 @@ class FrameReader:
     @property
     def dimensions(self) -> dict[str, int]:
         """The size of each dimension of the joined domain, without time."""
-        sizes: dict[str, int] = {}
-        for tile in self._tiles:
-            for name, dimension in tile.data.dimensions.items():
-                if name != self._time_dimension():
-                    end = tile.origin.get(name, 0) + len(dimension)
-                    sizes[name] = max(sizes.get(name, 0), end)
-        return sizes
+        return self._tiles.sizes
 
     def __contains__(self, name: object) -> bool:
-        return name in self._tiles[0].data.variables
+        return name in self._tiles.first.variables
 
     def variable(self, name: str) -> Variable:
         """What the file says of a variable, or what is known of one computed from others.
@@ -137,9 +137,9 @@ class FrameReader:
                 return describe(self, name)
             near = self._near(name, DIAGNOSTICS)
             raise FrameError(f"{self._name()} has no variable {name!r}{near}")
-        stored = self._tiles[0].data.variables[name]
+        stored = self._tiles.first.variables[name]
         sizes = self.dimensions
-        dimensions = tuple(d for d in stored.dimensions if d != self._time_dimension())
+        dimensions = tuple(d for d in stored.dimensions if d != self._tiles.time_dimension)
         return Variable(
             name,
             dimensions,
@@ -208,35 +208,22 @@ class FrameReader:
 
     def close(self) -> None:
         """Close the files; the reader cannot be used afterwards."""
-        for tile in self._tiles:
-            if tile.data.isopen():
-                tile.data.close()
-        self._tiles = []
+        self._tiles.close()
         self._held = {}
 
     def open(self) -> None:
-        """Open the files and check that the record is there; FrameError when it is not."""
-        for path in self.paths:
-            _check_whole(path, self.record)
-        self._again(self._check_record, self._name())
+        """Open a file and check that the record is there; FrameError when it is not.
 
-    def _open(self) -> None:
-        for path in self.paths:
-            self._tiles.append(Tile(netCDF4.Dataset(os.fspath(path), "r"), {}))
-        for tile in self._tiles:
-            # A missing value costs a masked array only where there is one.
-            tile.data.set_always_mask(False)
-            if len(self._tiles) > 1:
-                tile.origin = origin(tile.data)
+        Further tiles are opened when what they hold is asked for.
+        """
+        _ = self._tiles.first
 
     def _again(self, action: Callable[[], _Result], what: str) -> _Result:
-        """Run ``action`` on open files; OSError, RuntimeError, KeyError mean: open them again."""
-        for pause_s in (*_PAUSES_S, None):
+        """Run ``action``; what may pass means: open the files again."""
+        for pause_s in (*PAUSES_S, None):
             try:
-                if not self._tiles:
-                    self._open()
                 return action()
-            except (OSError, RuntimeError, KeyError) as error:
+            except AGAIN as error:
                 self.close()
                 if pause_s is None:
                     raise FrameError(f"{what} cannot be read: {error}") from error
@@ -246,31 +233,24 @@ class FrameReader:
     def _read(
         self, variable: Variable, slices: tuple[slice, ...], *, bare: bool = False
     ) -> NDArray[Any]:
-        split = any(dimension in self._tiles[0].origin for dimension in variable.dimensions)
-        if not split:
-            return self._part(self._tiles[0], variable, slices, bare=bare)
-        shape = tuple(len(range(s.start, s.stop, s.step)) for s in slices)
         parts = []
-        for tile in self._tiles:
-            overlaps = [
-                tile.overlap(dimension, wanted)
-                for dimension, wanted in zip(variable.dimensions, slices, strict=True)
-            ]
-            target = tuple(inside for inside, _ in overlaps)
-            if all(inside.start < inside.stop for inside in target):
-                source = tuple(outside for _, outside in overlaps)
-                parts.append((target, self._part(tile, variable, source, bare=bare)))
-        if sum(values.size for _, values in parts) != int(np.prod(shape)):
-            raise FrameError(f"{self._name()}: the tiles do not cover {variable.name}")
+        for target, source, data in self._tiles.parts(variable.name, variable.dimensions, slices):
+            try:
+                parts.append((target, self._part(data, variable, source, bare=bare)))
+            except AGAIN as error:
+                raise OSError(f"{Path(data.filepath()).name}: {error}") from error
+        if len(parts) == 1:
+            return parts[0][1]
+        shape = tuple(len(range(s.start, s.stop, s.step)) for s in slices)
         joined = np.empty(shape, np.result_type(*(values for _, values in parts)))
         for target, values in parts:
             joined[target] = values
         return joined
 
     def _part(
-        self, tile: Tile, variable: Variable, slices: tuple[slice, ...], *, bare: bool
+        self, data: Any, variable: Variable, slices: tuple[slice, ...], *, bare: bool
     ) -> NDArray[Any]:
-        stored = tile.data.variables[variable.name]
+        stored = data.variables[variable.name]
         has_time = len(stored.dimensions) > len(variable.dimensions)
         index: tuple[Any, ...] = (self.record, *slices) if has_time else slices
         stored.set_auto_mask(not bare)
@@ -285,33 +265,12 @@ class FrameReader:
 
         Only a file on WRF's dimensions can have diagnostics."""
         sizes = self.dimensions
-        own = [known for known in self.names if known not in sizes and known not in _TIME_NAMES]
+        own = [known for known in self.names if known not in sizes and known not in TIME_NAMES]
         if {"south_north", "west_east"} <= sizes.keys():
             near = did_you_mean(name, (*own, *diagnostics))
             if near.startswith(_NEAR):
                 return near
         return did_you_mean(name, own)
-
-    def _time_dimension(self) -> str | None:
-        for name, dimension in self._tiles[0].data.dimensions.items():
-            if name in _TIME_NAMES or dimension.isunlimited():
-                return str(name)
-        return None
-
-    def _check_record(self) -> None:
-        dimension = self._time_dimension()
-        for path, tile in zip(self.paths, self._tiles, strict=True):
-            records = len(tile.data.dimensions[dimension]) if dimension else 1
-            if self.record >= records:
-                raise FrameError(f"{path.name} holds {records} frames, not frame {self.record}")
-            if self.time and "Times" in tile.data.variables:
-                written = tile.data.variables["Times"][self.record]
-                found = wrf_key(b"".join(np.ma.filled(written, b"_")))
-                if found != self.time:
-                    raise FrameError(
-                        f"{path.name} holds {label(found) if found else 'no time'} "
-                        f"where {label(self.time)} was expected"
-                    )
 
     def _name(self) -> str:
         tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
@@ -320,7 +279,14 @@ class FrameReader:
 
 @contextmanager
 def open_frame(
-    paths: Sequence[str | Path], record: int = 0, *, stream: str = "", time: str = ""
+    paths: Sequence[str | Path],
+    record: int = 0,
+    *,
+    stream: str = "",
+    time: str = "",
+    previous: Path | None = None,
+    followed: Mapping[str, Path] = MappingProxyType({}),
+    beside: Mapping[str, Beside] = MappingProxyType({}),
 ) -> Iterator[FrameReader]:
     """Open a frame that was declared ready, read-only and without locks.
 
@@ -329,37 +295,12 @@ def open_frame(
     missing, empty, short or no netCDF, or holds another time than ``time``.
     """
     reader = FrameReader([Path(path) for path in paths], record, stream, time)
+    reader.previous, reader.followed, reader.beside = previous, followed, beside
     try:
         reader.open()
         yield reader
     finally:
         reader.close()
-
-
-def _check_whole(path: Path, record: int) -> None:
-    """Tell an empty, foreign or short file before the library sees it.
-
-    The library reads what a short classic file lacks as zeros; of HDF5 it knows the end itself.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(8)
-            if not head:
-                raise FrameError(f"{path.name} is empty")
-            if head.startswith(b"\x89HDF\r\n\x1a\n"):
-                return
-            if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
-                raise FrameError(f"{path.name} is no netCDF file")
-            try:
-                header = cdf.read_header(file.fileno())
-            except FrameError as error:
-                raise FrameError(f"{path.name} cannot be read: {error}") from error
-            size = os.fstat(file.fileno()).st_size
-            least = max(header.end_of_fixed(), header.end_of_record(record))
-            if size < least:
-                raise FrameError(f"{path.name} is short: {size} bytes of {least}")
-    except OSError as error:
-        raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error
 
 
 def _slices(variable: Variable, window: Window | None) -> tuple[slice, ...]:

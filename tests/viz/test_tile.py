@@ -1,0 +1,156 @@
+"""Tiles of io_form 102: joined, opened only where they are wanted, missing ones named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burstlens.errors import FrameError
+from burstlens.viz import tile
+from burstlens.viz.crop import Crop
+from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.product import Context
+
+
+def opened(folder: Path) -> set[int]:
+    """The ranks whose files this process has open, as the kernel knows them."""
+    ranks = set()
+    for descriptor in os.listdir("/proc/self/fd"):
+        try:
+            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        except OSError:
+            continue
+        if path.parent == folder and "wrfout" in path.name:
+            ranks.add(int(path.name.rpartition("_")[2]))
+    return ranks
+
+
+@pytest.fixture
+def mosaic(supercell: Path, cut_tiles: Callable[..., list[Path]]) -> list[Path]:
+    """The supercell's frame of 41 x 41 cells as 5 x 4 ranks would write it."""
+    return cut_tiles(supercell, 5, 4, ("Times", "W", "U", "V", "T2", "ZNU"))
+
+
+WINDOWS = [
+    {},
+    {"west_east": slice(0, 1), "south_north": slice(0, 1)},
+    {"west_east": slice(7, 35, 3), "south_north": slice(2, 41, 5)},
+    {"west_east": slice(8, 17), "west_east_stag": slice(8, 18), "south_north": slice(9, 11)},
+    {"south_north": slice(39, 41), "south_north_stag": slice(39, 42), "bottom_top": slice(3, 4)},
+    {"west_east": slice(40, 41), "west_east_stag": slice(41, 42)},
+]
+
+
+def test_any_window_of_many_ranks_is_that_of_one_file(supercell: Path, mosaic: list[Path]):
+    with open_frame([supercell]) as whole, open_frame(mosaic) as joined:
+        assert joined.dimensions == whole.dimensions
+        for window in WINDOWS:
+            for name in ("U", "V", "W", "T2", "ZNU"):
+                values = joined.read(name, window)
+                assert np.array_equal(values, whole.read(name, window)), (name, window)
+
+
+def test_only_the_tiles_that_a_crop_needs_are_opened(mosaic: list[Path]):
+    # Rank 0 is opened to speak for all; a patch of 8 or 9 by 10 or 11 cells is a rank's.
+    for window, needed in (
+        ({"west_east": slice(0, 4), "south_north": slice(0, 4)}, {0}),
+        ({"west_east": slice(18, 22), "south_north": slice(12, 18)}, {0, 7}),
+        ({"west_east": slice(36, 41), "south_north": slice(35, 41)}, {0, 19}),
+        ({"south_north": slice(12, 18)}, {0, 5, 6, 7, 8, 9}),
+    ):
+        with open_frame(mosaic) as frame:
+            assert opened(mosaic[0].parent) == {0}
+            frame.read("W", window)
+            assert opened(mosaic[0].parent) == needed
+        assert opened(mosaic[0].parent) == set()
+
+
+def test_uneven_patches_cost_at_most_a_neighbour(
+    supercell: Path, cut_tiles: Callable[..., list[Path]]
+):
+    paths = cut_tiles(supercell, 7, 6, ("Times", "T2"))
+    for first in range(0, 38, 4):
+        window = {"west_east": slice(first, first + 2), "south_north": slice(first, first + 2)}
+        with open_frame(paths) as frame, open_frame([supercell]) as whole:
+            assert np.array_equal(frame.read("T2", window), whole.read("T2", window))
+            # A window of two cells lies in at most four tiles.
+            assert len(opened(paths[0].parent)) <= 1 + 4 + 2
+
+
+def test_more_ranks_than_may_be_open_are_joined_all_the_same(
+    supercell: Path, cut_tiles: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tile, "MOST_OPEN", 3)
+    paths = cut_tiles(supercell, 4, 3, ("Times", "T2", "W"))
+    with open_frame([supercell]) as whole, open_frame(paths) as frame:
+        for name in ("W", "T2", "W"):
+            assert np.array_equal(frame.read(name), whole.read(name))
+            assert len(opened(paths[0].parent)) <= 3
+
+
+def test_a_missing_tile_is_named_and_matters_only_where_it_is_wanted(
+    supercell: Path, mosaic: list[Path], context: Context
+):
+    inside = {"west_east": slice(9, 12), "south_north": slice(22, 29)}
+    crop = Crop(index={"west_east": (9, 12), "south_north": (22, 29)})
+    for lost in (0, 7, 19):
+        left = [path for rank, path in enumerate(mosaic) if rank != lost]
+        with open_frame(left) as frame, open_frame([supercell]) as whole:
+            assert frame.dimensions == whole.dimensions
+            assert np.array_equal(frame.read("W", inside), whole.read("W", inside))
+            told = f"rank {lost} missing" if lost < 19 else "ranks after 18 are missing"
+            with pytest.raises(FrameError, match=f"the tiles do not cover W: {told}"):
+                frame.read("W")
+            made = NetcdfKind().make(
+                NetcdfOptions(("W",), crop=crop), frame, context.files / "w.nc", context
+            )
+            assert made.extension == "nc"
+            with pytest.raises(FrameError, match="the tiles do not cover T2"):
+                MapKind().make(MapOptions("T2"), frame, context.files / "t2.png", context)
+            assert not (context.files / "t2.png").exists()
+
+
+def test_a_damaged_tile_is_named_with_what_is_wrong(supercell: Path, mosaic: list[Path]):
+    mosaic[3].write_bytes(b"")
+    os.truncate(mosaic[8], mosaic[8].stat().st_size // 2)
+    mosaic[12].unlink()
+    with open_frame(mosaic) as frame, pytest.raises(FrameError) as wrong:
+        frame.read("T2")
+    text = str(wrong.value)
+    assert f"rank 3 is damaged ({mosaic[3].name} is empty)" in text
+    assert f"rank 8 is damaged ({mosaic[8].name} cannot be read" in text
+    assert f"rank 12 is damaged ({mosaic[12].name} cannot be opened" in text
+    window = {"south_north": slice(35, 41)}
+    with open_frame(mosaic) as frame, open_frame([supercell]) as whole:
+        assert np.array_equal(frame.read("T2", window), whole.read("T2", window))
+
+
+def test_a_tile_of_another_time_is_damaged(mosaic: list[Path]):
+    with netCDF4.Dataset(os.fspath(mosaic[6]), "a") as data:
+        data["Times"][0] = netCDF4.stringtochar(np.array("0001-01-01_00:07:00", "S19"))
+    with (
+        open_frame(mosaic, time="00010101T000800") as frame,
+        pytest.raises(FrameError, match=r"rank 6 is damaged \(.* where 0001-01-01 00:08:00 UTC"),
+    ):
+        frame.read("T2")
+
+
+def test_a_tile_that_lacks_the_variable_is_named(mosaic: list[Path]):
+    with netCDF4.Dataset(os.fspath(mosaic[4]), "a") as data:
+        data.renameVariable("T2", "T3")
+    with open_frame(mosaic) as frame, pytest.raises(FrameError, match=f"{mosaic[4].name}: .*T2"):
+        frame.read("T2")
+
+
+def test_files_that_are_no_tiles_are_told(cf_volume: Callable[..., Path]):
+    with (
+        pytest.raises(FrameError, match=r"a\.nc does not say which part of the domain it holds"),
+        open_frame([cf_volume("a.nc"), cf_volume("b.nc")]),
+    ):
+        pass
