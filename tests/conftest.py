@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from burstlens.model import Frame, Receipt
+from burstlens.model import Frame, Receipt, State
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import checksum
 from burstlens.workflows.recipe import Recipe
@@ -122,18 +122,27 @@ def staged(run_dir: RunDir) -> Callable[..., Receipt]:
         product: str = "t2",
         attempt: int = 1,
         extension: str = "png",
+        state: bytes | None = None,
     ) -> Receipt:
         nonlocal count
         count += 1
         uuid = f"{count:032x}"
+
+        def put(incoming: str, content: bytes) -> tuple[int, int]:
+            path = run_dir.products / incoming
+            path.write_bytes(content)
+            arrival = checksum(path)
+            return arrival.bytes, arrival.crc32
+
         incoming = f".incoming/{product}.output.{time}.{uuid}"
-        path = run_dir.products / incoming
-        path.write_bytes(content)
-        arrival = checksum(path)
         name = f"{product}/{product}_output_{time}.{extension}"
-        return Receipt(
-            product, "output", time, attempt, uuid, incoming, name, arrival.bytes, arrival.crc32
-        )
+        about = product, "output", time, attempt, uuid, incoming, name
+        receipt = Receipt(*about, *put(incoming, content))
+        if state is None:
+            return receipt
+        final = f".states/{product}_output_{time}_{attempt}"
+        incoming += ".state"
+        return replace(receipt, state=State(incoming, final, *put(incoming, state)))
 
     return make
 

@@ -117,6 +117,47 @@ def test_a_driver_killed_at_any_point_leaves_what_the_next_one_settles(
     assert len(list(read_lines(run_dir.index))) == 1
 
 
+STATE = ".states/t2_output_t00000001.000_1"
+
+
+@pytest.mark.parametrize("reached", ["publishing", "state", "renamed"])
+def test_a_driver_killed_between_a_state_and_its_product_leaves_both_to_the_next(
+    begin, staged, run_dir, reached
+):
+    _, journal = begin()
+    receipt = staged(state=b"state")
+    journal.append("product.publishing", **_fields(receipt))
+    journal.sync()
+    steps = ["publishing", "state", "renamed"].index(reached)
+    for part in (receipt.state, receipt)[:steps]:
+        (run_dir.products / part.name).parent.mkdir(exist_ok=True)
+        os.replace(run_dir.products / part.incoming, run_dir.products / part.name)
+    after, _ = begin()
+    after.settle()
+    after.clean_incoming()
+    assert content(run_dir) == {NAME: b"picture", STATE: b"state"}
+    assert replay(read(run_dir.journal)).states.newest("t2", "output", "t9") == STATE
+
+
+def test_a_product_whose_state_is_not_the_one_staged_is_made_again(begin, staged, run_dir):
+    _, journal = begin()
+    receipt = staged(state=b"state")
+    journal.append("product.publishing", **_fields(receipt))
+    journal.sync()
+    (run_dir.products / receipt.state.incoming).write_bytes(b"torn")
+    after, _ = begin()
+    after.settle()
+    after.clean_incoming()
+    assert content(run_dir) == {}
+
+
+def test_a_late_twin_takes_its_state_with_it(begin, staged, run_dir):
+    publisher, _ = begin()
+    publisher.publish([staged(state=b"state"), staged(state=b"state")])
+    publisher.close()
+    assert content(run_dir) == {NAME: b"picture", STATE: b"state"}
+
+
 @pytest.mark.parametrize("damage", [b"", b"pictur!", b"picture and more"])
 def test_a_cut_publication_whose_file_is_not_the_one_staged_is_made_again(
     begin, staged, run_dir, damage
