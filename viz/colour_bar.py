@@ -35,11 +35,17 @@ class ColourBar:
         steps = 256 if edges is None else len(edges) - 1
         ramp = colours(np.linspace(0, 1, steps))[:, None]
         bar.imshow(ramp, extent=(0, 1, 0, 1), origin="lower", aspect="auto", interpolation="none")
+        scale = style.SCALES.get(colours.name)
+        names = scale.names if scale else ()
         ticks, places = _ticks(norm) if edges is None else _at_edges(edges)
+        if names:
+            places = [(n + 0.5) / len(names) for n in range(len(names))]
         even = edges is None and not isinstance(norm, LogNorm)
         span = float(norm.vmax or 0.0) - float(norm.vmin or 0.0) if even else 0.0
         bar.yaxis.set_major_locator(FixedLocator(places))
-        bar.yaxis.set_major_formatter(FuncFormatter(lambda _, n: tick_label(ticks[n or 0], span)))
+        bar.yaxis.set_major_formatter(
+            FuncFormatter(lambda _, n: names[n or 0] if names else tick_label(ticks[n or 0], span))
+        )
         bar.set_xticks([])
         bar.yaxis.tick_right()
         plain_frame(bar)

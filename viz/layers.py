@@ -118,6 +118,38 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Where an earthquake begins: the epicentre by latitude and longitude, or by x and y. `{}` is
+    what the file says: its attributes `source_x_m`, `source_y_m` and `source_depth_m`."""
+
+    __pydantic_config__ = _CONFIG
+
+    name: str = ""
+    """What is written beside its star."""
+
+    lat: float | None = None
+    """Degrees north."""
+
+    lon: float | None = None
+    """Degrees east."""
+
+    x: float | None = None
+    """For planes that are not on the earth, in the file's units."""
+
+    y: float | None = None
+    """For planes that are not on the earth."""
+
+    depth_m: float | None = None
+    """Depth of the focus below the surface."""
+
+    def __post_init__(self) -> None:
+        if any(value is not None for value in (self.lat, self.lon, self.x, self.y)):
+            Place(self.name, self.lat, self.lon, self.x, self.y)
+        if self.depth_m is not None and not self.depth_m >= 0:
+            raise ValueError("the source's depth_m must not be negative")
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
     """A domain inside the one that is shown, in the words of WRF's `namelist.input`."""
 

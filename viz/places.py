@@ -13,9 +13,10 @@ from matplotlib.transforms import Bbox
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import style
 from burstlens.viz.grid import Plane
-from burstlens.viz.layers import Place
+from burstlens.viz.layers import Place, Source
 
 _COLUMNS = ("name", "lat", "lon", "x", "y")
+_STAR = "*"
 _OFFSETS = ((5, 0, "left", "center"), (-5, 0, "right", "center"),
             (0, 5, "center", "bottom"), (0, -5, "center", "top"))  # fmt: skip
 """Where a name may stand: right, left, above, below; in points from its mark."""
@@ -62,7 +63,11 @@ def draw_places(
         x, y = _at(plane, place)
         if not _inside(axes, x, y):
             continue
-        axes.plot(x, y, mark, ms=4.5, mfc=style.INK, mec="white", mew=0.8)
+        star = mark == _STAR
+        axes.plot(
+            x, y, mark, ms=15 if star else 4.5, mfc=style.EPICENTRE if star else style.INK,
+            mec="white", mew=0.8,
+        )  # fmt: skip
         if not place.name:
             continue
         for dx, dy, across, up in _OFFSETS:
@@ -82,6 +87,12 @@ def draw_places(
                         other.set_visible(False)
                 break
             text.remove()
+
+
+def draw_source(axes: Axes, plane: Plane, source: Source) -> None:
+    """Add a star at the epicentre, with its name where there is room for it."""
+    place = Place(source.name, source.lat, source.lon, source.x, source.y)
+    draw_places(axes, plane, (place,), _STAR)
 
 
 def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:

@@ -19,6 +19,7 @@ FONT = "DejaVu Sans"
 """Ships with matplotlib, so that a picture looks the same on every machine."""
 INK = "#1b1f24"
 FAINT = "#66707a"
+EPICENTRE = "#e3120b"
 FRAME = "#8b949e"
 MISSING = "#c9ccd0"
 """Where there is no value."""
@@ -51,6 +52,8 @@ class Scale:
     colours: tuple[str, ...]
     below: str
     above: str
+    names: tuple[str, ...] = ()
+    """What is written beside each colour, instead of its edges."""
 
 
 _PALE = "#f4f5f6"
@@ -67,6 +70,14 @@ SCALES = {
     "nws_rain": Scale(
         ("mm", "kg m-2"), (0.2, 2, 5, 10, 25, 40, 50, 65, 75, 100, 125, 150, 200, 250, 400),
         _NWS, _PALE, "#fdfdfd",
+    ),
+    # USGS ShakeMap (Techniques and Methods 12-A1), the colours of its whole intensities.
+    "shakemap": Scale(
+        ("1",), tuple(n + 0.5 for n in range(11)),
+        ("#ffffff", "#bfccff", "#a0e6ff", "#80ffff", "#7aff93", "#ffff00", "#ffc800", "#ff9100",
+         "#ff0000", "#c80000"),
+        "#ffffff", "#800000",
+        ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"),
     ),
 }  # fmt: skip
 """Colours in steps, by the name that a recipe may give them as well."""

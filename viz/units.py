@@ -23,6 +23,7 @@ _QUANTITIES: tuple[dict[str, str], ...] = (
         "m s-1": "1", "cm s-1": "1/100", "mm s-1": "1/1000", "km h-1": "5/18", "kn": "1852/3600",
         "mph": "0.44704",
     },
+    {"m s-2": "1", "cm s-2": "1/100", "Gal": "1/100", "g": "9.80665", "%g": "0.0980665"},
     {"kg kg-1": "1", "g kg-1": "1/1000"},
     {"1": "1", "%": "1/100"},
     {"K m-1": "1", "K km-1": "1/1000"},
@@ -30,7 +31,8 @@ _QUANTITIES: tuple[dict[str, str], ...] = (
 _ZEROS = {"degC": "273.15", "degF": "45967/180"}
 """What zero is in the first unit, where it is not zero."""
 _SPELLINGS = {
-    "m/s": "m s-1", "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
+    "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
+    "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
     "mbar": "hPa", "kt": "kn", "knots": "kn", "inch": "in", "km/h": "km h-1",
 }  # fmt: skip
 _PRINTED = {"degC": "°C", "degF": "°F", "degrees": "°", "1": "", "-": "", "dimensionless": ""}
