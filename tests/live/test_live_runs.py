@@ -35,7 +35,7 @@ def labels(case_run):
 
 
 def test_a_frame_is_seen_within_a_second_of_its_publication(own_runs, ways_to, new_page):
-    own_runs.prepare("storm", "--interval 2")
+    own_runs.prepare("storm", "--interval 4")
     with (own_runs.folder / "said").open("w") as said:
         driver = own_runs.case.popen(
             [sys.executable, "-m", "burstlens", *own_runs.words("storm")],
@@ -59,7 +59,7 @@ def test_a_frame_is_seen_within_a_second_of_its_publication(own_runs, ways_to, n
         for way, page in pages.items()
     }
     print(late)
-    # The last two are published together; of them the newest alone is shown.
+    # The last two may be published together; of them the newest alone is shown.
     assert min(map(len, late.values())) >= 2
     assert max(late["serve"]) < BUSY * BOUND_S
     # Script files are written once a second at most.

@@ -136,9 +136,9 @@ def test_a_job_that_can_never_start_is_told_at_once(make_case: Any) -> None:
 def test_a_cancelled_simulation_is_told_and_the_run_can_be_resumed(
     slurm: Testbed, make_case: Any
 ) -> None:
-    case = make_case(model="--interval 8")
+    case = make_case(model="--interval 15")
     driver = case.launch()
-    case.await_event("product.published")
+    case.await_event("frame.ready")
     slurm.run(["scancel", case.await_job("attempt-1")["JobId"]])
     life = case.wait(driver)
     assert life.code == 1
