@@ -75,7 +75,7 @@ def wide_map(place: Path, repeats: int) -> list[Figure]:
         with _lap(raw_reads):
             _read_raw(frame, 4 * SIDE * SIDE)
         with _lap(draws):
-            draw(field, options, out, context, start=None)
+            draw(field, options, out, context)
     frame.unlink()
     out.unlink()
     name = f"map of {SIDE} x {SIDE} points"

@@ -12,19 +12,19 @@ from matplotlib.colors import LogNorm
 from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
-from burstlens import valid_time
 from burstlens.errors import RecipeError
-from burstlens.viz import grid, style
+from burstlens.viz import grid, heading, style
 from burstlens.viz.coast.lines import KINDS, Kind
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.field import Field
+from burstlens.viz.heading import LEFT
 from burstlens.viz.layering import Layers, drawn
 from burstlens.viz.map import MapOptions
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.reach import corners, extent, outlines
 from burstlens.viz.rings import rings
-from burstlens.viz.sheet import BOTTOM, LEFT, RIGHT, TOP, Look, Sheet, sheet
+from burstlens.viz.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
 from burstlens.viz.units import printed
 
 _ENLARGED = 2.0
@@ -38,7 +38,7 @@ def draw(
     out: Path,
     context: Context,
     *,
-    start: str | None,
+    lead: str = "",
     layers: Layers | None = None,
 ) -> dict[str, Any]:
     """Draw the field as a PNG of exactly the asked size, and return what was used.
@@ -46,8 +46,8 @@ def draw(
     The facts are ``limits``, ``colormap``, ``size`` (pixels), ``outside`` (how many values are
     below and above the limits) and where the map lies: ``box`` (left, top, right, bottom pixels)
     shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
-    that is not on the earth). The same frame gives the same bytes. ``start`` is the
-    valid-time key of the model's start, if known; ``layers`` are laid over the field.
+    that is not on the earth). The same frame gives the same bytes. ``lead`` says
+    when the model began and how long ago; ``layers`` are laid over the field.
     """
     plane = grid.separated(field.plane)
     name, limits, bounds = _colours(field, options, context)
@@ -73,13 +73,13 @@ def draw(
             name,
             printed(field.units),
             title=f"{title}, {field.level}" if field.level else title,
-            subtitle="  ·  ".join(part for part in (context.title, context.stream) if part),
-            maker="  ·  ".join(part for part in (context.run, _maker(context)) if part),
+            subtitle=heading.subtitle(context),
+            maker=heading.maker(context),
         )
     )
-    painted = [_paint(paper, plane, field)]
+    painted = [_paint(paper, plane, field, smooth=options.smooth)]
     outside = int(np.sum(field.values < limits[0])), int(np.sum(field.values > limits[1]))
-    words = _stamp(context.time), _lead(context.time, start), _caption(field)
+    words = heading.stamp(context.time), lead, _caption(field)
     with drawn(layers or Layers(), paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
@@ -161,7 +161,7 @@ def _is_centred(field: Field, options: MapOptions, limits: tuple[float, float]) 
     return style.is_signed(field.units, field.long_name, *limits)
 
 
-def _paint(paper: Sheet, plane: grid.Plane, field: Field) -> Artist:
+def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Artist:
     """The field, by the cheapest means that is exact for its grid."""
     axes, values = paper.axes, field.values
     colours: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
@@ -170,16 +170,24 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field) -> Artist:
         values = np.where(values <= 0, paper.look.limits[0] / 10, values)
     x, y = corners(plane)
     painted: Artist
-    if x.ndim == 2:
+    even = x.ndim == 1 and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
+    if smooth and not even and min(values.shape) > 1:
+        x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
+        points = np.stack([x, y], axis=-1)
+        painted = QuadMesh(points, array=values, shading="gouraud", **colours)
+    elif x.ndim == 2:
         painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **colours)
     else:
         values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
         x, y = np.sort(x), np.sort(y)
-        uniform = grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
         rows, columns = values.shape
-        if uniform and min(axes.bbox.width / columns, axes.bbox.height / rows) < _ENLARGED:
+        enlarged = min(axes.bbox.width / columns, axes.bbox.height / rows) >= _ENLARGED
+        if even and (smooth or not enlarged):
             extent = (x[0], x[-1], y[0], y[-1])
-            painted = AxesImage(axes, origin="lower", extent=extent, **colours)
+            between = "bilinear" if smooth and enlarged else None
+            painted = AxesImage(
+                axes, origin="lower", extent=extent, interpolation=between, **colours
+            )
             painted.set_data(values)
         else:
             painted = PcolorImage(axes, x, y, values, **colours)
@@ -220,35 +228,10 @@ def _caption(field: Field) -> str:
     return caption
 
 
-def _stamp(time: str) -> str:
-    label = valid_time.label(time)
-    return f"valid {label}" if valid_time.is_calendar(time) else label
-
-
-def _lead(time: str, start: str | None) -> str:
-    """Start of the model and time since, as people write them; empty when that cannot be told."""
-    if not start or not (valid_time.is_calendar(time) and valid_time.is_calendar(start)):
-        return ""
-    seconds = round(valid_time.seconds(time) - valid_time.seconds(start))
-    if seconds < 0:
-        return ""
-    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
-    lead = " ".join(parts) or "0 h"
-    if start.startswith("0"):
-        # Idealized runs begin in year 1, which tells nobody anything.
-        return f"{lead} after the start" if seconds else "at the start"
-    return f"init {valid_time.label(start)}  ·  +{lead}"
-
-
-def _maker(context: Context) -> str:
-    return f"Burstlens {context.version}".rstrip()
-
-
 def _metadata(field: Field, context: Context) -> dict[str, str]:
     """PNG text chunks (PNG specification, 11.3.4); no creation time, so that bytes repeat."""
     return {
-        "Software": _maker(context),
+        "Software": heading.software(context),
         "Title": f"{field.name} {field.level}".rstrip(),
         "Description": field.long_name,
         "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
-from burstlens.viz.layers import Contours, Nest, Place, Wind
+from burstlens.viz.layers import Contours, Nest, Place, Source, Wind
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 from burstlens.viz.style import SCALES
@@ -91,6 +91,16 @@ class MapOptions:
 
     track: tuple[Place, ...] | str = ()
     """Points that a line joins, in the order given; a list or a CSV file as for `cities`."""
+
+    source: Source | None = None
+    """The epicentre, as a star: `{ lat = 35.77, lon = -117.6 }`, `{ x = 4500, y = 9500 }`, or `{}`
+    where the file tells it."""
+
+    relief: str | None = None
+    """Shade the map by the slopes of this variable, which holds heights: `HGT`."""
+
+    smooth: bool = False
+    """Colours go over from point to point, as values of waves do, instead of filling cells."""
 
     nests: tuple[Nest, ...] = ()
     """Domains inside this one, to be outlined, as `namelist.input` tells them."""
@@ -179,11 +189,11 @@ class MapKind:
         from burstlens.viz.field import read_field
         from burstlens.viz.figure import draw
         from burstlens.viz.layering import read_layers
+        from burstlens.viz.times import lead
 
         shown = read_field(
             frame, options.variable, level=options.level, crop=options.crop, units=options.units
         )
         layers = read_layers(options, frame, context.files)
-        start = context.start or frame.start
-        drawn = draw(shown, options, out, context, start=start, layers=layers)
+        drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
         return Made("png", shown.facts() | drawn)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from burstlens import valid_time
 from burstlens.errors import FrameError
-from burstlens.viz import grid
+from burstlens.viz import grid, times
 from burstlens.viz.crop import Crop, resolve, unstaggered
 from burstlens.viz.frame import FrameReader, Variable
 from burstlens.viz.product import Context, whole_file
@@ -110,18 +110,20 @@ def _write_time(data: Any, frame: FrameReader, context: Context) -> None:
     time = data.createVariable(_TIME, "f8", (_TIME,))
     time.standard_name = "time"
     time.axis = "T"
-    start = context.start or frame.start or context.time
-    seconds = valid_time.seconds(context.time)
-    if valid_time.is_calendar(context.time):
-        if not valid_time.is_calendar(start):
-            start = context.time
-        time.units = f"seconds since {valid_time.label(start).removesuffix(' UTC')}"
-        time.calendar = "proleptic_gregorian"
-        seconds -= valid_time.seconds(start)
-    else:
+    start = context.start or times.start(frame) or context.time
+    if not valid_time.is_calendar(context.time):
         time.units = "s"
         time.long_name = "time since the start of the simulation"
-    time[0] = seconds
+        time[0] = valid_time.seconds(context.time)
+        return
+    calendar = times.calendar(frame)
+    since = valid_time.between(start, context.time, calendar)
+    if since is None:
+        start, since = context.time, 0.0
+    time.units = f"seconds since {valid_time.label(start).removesuffix(' UTC')}"
+    # WRF counts leap years as Gregorian at all times; "standard" turns Julian before 1582.
+    time.calendar = "proleptic_gregorian" if calendar == "standard" else calendar
+    time[0] = since
 
 
 def _write_coordinates(

@@ -19,8 +19,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
@@ -30,21 +28,16 @@ from burstlens.viz.coast.lines import Kind
 from burstlens.viz.colour_bar import STEPS, ColourBar, minus, plain_frame
 from burstlens.viz.frame_labels import write_labels
 from burstlens.viz.graticule import Extent, Graticule, graticule
+from burstlens.viz.heading import LEFT, Heading
 from burstlens.viz.overlay import Overlay, map_lines, nest_outlines, scale_bar
 from burstlens.viz.projection import Projection
 
 # Margins in points (1/72 inch), so that they grow with dpi as letters do.
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 84.0, 68.0, 52.0
+RIGHT, TOP, BOTTOM = 84.0, 68.0, 52.0
 _CACHED = 6
 """Sheets kept by a worker: a megabyte or five each."""
-_LONGEST_STAMP = "valid 0000-00-00 00:00:00 UTC"
-_LONGEST_LEAD = "init 0000-00-00 00:00:00 UTC  ·  +000 h 00 min"
-_WIDE = 430.0
-"""Points of width from which on words have their full size."""
 _LONGEST = 12.0
 """Sides of a map to each other, at most."""
-_GAP = 16.0
-"""Points between words on the left and on the right of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,32 +96,8 @@ class Sheet:
             net = graticule(look.projection, look.extent)
             inside = write_labels(self.axes, net.labels)
         self._arrows = ColourBar(self.figure, self.axes, self.colours, self.norm, look.unit).arrows
-        left, right = LEFT * look.point, look.width - 12 * look.point
-        top, below, foot = look.height - 21 * look.point, look.height - 37 * look.point, 10.0
-        foot *= look.point
-        room = right - left - _GAP * look.point
-        # A narrow picture has smaller words rather than words one over the other.
-        head, line, small = (
-            size * min(1.0, look.width / look.point / _WIDE) for size in (13.0, 9.0, 8.0)
-        )
-        stamp, self._small = head * 0.85, small
-        title = self._fitted(
-            look.title, head, room - self._text_width(_LONGEST_STAMP, stamp), "bold"
-        )
-        self._words(left, top, title, head, style.INK, "left").set_fontweight("bold")
-        subtitle = self._fitted(look.subtitle, line, room - self._text_width(_LONGEST_LEAD, line))
-        self._words(left, below, subtitle, line, style.FAINT, "left")
-        maker = self._words(right, foot, look.maker, small, style.FAINT, "right")
-        self._foot_room = room - self._text_width(maker.get_text(), small)
-        self._stamp = self._words(right, top, "", stamp, style.INK, "right")
-        self._lead = self._words(right, below, "", line, style.FAINT, "right")
-        self._caption = self._words(left, foot, "", small, style.FAINT, "left")
-        self._changing: tuple[Artist, ...] = (
-            *self._arrows,
-            self._stamp,
-            self._lead,
-            self._caption,
-        )
+        self._heading = Heading(self.figure, look.title, look.subtitle, look.maker)
+        self._changing: tuple[Artist, ...] = (*self._arrows, *self._heading.changing)
         for artist in self._changing:
             artist.set_animated(True)
         self._canvas.draw()
@@ -162,10 +131,7 @@ class Sheet:
         """
         renderer = self._canvas.get_renderer()
         self._canvas.restore_region(self._blank)
-        stamp, lead, caption = words
-        self._stamp.set_text(stamp)
-        self._lead.set_text(lead)
-        self._caption.set_text(self._fitted(caption, self._small, self._foot_room))
+        self._heading.write(*words)
         for arrow, count in zip(self._arrows, outside, strict=True):
             arrow.set_visible(count > 0)
         pixels = np.asarray(self._canvas.buffer_rgba())
@@ -175,25 +141,6 @@ class Sheet:
         for artist in (*layers, *self._scale, *self.axes.spines.values(), *self._changing):
             artist.draw(renderer)
         return pixels
-
-    def _words(self, x: float, y: float, text: str, size: float, colour: str, side: str) -> Text:
-        return self.figure.text(
-            x / self.look.width, y / self.look.height, text, fontsize=size, color=colour,
-            ha=side, va="baseline", family=style.FONT, parse_math=False,
-        )  # fmt: skip
-
-    def _text_width(self, text: str, size: float, weight: str = "normal") -> float:
-        font = FontProperties(family=style.FONT, size=size, weight=weight)
-        width, _, _ = self._canvas.get_renderer().get_text_width_height_descent(text, font, False)
-        return float(width)
-
-    def _fitted(self, text: str, size: float, room: float, weight: str = "normal") -> str:
-        """The text, cut with an ellipsis where it would run into what stands right of it."""
-        if self._text_width(text, size, weight) <= room:
-            return text
-        while len(text) > 4 and self._text_width(text + "…", size, weight) > room:
-            text = text[:-1].rstrip()
-        return text + "…"
 
 
 @lru_cache(maxsize=_CACHED)

@@ -11,6 +11,7 @@ import re
 from datetime import datetime
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
+_GREGORIAN = frozenset({"", "standard", "gregorian", "proleptic_gregorian"})
 _CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
 
 
@@ -73,3 +74,35 @@ def seconds(key: str) -> float:
     if key.startswith("t"):
         return float(key[1:])
     raise ValueError(f"{key!r} is no valid-time key")
+
+
+def between(start: str, end: str, calendar: str = "standard") -> float | None:
+    """Seconds from one calendar key to another, in a calendar that CF names (CF 4.4.1).
+
+    None when it has no such day or is none that is known, and for keys of elapsed times.
+    ``standard`` counts as Gregorian also before 1582, as WRF does.
+
+    >>> between("20050228T000000", "20050301T000000", "360_day")
+    259200.0
+    """
+    if not (is_calendar(start) and is_calendar(end)):
+        return None
+    if calendar in _GREGORIAN:
+        return seconds(end) - seconds(start)
+    from cftime import datetime as calendar_time  # netCDF4 brings it; a login node asks for none
+
+    try:
+        first, last = (
+            calendar_time(*_parts(key), calendar=calendar, has_year_zero=True)
+            for key in (start, end)
+        )
+    except ValueError:
+        return None
+    return float((last - first).total_seconds())
+
+
+def _parts(key: str) -> tuple[int, ...]:
+    match = _CALENDAR.fullmatch(key)
+    if match is None:
+        raise ValueError(f"{key!r} is no calendar key")
+    return tuple(int(part) for part in match.groups())

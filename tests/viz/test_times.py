@@ -1,0 +1,133 @@
+"""When a model began, in which calendar it counts, and how long ago that was."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cftime
+import numpy as np
+import pytest
+
+from burstlens.valid_time import between
+from burstlens.viz import times
+from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.product import Context
+
+
+@pytest.fixture
+def cf_file(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a CF file of one record with a field (y, x) and a time in any calendar."""
+
+    def write(units: str, calendar: str | None, **scalars: tuple[float, dict[str, str]]) -> Path:
+        path = tmp_path / "cf.nc"
+        with netCDF4.Dataset(os.fspath(path), "w") as data:
+            data.createDimension("time", None)
+            for name in ("y", "x"):
+                data.createDimension(name, 3)
+                data.createVariable(name, "f4", (name,))[:] = [0, 1, 2]
+            time = data.createVariable("time", "f8", ("time",))
+            time.units = units
+            if calendar is not None:
+                time.calendar = calendar
+            time[0] = 0.0
+            data.createVariable("tas", "f4", ("time", "y", "x"))[0] = np.eye(3)
+            for name, (value, attributes) in scalars.items():
+                variable = data.createVariable(name, "f8", ())
+                variable.setncatts(attributes)
+                variable[...] = value
+        return path
+
+    return write
+
+
+def lead(path: Path, context: Context, time: str, start: str | None = None) -> str:
+    with open_frame([path]) as frame:
+        return times.lead(frame, dataclasses.replace(context, time=time, start=start))
+
+
+def test_a_restart_keeps_the_first_start(katrina: Path, tmp_path: Path, context: Context):
+    path = tmp_path / "restarted"
+    path.write_bytes(katrina.read_bytes())
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        data.START_DATE = "2005-08-28_06:00:00"
+    told = lead(path, context, "20050828T120000")
+    assert told == "init 2005-08-28 00:00:00 UTC  ·  +12 h"
+
+
+def test_without_the_attributes_xtime_tells_the_start(cyclone: Path, tmp_path: Path):
+    path = tmp_path / "subset.nc"
+    with (
+        netCDF4.Dataset(os.fspath(cyclone)) as old,
+        netCDF4.Dataset(os.fspath(path), "w") as data,
+    ):
+        data.createDimension("Time", None)
+        data.createDimension("x", 2)
+        data.createVariable("XTIME", "f4", ("Time",)).units = "minutes since 2005-08-28 00:00:00"
+        data["XTIME"][0] = 1260.0
+        data.createVariable("T2", "f4", ("Time", "x"))[0] = old["T2"][0, 0, :2]
+    with open_frame([path], time="20050828T210000") as frame:
+        assert times.start(frame) == "20050828T000000"
+    with open_frame([path], time="t00000001.000") as frame:
+        assert times.start(frame) is None
+
+
+def test_a_forecast_reference_time_is_the_start(cf_file: Any, context: Context):
+    about = {"standard_name": "forecast_reference_time", "units": "hours since 2005-08-27 00:00"}
+    path = cf_file("hours since 2005-08-28", "standard", issued=(12.0, about))
+    assert lead(path, context, "20050828T000000") == "init 2005-08-27 12:00:00 UTC  ·  +12 h"
+
+
+@pytest.mark.parametrize("broken", ["furlongs since 1900", "hours since the flood", ""])
+def test_a_reference_time_that_cannot_be_read_is_none(cf_file: Any, broken: str):
+    about = {"standard_name": "forecast_reference_time", "units": broken}
+    with open_frame([cf_file("s", None, issued=(1.0, about))]) as frame:
+        assert times.start(frame) is None
+
+
+@pytest.mark.parametrize(
+    ("calendar", "hours"),
+    [("standard", 48), ("noleap", 24), ("365_day", 24), ("all_leap", 48), ("360_day", 72)],
+)
+def test_the_lead_time_counts_the_days_that_the_calendar_has(
+    cf_file: Any, context: Context, calendar: str, hours: int
+):
+    path = cf_file("days since 2004-02-28", calendar)
+    told = lead(path, context, "20040301T000000", "20040228T000000")
+    assert told == f"init 2004-02-28 00:00:00 UTC  ·  +{hours} h"
+
+
+def test_a_day_that_only_the_calendar_has_counts(cf_file: Any, context: Context):
+    path = cf_file("days since 2004-02-30", "360_day")
+    assert lead(path, context, "20040301T000000", "20040230T120000").endswith("+12 h")
+    # 2004 has no 30 February in any other: nothing is told rather than something wrong.
+    assert lead(cf_file("s", "noleap"), context, "20040301T000000", "20040230T000000") == ""
+
+
+def test_the_year_1_counts_as_wrf_does(supercell: Path, context: Context):
+    assert lead(supercell, context, "00010101T000800") == "8 min after the start"
+    assert lead(supercell, context, "00010101T000000") == "at the start"
+    assert between("00010101T000000", "00020101T000000", "noleap") == 365 * 86400
+
+
+def test_what_lies_before_the_start_or_has_no_calendar_is_not_told(cf_file: Any, context: Context):
+    path = cf_file("s", None)
+    assert lead(path, context, "20040101T000000", "20040102T000000") == ""
+    assert lead(path, context, "t00000001.000", "20040102T000000") == ""
+
+
+def test_a_crop_keeps_the_calendar(cf_file: Any, context: Context):
+    path = cf_file("days since 2004-02-30", "360_day")
+    out = context.files.parent / "crop.nc"
+    told = dataclasses.replace(context, time="20040230T060000", start="20040228T000000")
+    with open_frame([path]) as frame:
+        NetcdfKind().make(NetcdfOptions(("tas",)), frame, out, told)
+    with netCDF4.Dataset(os.fspath(out)) as data:
+        time = data["time"]
+        assert time.calendar == "360_day"
+        found = cftime.num2date(time[0], time.units, time.calendar)
+    assert found.isoformat() == "2004-02-30T06:00:00"

@@ -1,0 +1,120 @@
+"""The words around a picture: title and times above it, what was found and who made it below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.text import Text
+
+from burstlens import valid_time
+from burstlens.viz import style
+from burstlens.viz.product import Context
+
+LEFT, RIGHT = 58.0, 12.0
+"""Points from the picture's sides to the words."""
+_LONGEST_STAMP = "valid 0000-00-00 00:00:00 UTC"
+_LONGEST_LEAD = "init 0000-00-00 00:00:00 UTC  ·  +000 h 00 min"
+_WIDE = 430.0
+"""Points of width from which on words have their full size."""
+_GAP = 16.0
+"""Points between words on the left and on the right of a line."""
+
+
+class Heading:
+    """Words placed on a figure of an Agg canvas, cut where one would run into another.
+
+    ``changing`` are those that differ between the pictures of a series: valid time, time since
+    the start, caption; :meth:`write` sets them.
+    """
+
+    def __init__(self, figure: Figure, title: str, subtitle: str, maker: str) -> None:
+        self._figure = figure
+        canvas: Any = figure.canvas
+        self._renderer = canvas.get_renderer()
+        point = figure.dpi / 72
+        width, height = figure.bbox.width, figure.bbox.height
+        left, right = LEFT * point, width - RIGHT * point
+        top, below, foot = height - 21 * point, height - 37 * point, 10.0 * point
+        room = right - left - _GAP * point
+        # A narrow picture has smaller words rather than words one over the other.
+        head, line, small = (size * min(1.0, width / point / _WIDE) for size in (13.0, 9.0, 8.0))
+        stamp, self._small = head * 0.85, small
+        title = self._fitted(title, head, room - self._width(_LONGEST_STAMP, stamp), "bold")
+        self._words(left, top, title, head, style.INK, "left").set_fontweight("bold")
+        subtitle = self._fitted(subtitle, line, room - self._width(_LONGEST_LEAD, line))
+        self._words(left, below, subtitle, line, style.FAINT, "left")
+        written = self._words(right, foot, maker, small, style.FAINT, "right")
+        self._room = room - self._width(written.get_text(), small)
+        self.changing = (
+            self._words(right, top, "", stamp, style.INK, "right"),
+            self._words(right, below, "", line, style.FAINT, "right"),
+            self._words(left, foot, "", small, style.FAINT, "left"),
+        )
+
+    def write(self, stamp: str, lead: str, caption: str) -> None:
+        """The words of one picture: valid time, time since the start, what was found."""
+        caption = self._fitted(caption, self._small, self._room)
+        for place, text in zip(self.changing, (stamp, lead, caption), strict=True):
+            place.set_text(text)
+
+    def _words(self, x: float, y: float, text: str, size: float, colour: str, side: str) -> Text:
+        width, height = self._figure.bbox.width, self._figure.bbox.height
+        return self._figure.text(
+            x / width, y / height, text, fontsize=size, color=colour, ha=side, va="baseline",
+            family=style.FONT, parse_math=False,
+        )  # fmt: skip
+
+    def _width(self, text: str, size: float, weight: str = "normal") -> float:
+        font = FontProperties(family=style.FONT, size=size, weight=weight)
+        width, _, _ = self._renderer.get_text_width_height_descent(text, font, False)
+        return float(width)
+
+    def _fitted(self, text: str, size: float, room: float, weight: str = "normal") -> str:
+        """The text, cut with an ellipsis where it would run into what stands right of it."""
+        if self._width(text, size, weight) <= room:
+            return text
+        while len(text) > 4 and self._width(text + "…", size, weight) > room:
+            text = text[:-1].rstrip()
+        return text + "…"
+
+
+def subtitle(context: Context) -> str:
+    """The run in words and its domain."""
+    return "  ·  ".join(part for part in (context.title, context.stream) if part)
+
+
+def maker(context: Context) -> str:
+    """The run's name and what made the picture."""
+    return "  ·  ".join(part for part in (context.run, software(context)) if part)
+
+
+def software(context: Context) -> str:
+    """The program and its version."""
+    return f"Burstlens {context.version}".rstrip()
+
+
+def stamp(time: str) -> str:
+    """The valid time of a key, in words."""
+    label = valid_time.label(time)
+    return f"valid {label}" if valid_time.is_calendar(time) else label
+
+
+def lead(time: str, start: str | None, calendar: str = "standard") -> str:
+    """Start of the model and time since, as people write them; empty when that cannot be told.
+
+    ``time`` and ``start`` are valid-time keys, ``calendar`` the one that both are counted in (CF
+    4.4.1).
+    """
+    since = valid_time.between(start, time, calendar) if start else None
+    if start is None or since is None or since < 0:
+        return ""
+    seconds = round(since)
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
+    text = " ".join(parts) or "0 h"
+    if start.startswith("0"):
+        # Idealized runs begin in year 1, which tells nobody anything.
+        return f"{text} after the start" if seconds else "at the start"
+    return f"init {valid_time.label(start)}  ·  +{text}"

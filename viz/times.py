@@ -1,0 +1,79 @@
+"""When a frame is: the model's start, and the calendar that its times are counted in."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from burstlens import valid_time
+from burstlens.errors import FrameError
+from burstlens.viz import heading
+from burstlens.viz.frame import FrameReader
+from burstlens.viz.product import Context
+
+_COORDINATES = ("time", "Time", "XTIME")
+
+
+def start(frame: FrameReader) -> str | None:
+    """The valid-time key of the model's start, else None.
+
+    WRF: SIMULATION_START_DATE, which a restart keeps (START_DATE is that of the restart); without
+    these, as in files made of wrfout by other tools, the frame's time less XTIME, the minutes
+    since the start (Registry.EM_COMMON). CF: ``forecast_reference_time`` (CF standard names).
+    """
+    if frame.start is not None:
+        return frame.start
+    if "XTIME" in frame and frame.variable("XTIME").units.startswith("minute"):
+        return _earlier(frame.time, frame)
+    for name in frame.names:
+        found = frame.variable(name)
+        if found.attributes.get("standard_name") == "forecast_reference_time":
+            return _key(frame, name)
+    return None
+
+
+def calendar(frame: FrameReader) -> str:
+    """The calendar that the frame's times are counted in, as CF 4.4.1 names it."""
+    for name in _COORDINATES:
+        if name in frame and "calendar" in frame.variable(name).attributes:
+            return str(frame.variable(name).attributes["calendar"]).strip().lower()
+    return "standard"
+
+
+def lead(frame: FrameReader, context: Context) -> str:
+    """Start of the model and time since, in words; empty when that cannot be told."""
+    return heading.lead(context.time, context.start or start(frame), calendar(frame))
+
+
+def _earlier(time: str, frame: FrameReader) -> str | None:
+    """The key of XTIME minutes before a key; None where that is no time of our calendar."""
+    minutes = float(np.ravel(frame.read("XTIME"))[0])
+    if not valid_time.is_calendar(time) or not np.isfinite(minutes):
+        return None
+    try:
+        now = datetime.strptime(time, "%Y%m%dT%H%M%S")
+        return _calendar_key(now - timedelta(seconds=round(60 * minutes)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _key(frame: FrameReader, name: str) -> str | None:
+    import cftime
+
+    attributes = frame.variable(name).attributes
+    try:
+        value = float(np.ravel(frame.read(name))[0])
+        when = cftime.num2date(
+            value, str(attributes.get("units", "")), str(attributes.get("calendar", "standard")),
+            only_use_cftime_datetimes=True,
+        )  # fmt: skip
+        return _calendar_key(when)
+    except (ValueError, OverflowError, IndexError, FrameError):
+        return None
+
+
+def _calendar_key(when: datetime) -> str:
+    return valid_time.calendar_key(
+        when.year, when.month, when.day, when.hour, when.minute, when.second
+    )
