@@ -23,6 +23,7 @@ import numpy as np
 from burstlens.errors import FrameError
 from burstlens.valid_time import label, wrf_key
 from burstlens.workflows import cdf
+from burstlens.workflows.structure import absent
 
 PAUSES_S = (0.05, 0.2)
 """How long to wait before a file that could not be read is opened again."""
@@ -207,13 +208,11 @@ class Tiles:
 
     def _absent(self) -> str:
         """Which ranks' files are missing or cannot be read, as a message has it."""
-        there = {tile.rank for tile in self._tiles}
-        gone = [rank for rank in range(max(there) + 1) if rank not in there]
         told = [f"rank {tile.rank} is damaged ({tile.fault})" for tile in self._tiles if tile.fault]
-        if gone:
-            ranks = ", ".join(map(str, gone))
-            told.insert(0, f"rank{'s' if len(gone) > 1 else ''} {ranks} missing")
-        return "; ".join(told) or f"ranks after {max(there)} are missing"
+        ranks = {tile.rank for tile in self._tiles}
+        if not told or len(ranks) <= max(ranks):
+            told.insert(0, absent(ranks))
+        return "; ".join(told)
 
 
 def _rank(path: Path, index: int) -> int:

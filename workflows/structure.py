@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -94,6 +94,14 @@ def has_writer(path: str) -> bool:
     finally:
         os.close(descriptor)
     return block is not None and block.has_writer
+
+
+def absent(ranks: Collection[int]) -> str:
+    """Whose tiles are missing, in words, where only those of ``ranks`` are there."""
+    gone = [str(rank) for rank in range(max(ranks)) if rank not in ranks]
+    if not gone:
+        return f"ranks after {max(ranks)} missing"
+    return f"rank{'s' if len(gone) > 1 else ''} {', '.join(gone)} missing"
 
 
 def no_variable(name: str, names: Iterable[str]) -> str:
@@ -192,17 +200,20 @@ def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
     return mine, west_east * south_north
 
 
-def together(tiles: Sequence[Structure], first: int, time: str | None) -> Structure:
+def together(
+    tiles: Sequence[Structure], first: int, time: str | None, ranks: Sequence[int] = (0,)
+) -> Structure:
     """One structure of the files of a frame: what all have, if they cover the domain.
 
-    ``time`` is the one that their name tells, which the first record must have.
+    ``time`` is the one that their name tells, which the first record must have; ``ranks`` are
+    those whose files they are.
     """
     reason = next((tile.reason for tile in tiles if tile.reason), "")
     times = min([tile.times for tile in tiles], key=len)
     if time is not None and first == 0 and times and times[0] != time:
         times, reason = times[:0], f"its first time is {times[0]}, its name says {time}"
     if times and sum(tile.cells[0] for tile in tiles) < tiles[0].cells[1]:
-        times, reason = times[:0], f"{len(tiles)} tiles do not cover the domain"
+        times, reason = times[:0], f"its tiles do not cover the domain: {absent(ranks)}"
     return Structure(
         times=times,
         begun=min(tile.begun for tile in tiles),

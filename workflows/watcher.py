@@ -208,8 +208,13 @@ class Watcher:
         if not changed and asked == entry.asked:
             return entry
         entry = replace(entry, asked=asked)
-        if any(size == 0 for size, _ in entry.stats):
-            return replace(entry, reason="it has 0 bytes", whole=False)
+        empty = next(
+            (file for file, (size, _) in zip(entry.files, entry.stats, strict=True) if not size),
+            None,
+        )
+        if empty is not None:
+            which = f"the tile {empty}" if unit.tiled else "it"
+            return replace(entry, reason=f"{which} has 0 bytes", whole=False)
         paths = [str(self._folder / file) for file in entry.files]
         writers = {file for file, path in zip(entry.files, paths, strict=True) if has_writer(path)}
         entry = replace(entry, written_to=entry.written_to | writers)
@@ -252,9 +257,11 @@ class Watcher:
                 path, entry.declared, variable, self._prober, is_tile=tiled, thorough=thorough
             )
             if not tile.times:
-                return tile
+                which = f"the tile {os.path.basename(path)}: " if tiled and tile.reason else ""
+                return replace(tile, reason=which + tile.reason)
             found.append(tile)
-        return together(found, entry.declared, entry.unit.time)
+        ranks = sorted(self._listing.units[entry.unit])
+        return together(found, entry.declared, entry.unit.time, ranks)
 
     def _inside(
         self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str

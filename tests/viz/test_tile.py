@@ -104,7 +104,7 @@ def test_a_missing_tile_is_named_and_matters_only_where_it_is_wanted(
         with open_frame(left) as frame, open_frame([supercell]) as whole:
             assert frame.dimensions == whole.dimensions
             assert np.array_equal(frame.read("W", inside), whole.read("W", inside))
-            told = f"rank {lost} missing" if lost < 19 else "ranks after 18 are missing"
+            told = f"rank {lost} missing" if lost < 19 else "ranks after 18 missing"
             with pytest.raises(FrameError, match=f"the tiles do not cover W: {told}"):
                 frame.read("W")
             made = NetcdfKind().make(

@@ -158,7 +158,24 @@ def test_a_tile_that_never_comes_makes_damage(course):
     run.end()
     assert {time for _, time in run.calls} == {"00010101T000000", "00010101T000200"}
     assert [entry.time for entry in run.damaged] == ["00010101T000100"]
-    assert "do not cover the domain" in run.damaged[0].reason
+    assert "its tiles do not cover the domain: ranks after 0 missing" in run.damaged[0].reason
+
+
+@pytest.mark.parametrize("rank", ["0000", "0001"])
+def test_a_tile_that_is_never_finished_is_named(course, rank):
+    cut = f"wrfout_d01_0001-01-01_00:01:00_{rank}"
+
+    def until_half(ops):
+        calls = [index for index, op in enumerate(ops) if op["file"] == cut]
+        dropped = set(calls[len(calls) // 2 :])
+        return [op for index, op in enumerate(ops) if index not in dropped]
+
+    run = course("tiles", until_half)
+    run.walk(lambda call: call % 7 == 0)
+    run.end()
+    assert {time for _, time in run.calls} == {"00010101T000000", "00010101T000200"}
+    assert [entry.time for entry in run.damaged] == ["00010101T000100"]
+    assert f"the tile {cut}" in run.damaged[0].reason
 
 
 @pytest.mark.parametrize(
