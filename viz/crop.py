@@ -32,7 +32,8 @@ class Crop:
     """Every n-th point, along all dimensions or by dimension."""
 
     follow: str | None = None
-    """Centre on an extreme of a field of the same frame: `min:PSFC` or `max:W`."""
+    """Centre on an extreme of a field of the same frame, `min:PSFC` or `max:W`, or on a storm:
+    `track:NAME`, with the name of a product of the kind `track`."""
 
     half_width_km: float | None = None
     """With `follow`: how far the crop reaches from its centre, in km."""
@@ -49,15 +50,23 @@ class Crop:
                 raise ValueError(f"range of {name}: {low:g} is not below {high:g}")
         if self.follow is None:
             if self.half_width_km is not None or self.half_width is not None:
-                raise ValueError("half_width needs follow = 'min:NAME' or 'max:NAME'")
+                raise ValueError("half_width needs follow = 'min:NAME', 'max:NAME' or 'track:NAME'")
             return
         extreme, _, name = self.follow.partition(":")
-        if extreme not in ("min", "max") or not name:
-            raise ValueError(f"follow is 'min:NAME' or 'max:NAME', not {self.follow!r}")
+        if extreme not in ("min", "max", "track") or not name:
+            raise ValueError(
+                f"follow is 'min:NAME', 'max:NAME' or 'track:NAME', not {self.follow!r}"
+            )
         if (self.half_width_km is None) == (self.half_width is None):
             raise ValueError("follow needs either half_width_km or half_width")
         if (self.half_width_km or 0) < 0 or (self.half_width or 0) < 0:
             raise ValueError("half_width must not be negative")
+
+    @property
+    def tracks(self) -> tuple[str, ...]:
+        """The names of the products whose state :func:`resolve` reads."""
+        what, _, name = (self.follow or "").partition(":")
+        return (name,) if what == "track" else ()
 
 
 def resolve(crop: Crop, frame: FrameReader, variable: str) -> dict[str, slice]:
@@ -136,32 +145,25 @@ def _by_index(name: str, wanted: int | tuple[int, int], size: int) -> slice:
 def _follow(
     crop: Crop, frame: FrameReader, variable: str, kept: dict[str, slice]
 ) -> dict[str, slice]:
-    """The window around the extreme of the followed field, moved to lie inside the domain."""
-    import numpy as np
-
+    """The window around what is followed, moved to lie inside the domain."""
     from burstlens.viz import grid
     from burstlens.viz.locate import spacing_km
 
-    extreme, _, name = str(crop.follow).partition(":")
     axes = grid.axes(frame, variable)
-    followed = frame.variable(name)
-    window = with_faces(kept, frame)
-    values: Any = frame.read(name, window)
-    if not np.isfinite(values).any():
-        raise FrameError(f"follow: all values of {name} are NaN")
-    finite = np.where(np.isfinite(values), values, np.nan)
-    flat = np.nanargmin(finite) if extreme == "min" else np.nanargmax(finite)
-    place = dict(zip(followed.dimensions, np.unravel_index(int(flat), values.shape), strict=True))
+    place = (
+        _at_track(crop.tracks[0], frame, variable)
+        if crop.tracks
+        else _at_extreme(crop, frame, kept)
+    )
     centred: dict[str, slice] = {}
     for direction in ("x", "y"):
         dimension = axes.get(direction)
         if dimension is None:
             continue
-        at = next((d for d in place if unstaggered(d, frame) == dimension), None)
-        if at is None:
-            raise FrameError(f"follow: {name} has no dimension {dimension}")
+        if dimension not in place:
+            raise FrameError(f"follow: {crop.follow} has no dimension {dimension}")
         size = frame.dimensions[dimension]
-        centre = min(window[at].start + int(place[at]), size - 1)
+        centre = min(place[dimension], size - 1)
         reach = crop.half_width
         if reach is None:
             apart_km = spacing_km(frame, variable, direction)
@@ -170,3 +172,42 @@ def _follow(
         first = min(max(centre - reach, 0), size - width)
         centred[dimension] = slice(first, first + width, 1)
     return centred
+
+
+def _at_extreme(crop: Crop, frame: FrameReader, kept: dict[str, slice]) -> dict[str, int]:
+    """The index of the extreme of a field of this frame, by unstaggered dimension."""
+    import numpy as np
+
+    extreme, _, name = str(crop.follow).partition(":")
+    followed = frame.variable(name)
+    window = with_faces(kept, frame)
+    values: Any = frame.read(name, window)
+    if not np.isfinite(values).any():
+        raise FrameError(f"follow: all values of {name} are NaN")
+    finite = np.where(np.isfinite(values), values, np.nan)
+    flat = np.nanargmin(finite) if extreme == "min" else np.nanargmax(finite)
+    at = np.unravel_index(int(flat), values.shape)
+    return {
+        unstaggered(dimension, frame): window[dimension].start + int(index)
+        for dimension, index in zip(followed.dimensions, at, strict=True)
+    }
+
+
+def _at_track(name: str, frame: FrameReader, variable: str) -> dict[str, int]:
+    """The index of the variable's point nearest to the storm, by unstaggered dimension.
+
+    By its position, not by its index in the track: a nest moves, and another variable may lie
+    between the points of the track's.
+    """
+    from burstlens.viz import grid, position
+    from burstlens.viz.track import followed_track
+
+    track = followed_track(frame, name)
+    plane = grid.map_plane(frame, variable, {})
+    if position.units(plane) != track.plane:
+        raise FrameError(
+            f"follow: the track {name!r} is in {track.plane}, {variable} in {position.units(plane)}"
+        )
+    row, column = position.nearest(plane, track.points[-1].x, track.points[-1].y)
+    x, y = grid.horizontal_dimensions(frame, variable, centred=True)
+    return {x: column, y: row}

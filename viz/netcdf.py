@@ -66,6 +66,10 @@ class NetcdfKind:
         """Nothing."""
         return ()
 
+    def follows(self, options: NetcdfOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
     def wants_limits(self, options: NetcdfOptions) -> int:
         """None: a file holds values, not colours."""
         return 0

@@ -70,6 +70,10 @@ class VtkKind:
         """Nothing."""
         return ()
 
+    def follows(self, options: VtkOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
     def wants_limits(self, options: VtkOptions) -> int:
         """None: a file for ParaView holds values, not colours."""
         return 0

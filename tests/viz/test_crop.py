@@ -150,7 +150,7 @@ def test_what_cannot_be_cropped_is_told(supercell: Path, crop: dict[str, Any], m
         ({"stride": 0}, "stride must be 1 or more"),
         ({"range": {"x": [5, 3]}}, "range of x: 5 is not below 3"),
         ({"half_width": 5}, "half_width needs follow"),
-        ({"follow": "PSFC", "half_width": 5}, "follow is 'min:NAME' or 'max:NAME'"),
+        ({"follow": "PSFC", "half_width": 5}, "follow is 'min:NAME', 'max:NAME' or"),
         ({"follow": "min:PSFC"}, "either half_width_km or half_width"),
         ({"follow": "min:PSFC", "half_width": 5, "half_width_km": 5}, "either half_width_km"),
     ],

@@ -101,6 +101,8 @@ class Guard:
                     yield f"{key} needs variable"
         if not self.of_frames and (self.level is not None or self.crop != Crop()):
             yield "level and crop need variable or expression"
+        if self.crop.tracks:
+            yield "crop: a guard looks before anything is made of a frame, so it follows no track"
         if self.log is None and self.count != 1:
             yield "count needs log"
         if self.min is not None and self.max is not None and not self.min < self.max:
