@@ -14,12 +14,14 @@ from matplotlib.transforms import Bbox
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.field import Field, read_field
+from burstlens.viz.focus import located
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.grid import Plane
 from burstlens.viz.isolines import draw_isolines
-from burstlens.viz.layers import Contours, Place
+from burstlens.viz.layers import Contours, Place, Source
 from burstlens.viz.map import MapOptions
-from burstlens.viz.places import draw_places, draw_track, read_places
+from burstlens.viz.places import draw_places, draw_source, draw_track, read_places
+from burstlens.viz.relief import draw_relief
 from burstlens.viz.wind_symbols import Symbols, WindField, draw_wind, read_wind
 
 _WINDS: tuple[Symbols, ...] = ("streamlines", "vectors", "barbs")
@@ -34,6 +36,8 @@ class Layers:
     track: tuple[Place, ...] = ()
     stations: tuple[Place, ...] = ()
     cities: tuple[Place, ...] = ()
+    relief: Field | None = None
+    source: Source | None = None
 
 
 def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
@@ -56,7 +60,12 @@ def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
     for name in ("track", "stations", "cities"):
         with _told_as(name):
             places[name] = read_places(getattr(options, name), files)
-    return Layers(tuple(lines), tuple(winds), **places)
+    relief = None
+    if options.relief is not None:
+        with _told_as("relief"):
+            relief = read_field(frame, options.relief, level=None, crop=options.crop, units="m")
+    source = None if options.source is None else located(options.source, frame)
+    return Layers(tuple(lines), tuple(winds), **places, relief=relief, source=source)
 
 
 @contextmanager
@@ -69,12 +78,18 @@ def drawn(
     """
     before = set(axes.get_children())
     try:
+        if layers.relief is not None:
+            with _told_as("relief"):
+                draw_relief(axes, layers.relief)
         for asked, field in layers.contours:
             draw_isolines(axes, field, asked, reserved)
         for wind in layers.winds:
             draw_wind(axes, wind)
         with _told_as("track"):
             draw_track(axes, plane, layers.track)
+        if layers.source is not None:
+            with _told_as("source"):
+                draw_source(axes, plane, layers.source)
         with _told_as("stations"):
             draw_places(axes, plane, layers.stations, "^", reserved)
         with _told_as("cities"):

@@ -175,6 +175,7 @@ def _built_in() -> dict[str, ProductKind]:
     # The kinds use the classes above, so they are imported when asked for.
     from burstlens.viz.map import MapKind
     from burstlens.viz.netcdf import NetcdfKind
+    from burstlens.viz.peak import PeakKind
     from burstlens.viz.script import CommandKind, PythonKind
     from burstlens.viz.vtk import VtkKind
 
@@ -182,6 +183,7 @@ def _built_in() -> dict[str, ProductKind]:
         MapKind(),
         VtkKind(),
         NetcdfKind(),
+        PeakKind(),
         PythonKind(),
         CommandKind(),
     )
