@@ -13,7 +13,7 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
 from burstlens.errors import RecipeError
-from burstlens.viz import grid, heading, style
+from burstlens.viz import grid, heading, style, times
 from burstlens.viz.coast.lines import KINDS, Kind
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.field import Field
@@ -79,7 +79,7 @@ def draw(
     )
     painted = [_paint(paper, plane, field, smooth=options.smooth)]
     outside = int(np.sum(field.values < limits[0])), int(np.sum(field.values > limits[1]))
-    words = heading.stamp(context.time), lead, _caption(field)
+    words = times.stamp(context.time), lead, _caption(field)
     with drawn(layers or Layers(), paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)

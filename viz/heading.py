@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
-from burstlens import valid_time
 from burstlens.viz import style
 from burstlens.viz.product import Context
 
@@ -93,28 +92,3 @@ def maker(context: Context) -> str:
 def software(context: Context) -> str:
     """The program and its version."""
     return f"Burstlens {context.version}".rstrip()
-
-
-def stamp(time: str) -> str:
-    """The valid time of a key, in words."""
-    label = valid_time.label(time)
-    return f"valid {label}" if valid_time.is_calendar(time) else label
-
-
-def lead(time: str, start: str | None, calendar: str = "standard") -> str:
-    """Start of the model and time since, as people write them; empty when that cannot be told.
-
-    ``time`` and ``start`` are valid-time keys, ``calendar`` the one that both are counted in (CF
-    4.4.1).
-    """
-    since = valid_time.between(start, time, calendar) if start else None
-    if start is None or since is None or since < 0:
-        return ""
-    seconds = round(since)
-    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
-    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
-    text = " ".join(parts) or "0 h"
-    if start.startswith("0"):
-        # Idealized runs begin in year 1, which tells nobody anything.
-        return f"{text} after the start" if seconds else "at the start"
-    return f"init {valid_time.label(start)}  ·  +{text}"

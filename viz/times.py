@@ -1,4 +1,4 @@
-"""When a frame is: the model's start, and the calendar that its times are counted in."""
+"""When a frame is: the model's start, the calendar of its times, and both in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from burstlens import valid_time
 from burstlens.errors import FrameError
-from burstlens.viz import heading
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.product import Context
 
@@ -43,7 +42,32 @@ def calendar(frame: FrameReader) -> str:
 
 def lead(frame: FrameReader, context: Context) -> str:
     """Start of the model and time since, in words; empty when that cannot be told."""
-    return heading.lead(context.time, context.start or start(frame), calendar(frame))
+    return since(context.time, context.start or start(frame), calendar(frame))
+
+
+def stamp(time: str) -> str:
+    """The valid time of a key, in words."""
+    label = valid_time.label(time)
+    return f"valid {label}" if valid_time.is_calendar(time) else label
+
+
+def since(time: str, start: str | None, calendar: str = "standard") -> str:
+    """Start of the model and time since, as people write them; empty when that cannot be told.
+
+    ``time`` and ``start`` are valid-time keys, ``calendar`` the one that both are counted in (CF
+    4.4.1).
+    """
+    apart = valid_time.between(start, time, calendar) if start else None
+    if start is None or apart is None or apart < 0:
+        return ""
+    seconds = round(apart)
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
+    text = " ".join(parts) or "0 h"
+    if start.startswith("0"):
+        # Idealized runs begin in year 1, which tells nobody anything.
+        return f"{text} after the start" if seconds else "at the start"
+    return f"init {valid_time.label(start)}  ·  +{text}"
 
 
 def _earlier(time: str, frame: FrameReader) -> str | None:
