@@ -31,6 +31,18 @@ class PythonOptions:
     extension: str = "png"
     """What the function writes, as a file name ends."""
 
+    chained: bool = False
+    """Made frame after frame: called as `f(frame, out_path, state_path)`. What it writes to
+    `state_path`, in any form, it finds as `frame.previous` (a path, or None at the first frame)
+    when it is called for the next one."""
+
+    follows: tuple[str, ...] = ()
+    """Chained products whose newest state it reads: `frame.followed["track"]` is a path."""
+
+    beside: tuple[str, ...] = ()
+    """Other streams whose newest frame it reads: `frame.beside["d02"]` has `paths`, `record`,
+    `stream` and `time`."""
+
     def __post_init__(self) -> None:
         match = _FUNCTION.fullmatch(self.function)
         if match is None:
@@ -102,6 +114,18 @@ class PythonKind:
     def wants_limits(self, options: PythonOptions) -> int:
         """None: the function sees to its own colours."""
         return 0
+
+    def chained(self, options: PythonOptions) -> bool:
+        """As stated."""
+        return options.chained
+
+    def follows(self, options: PythonOptions) -> tuple[str, ...]:
+        """As stated."""
+        return options.follows
+
+    def beside(self, options: PythonOptions) -> tuple[str, ...]:
+        """As stated."""
+        return options.beside
 
     def measure(self, options: PythonOptions, frame: FrameReader) -> tuple[float, float] | None:
         """Nothing to measure."""

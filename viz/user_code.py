@@ -23,7 +23,8 @@ _loaded: dict[Path, tuple[tuple[int, int], ModuleType]] = {}
 def call_function(
     options: PythonOptions, frame: FrameReader, out: Path, context: Context
 ) -> dict[str, Any]:
-    """Call ``f(frame, out)`` and return as facts what it gives back, where that is a dict.
+    """Call ``f(frame, out)``, with the state's path where it is chained; what it gives back is
+    returned as facts, where that is a dict.
 
     Raises RecipeError when the file or the function is not there, FrameError when it fails or
     writes nothing.
@@ -35,7 +36,7 @@ def call_function(
     written = out.with_name(f"{out.name}.{options.extension}")
     with whole_file(written):
         try:
-            returned = function(frame, written)
+            returned = function(frame, written, *([context.state] if options.chained else []))
         except (BurstlensError, MemoryError):
             raise
         except Exception as error:
@@ -58,7 +59,7 @@ def inside(folder: Path, relative: str) -> Path:
     return path
 
 
-def _function(options: PythonOptions, folder: Path) -> Callable[[FrameReader, Path], Any]:
+def _function(options: PythonOptions, folder: Path) -> Callable[..., Any]:
     module = _module(inside(folder, options.file), options.file)
     name = options.function.rpartition(":")[2]
     function = getattr(module, name, None)

@@ -182,3 +182,35 @@ def test_an_unknown_key_of_a_table_within_a_table_is_told_with_that_table_s_keys
     assert "product.m.cities.0.colour" in message
     assert "unknown key; there are lat, lon, name, x, y" in message
     assert "did you mean stride?" in message
+
+
+def chain_of(**keys: str) -> str:
+    entry = {"name": "storm", "kind": "python", "function": "p.py:f", "extension": "csv"} | keys
+    return "[[product]]\n" + "".join(f'{key} = "{value}"\n' for key, value in entry.items())
+
+
+CHAINED = chain_of() + "chained = true\n"
+FOLLOWING = chain_of(name="at") + 'follows = ["storm"]\n'
+
+
+@pytest.mark.parametrize(
+    ("products", "told"),
+    [
+        (FOLLOWING, 'product.at follows "storm", which is no product that goes from frame to'),
+        (CHAINED.replace("storm", "storms") + FOLLOWING, "did you mean storms"),
+        (CHAINED + FOLLOWING + 'stream = "d02"\n', "which is made of another stream"),
+        (
+            CHAINED + FOLLOWING + "chained = true\n" + chain_of(name="b") + 'follows = ["at"]\n',
+            'product.b follows "at", which itself follows another product',
+        ),
+    ],
+)
+def test_a_product_follows_only_one_that_goes_from_frame_to_frame(faults, products, told):
+    assert told in " ".join(faults(GOOD + products).split())
+
+
+def test_products_that_follow_a_chain_pass(recipe):
+    assert [product.name for product in recipe(text=GOOD + CHAINED + FOLLOWING).products] == [
+        "storm",
+        "at",
+    ]
