@@ -22,6 +22,8 @@ from burstlens.viz.layers import Contours, Place, Source
 from burstlens.viz.map import MapOptions
 from burstlens.viz.places import draw_places, draw_source, draw_track, read_places
 from burstlens.viz.relief import draw_relief
+from burstlens.viz.track import followed_track
+from burstlens.viz.track_layer import TrackLayer, draw_storm
 from burstlens.viz.wind_symbols import Symbols, WindField, draw_wind, read_wind
 
 _WINDS: tuple[Symbols, ...] = ("streamlines", "vectors", "barbs")
@@ -38,6 +40,7 @@ class Layers:
     cities: tuple[Place, ...] = ()
     relief: Field | None = None
     source: Source | None = None
+    storm: TrackLayer | None = None
 
 
 def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
@@ -56,16 +59,21 @@ def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
         if wind is not None:
             with _told_as(how, wind.colour):
                 winds.append(read_wind(frame, how, wind, options.crop))
+    storm = None
+    if options.storm:
+        with _told_as("track"):
+            storm = TrackLayer(followed_track(frame, options.storm))
     places = {}
     for name in ("track", "stations", "cities"):
         with _told_as(name):
-            places[name] = read_places(getattr(options, name), files)
+            asked = () if name == "track" and storm else getattr(options, name)
+            places[name] = read_places(asked, files)
     relief = None
     if options.relief is not None:
         with _told_as("relief"):
             relief = read_field(frame, options.relief, level=None, crop=options.crop, units="m")
     source = None if options.source is None else located(options.source, frame)
-    return Layers(tuple(lines), tuple(winds), **places, relief=relief, source=source)
+    return Layers(tuple(lines), tuple(winds), **places, relief=relief, source=source, storm=storm)
 
 
 @contextmanager
@@ -87,6 +95,8 @@ def drawn(
             draw_wind(axes, wind)
         with _told_as("track"):
             draw_track(axes, plane, layers.track)
+            if layers.storm is not None:
+                draw_storm(axes, plane, layers.storm)
         if layers.source is not None:
             with _told_as("source"):
                 draw_source(axes, plane, layers.source)

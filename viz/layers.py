@@ -11,6 +11,12 @@ from typing import Literal
 
 from burstlens.viz.level import check_levels
 
+
+def names_file(text: str) -> bool:
+    """Whether a text is that of a CSV file; else it is the name of a product, which has no dot."""
+    return "." in text or "/" in text
+
+
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 
 

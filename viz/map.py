@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
-from burstlens.viz.layers import Contours, Nest, Place, Source, Wind
+from burstlens.viz.layers import Contours, Nest, Place, Source, Wind, names_file
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 from burstlens.viz.style import SCALES
@@ -90,7 +90,8 @@ class MapOptions:
     """The same, with triangles."""
 
     track: tuple[Place, ...] | str = ()
-    """Points that a line joins, in the order given; a list or a CSV file as for `cities`."""
+    """Points that a line joins, in the order given: a list or a CSV file as for `cities`; or the
+    name of a product of the kind `track`, for its storm's way so far."""
 
     source: Source | None = None
     """The epicentre, as a star: `{ lat = 35.77, lon = -117.6 }`, `{ x = 4500, y = 9500 }`, or `{}`
@@ -146,6 +147,11 @@ class MapOptions:
         if not 40 <= self.dpi <= 600:
             raise ValueError("dpi must be 40 to 600")
 
+    @property
+    def storm(self) -> str | None:
+        """The product whose track is drawn; None when `track` lists points, or names a file."""
+        return self.track if isinstance(self.track, str) and not names_file(self.track) else None
+
 
 class MapKind:
     """Maps: drawn by matplotlib's Agg canvas, without pyplot and without a display."""
@@ -168,7 +174,12 @@ class MapKind:
     def ships(self, options: MapOptions) -> tuple[str, ...]:
         """The CSV files of places and tracks."""
         named = (options.cities, options.stations, options.track)
-        return tuple(name for name in named if isinstance(name, str))
+        return tuple(name for name in named if isinstance(name, str) and names_file(name))
+
+    def follows(self, options: MapOptions) -> tuple[str, ...]:
+        """The tracks that the crop follows and that are drawn."""
+        drawn = (options.storm,) if options.storm else ()
+        return tuple(dict.fromkeys((*options.crop.tracks, *drawn)))
 
     def wants_limits(self, options: MapOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""

@@ -177,6 +177,7 @@ def _built_in() -> dict[str, ProductKind]:
     from burstlens.viz.netcdf import NetcdfKind
     from burstlens.viz.peak import PeakKind
     from burstlens.viz.script import CommandKind, PythonKind
+    from burstlens.viz.tracking import TrackKind
     from burstlens.viz.vtk import VtkKind
 
     built_in: tuple[ProductKind, ...] = (
@@ -184,6 +185,7 @@ def _built_in() -> dict[str, ProductKind]:
         VtkKind(),
         NetcdfKind(),
         PeakKind(),
+        TrackKind(),
         PythonKind(),
         CommandKind(),
     )
