@@ -2,6 +2,7 @@
 PYTHON ?= python3
 # Tests wait for real programs most of the time, so more run at once than there are cores.
 TESTS_AT_ONCE ?= 3
+AT_ONCE := -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -21,10 +22,10 @@ demo: $(VENV)/core
 	$(BIN)/burstlens demo
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile -m 'not slow and not fault and not bench'
+	$(BIN)/python -m pytest $(AT_ONCE) -m 'not slow and not fault and not bench'
 
 test-slow: $(VENV)/dev
-	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile -m slow
+	$(BIN)/python -m pytest $(AT_ONCE) -m slow
 
 fault: $(VENV)/dev
 	$(BIN)/python -m pytest -m fault

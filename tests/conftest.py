@@ -45,6 +45,15 @@ variable = "T2"
 ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
+LONGEST = {"slurm", "fault", "runs", "awm", "driving"}
+"""Folders whose files take the longest: with several at once, whoever begins last ends last."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=lambda item: not LONGEST & set(item.path.parts))
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any) -> None:
     """No test sees the user's configuration, recipes, sites or runs."""

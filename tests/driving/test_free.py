@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from burstlens.workflows.commands import new_run
 
 
@@ -46,6 +48,7 @@ def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
     assert own_runs.events("storm").count("buffer.released") == 1
 
 
+@pytest.mark.slow
 def test_a_stopped_run_whose_raw_files_are_home_gives_its_space_back(own_runs):
     driver = own_runs.start("storm")
     own_runs.call("stop", "storm", "--now")
@@ -59,6 +62,7 @@ def test_a_stopped_run_whose_raw_files_are_home_gives_its_space_back(own_runs):
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_the_space_of_a_model_that_still_runs_without_its_driver_is_not_given_back(own_runs):
     driver = own_runs.start("storm")
     driver.send_signal(signal.SIGKILL)

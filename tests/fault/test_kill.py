@@ -39,23 +39,31 @@ SAMPLE = {
 }  # fmt: skip
 
 
+LONG = ("driver-before-submit", "supervisor-before-started", "interchange", "manager")
+"""Those of the sample that are left to `make test-slow`."""
+
+
 def _kill(role: str, call: str, number: int, when: str) -> dict[str, Any]:
     return {"role": role, "call": call, "number": number, "when": when}
 
 
 @pytest.fixture(scope="module")
 def sample(
-    tmp_path_factory: pytest.TempPathFactory, disturbed: Any
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, disturbed: Any
 ) -> Iterator[dict[str, Future[Any]]]:
-    """Each kill of the sample in a run of its own, two runs at a time."""
+    """Each selected kill of the sample in a run of its own, two runs at a time."""
+    selected = {item.name for item in request.session.items}
     with ThreadPoolExecutor(PARALLEL) as pool:
         yield {
             name: pool.submit(disturbed, tmp_path_factory.mktemp(name), _kill(*kill))
             for name, kill in SAMPLE.items()
+            if any(item.endswith(f"[{name}]") for item in selected)
         }
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in SAMPLE]
+)
 def test_a_killed_process_loses_nothing_and_does_nothing_twice(
     sample: dict[str, Future[Any]], name: str
 ) -> None:

@@ -11,12 +11,11 @@ import pytest
 @pytest.mark.parametrize(
     ("call", "number", "when"),
     [
-        ("sbatch", 1, "after"),
-        ("sbatch", 2, "after"),
-        ("sbatch", 4, "after"),
-        ("scontrol", 12, "after"),
+        pytest.param("sbatch", 1, "after", id="buffer", marks=pytest.mark.slow),
+        pytest.param("sbatch", 2, "after", id="simulation"),
+        pytest.param("sbatch", 4, "after", id="destroy", marks=pytest.mark.slow),
+        pytest.param("scontrol", 12, "after", id="destroyed"),
     ],
-    ids=["buffer", "simulation", "destroy", "destroyed"],
 )
 def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(
     make_case: Any, call: str, number: int, when: str

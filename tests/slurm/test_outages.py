@@ -1,0 +1,103 @@
+"""Whole runs on Slurm while a part of it, or the driver, is away."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from testbed import Testbed
+
+
+@pytest.mark.slow
+def test_the_controller_may_restart_while_a_run_goes_on(slurm: Testbed, make_case: Any) -> None:
+    case = make_case(model="--interval 5")
+    driver = case.launch()
+    case.await_event("frame.ready")
+    slurm.restart_controller()
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_driver_in_a_batch_job_needs_no_login_node(make_case: Any) -> None:
+    case = make_case()
+    life = case.wait(case.launch_with("--batch"))
+    assert life.code == 0, life.said
+    assert case.await_job("driver")["Comment"] == "r"
+    case.await_event("run.ended")
+    case.await_that(lambda: case.jobs("driver-1")[0]["JobState"] != "RUNNING", "its end")
+    assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
+
+
+@pytest.mark.slow
+def test_stop_without_a_driver_ends_the_model(make_case: Any) -> None:
+    case = make_case(model="--interval 60")
+    driver = case.launch()
+    case.await_event("frame.ready")
+    driver.kill()
+    driver.wait()
+    begin = time.monotonic()
+    assert case.burstlens("stop", "r", "--now").code == 0
+    ended = case.run / "attempts" / "1" / "ended.json"
+    case.await_that(ended.exists, "end of the model", 15)
+    assert time.monotonic() - begin < 15
+    case.await_that(lambda: not case.has_live("attempt-1"), "end of the job")
+    # Workers without a driver leave by themselves: nothing holds the buffer any more.
+    case.await_that(lambda: not case.has_live("parsl"), "end of the viewing block", 60)
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_job_that_slurm_has_forgotten_is_judged_by_its_supervisors_word(
+    slurm: Testbed, make_case: Any
+) -> None:
+    with slurm.configured(MinJobAge=2):
+        case = make_case(model="--interval 8")
+        driver = case.launch()
+        case.await_event("frame.ready")
+        driver.kill()
+        driver.wait()
+        case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
+        case.await_that(lambda: not case.jobs("attempt-1"), "Slurm's forgetting", 90)
+        case.finish()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_node_that_fails_ends_the_attempt_and_leaves_no_model(
+    slurm: Testbed, make_case: Any
+) -> None:
+    with slurm.configured(SlurmdTimeout=10):
+        case = make_case(model="--interval 60", interval=2.0)
+        driver = case.launch()
+        case.await_event("frame.ready")
+        node = case.await_job("attempt-1")["NodeList"]
+        slurm.daemons.stop(node)
+        try:
+            life = case.wait(driver, 120)
+        finally:
+            slurm.daemons.start(node)
+        assert life.code == 1, life.said
+        assert "NODE_FAIL" in life.said
+        case.await_that(
+            lambda: not any("replay.py" in command for command in case.processes().values()),
+            "end of the model",
+            30,
+        )
+
+
+@pytest.mark.slow
+def test_the_end_of_the_models_time_is_told_and_its_products_stay(make_case: Any) -> None:
+    case = make_case(model="--interval 200")
+    recipe = case.folder / "r.toml"
+    text = recipe.read_text().replace("[simulation]\n", '[simulation]\nwalltime = "00:01"\n')
+    recipe.write_text(text)
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "(walltime)" in life.said
+    assert len(list((case.run / "products" / "w").glob("*.png"))) >= 1
+    assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()
+    assert case.burstlens("free", "r", "--discard").code == 0
+    assert not list(case._buffer_faults())

@@ -1,0 +1,63 @@
+"""Viewing blocks as batch jobs: they end, come late, and are replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from testbed import Testbed
+
+
+@pytest.mark.slow
+def test_a_viewing_block_is_replaced_three_times_and_no_frame_is_lost(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model="--interval 15", interval=2.0)
+    driver = case.launch()
+    seen: set[str] = set()
+    for _ in range(3):
+        case.await_that(
+            lambda: any(
+                job["JobState"] == "RUNNING" and job["JobId"] not in seen
+                for job in case.jobs("parsl")
+            ),
+            "another viewing block",
+            60,
+        )
+        job = case.await_job("parsl")["JobId"]
+        seen.add(job)
+        slurm.run(["scancel", job])
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_viewing_block_that_begins_after_the_model_has_ended_sees_every_frame(
+    make_case: Any,
+) -> None:
+    case = make_case(viewing='options = ["--begin=now+30"]')
+    driver = case.launch()
+    case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
+    assert not case.journal()[-1]["event"].startswith("product")
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_viewing_block_may_have_two_nodes(make_case: Any) -> None:
+    case = make_case(viewing="nodes = 2")
+    assert case.wait(case.launch()).code == 0, case.said()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_viewing_block_with_a_third_of_the_models_time_is_replaced_ahead_of_its_end(
+    make_case: Any,
+) -> None:
+    case = make_case(model="--interval 55", viewing='walltime = "00:01"')
+    driver = case.launch()
+    assert case.wait(driver, 400).code == 0, case.said()
+    assert len(case.jobs("parsl")) >= 3
+    assert not case.faults(), case.said()
+    slow = [line for line in case.journal() if line["event"] == "viewing.ended"]
+    assert all("about to end" in line["reason"] for line in slow), slow
