@@ -22,7 +22,9 @@ def located(source: Source, frame: FrameReader) -> Source:
     when neither tells where the epicentre is.
     """
     given = frame.attributes
-    told: dict[str, Any] = {key: float(given[name]) for key, name in _ATTRIBUTES.items() if name in given}
+    told: dict[str, Any] = {
+        key: float(given[name]) for key, name in _ATTRIBUTES.items() if name in given
+    }
     if source.lat is not None or source.x is not None:
         told = {key: value for key, value in told.items() if key == "depth_m"}
     if source.depth_m is not None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from burstlens import valid_time
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import grid
-from burstlens.viz.colour_bar import STEPS
 from burstlens.viz.crop import Crop
 from burstlens.viz.enriched import enriched
 from burstlens.viz.field import Field, read_field
@@ -31,11 +30,12 @@ from burstlens.viz.units import convert
 Array = NDArray[Any]
 _MOTIONS = {"pgd": "m", "pgv": "m s-1", "pga": "m s-2"}
 """Each is the derivative of the one before it."""
+_ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 _WORDS = {
     "pgd": "peak ground displacement",
     "pgv": "peak ground velocity",
     "pga": "peak ground acceleration",
-    "intensity": "instrumental intensity",
+    "intensity": "instrumental intensity (MMI)",
     "time_of_peak": "time of the peak",
 }
 _SHOWN = {"pgd": "cm", "pgv": "cm s-1", "pga": "%g", "time_of_peak": "s"}
@@ -140,11 +140,11 @@ def _map(options: PeakOptions, frame: FrameReader, out: Path, context: Context) 
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2, 2.5, 5 times a power of ten, so that colours of a series seldom change."""
+    """The next round number, so that the colours of a series seldom change."""
     if not value > 0:
         return 1.0
     decade = 10.0 ** np.floor(np.log10(value))
-    return float(next(step * decade for step in STEPS if step * decade >= 0.999 * value))
+    return float(next(step * decade for step in _ROUND if step * decade >= 0.999 * value))
 
 
 def _netcdf(options: PeakOptions, frame: FrameReader, out: Path, context: Context) -> Made:

@@ -47,6 +47,10 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   surface_every = 20
   volume_every = 100
   volume_stride = 2
+  peaks = true                # the surface's own peaks so far, of every step: pgv, pga, pgd and
+                              # pgv_larger, pga_larger (of the larger horizontal component)
+  station_every = 100         # what stations.nc grows by; station_frames = true writes the same
+  station_frames = true       # samples as stations_000000.nc, ... as well, for those who look on
   format = "netcdf4"          # classic, cdf5
   files = "frame"             # growing
   [[station]]

@@ -1,4 +1,4 @@
-"""CF-1.8 netCDF: frames of the surface and the volume, and the stations' seismograms.
+"""CF-1.8 netCDF: frames of the surface and the volume.
 
 A frame is put down whole and its file closed, or synced where the file grows, before anyone is
 told of it.
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from burstlens.errors import SimulationError
 from burstlens.workflows.awm.parameters import Parameters
-from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.surface_peaks import PEAKS, SurfacePeaks
 
 Format = Literal["NETCDF4", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
 FORMATS: dict[str, Format] = {
@@ -39,7 +39,7 @@ AXES = {
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
     """Turn what the netCDF library says of a failed write into one line that names the file."""
     try:
         yield
@@ -50,7 +50,8 @@ def _told(path: Path) -> Iterator[None]:
         raise SimulationError(f"cannot write {path.name}: {reason}") from None
 
 
-def _create(path: Path, parameters: Parameters, title: str) -> netCDF4.Dataset:
+def create(path: Path, parameters: Parameters, title: str) -> netCDF4.Dataset:
+    """A file with the run's attributes and ``time``, which grows."""
     nc = netCDF4.Dataset(path, "w", format=FORMATS[parameters.output.format])
     nc.set_fill_off()
     source = parameters.source
@@ -86,7 +87,8 @@ def _coordinate(nc: netCDF4.Dataset, name: str, values: NDArray[np.floating]) ->
 class Frames:
     """One stream of frames, ``surface`` or ``volume``, in a file each or in one growing file.
 
-    ``take`` gives a velocity component on the stream's ``axes``, which are ordered (z,) y, x.
+    ``take`` gives a velocity component on the stream's ``axes``, which are ordered (z,) y, x;
+    ``peaks`` are written beside them where they are kept.
     """
 
     def __init__(
@@ -96,12 +98,14 @@ class Frames:
         parameters: Parameters,
         axes: dict[str, NDArray[np.floating]],
         take: Callable[[str], NDArray[np.float32]],
+        peaks: SurfacePeaks | None = None,
     ) -> None:
         self.stream = stream
         self.folder = folder
         self.parameters = parameters
         self.axes = axes
         self.take = take
+        self.peaks = peaks
         self.count = 0
         self._growing: netCDF4.Dataset | None = None
 
@@ -113,10 +117,12 @@ class Frames:
         data = {name: self.take(name) for name in COMPONENTS}
         if not all(np.isfinite(values).all() for values in data.values()):
             raise SimulationError(f"the velocities are not finite at t = {time_s:.3f} s")
+        if self.peaks is not None:
+            data |= self.peaks.fields
         grows = self.parameters.output.files == "growing"
         name = f"{self.stream}.nc" if grows else f"{self.stream}_{self.count:06d}.nc"
         record = self.count if grows else 0
-        with _told(self.folder / name):
+        with told(self.folder / name):
             if grows:
                 if self._growing is None:
                     self._growing = self._open(self.folder / name)
@@ -131,12 +137,12 @@ class Frames:
     def close(self) -> None:
         """Close a growing file; nothing for the other kind."""
         if self._growing is not None:
-            with _told(self.folder / f"{self.stream}.nc"):
+            with told(self.folder / f"{self.stream}.nc"):
                 self._growing.close()
             self._growing = None
 
     def _open(self, path: Path) -> netCDF4.Dataset:
-        nc = _create(path, self.parameters, f"ground velocity, {self.stream}")
+        nc = create(path, self.parameters, f"ground velocity, {self.stream}")
         for name, values in self.axes.items():
             _coordinate(nc, name, values)
         output = self.parameters.output
@@ -148,6 +154,9 @@ class Frames:
         for name, direction in COMPONENTS.items():
             variable = nc.createVariable(name, "f4", ("time", *self.axes), **keys)
             variable.setncatts({"long_name": f"ground velocity, {direction}", "units": "m s-1"})
+        for name, (text, units) in PEAKS.items() if self.peaks is not None else ():
+            variable = nc.createVariable(name, "f4", ("time", *self.axes), **keys)
+            variable.setncatts({"long_name": f"{text} so far", "units": units})
         return nc
 
     @staticmethod
@@ -157,81 +166,3 @@ class Frames:
         nc["time"][record] = time_s
         for name, values in data.items():
             nc[name][record] = values
-
-
-class Seismograms:
-    """stations.nc: the velocity of every step at every station, synced at each flush."""
-
-    def __init__(self, folder: Path, parameters: Parameters, solver: Solver) -> None:
-        self.path = folder / "stations.nc"
-        self.parameters = parameters
-        self.solver = solver
-        self._readers = [
-            [solver.footprint(name, s.x_m, s.y_m, s.depth_m) for name in COMPONENTS]
-            for s in parameters.station
-        ]
-        self._times: list[float] = []
-        self._rows: list[list[list[float]]] = []
-        self._written = 0
-        with _told(self.path):
-            self._nc = self._open()
-
-    def sample(self, time_s: float) -> None:
-        """Remember the velocities of now."""
-        fields = [getattr(self.solver.wavefield, name) for name in COMPONENTS]
-        self._times.append(time_s)
-        self._rows.append(
-            [[r.value(f) for r, f in zip(rs, fields, strict=True)] for rs in self._readers]
-        )
-
-    def flush(self) -> None:
-        """Write what is remembered. Raises SimulationError when the disk refuses."""
-        if not self._times:
-            return
-        rows = np.array(self._rows, dtype=np.float32)
-        span = slice(self._written, self._written + len(self._times))
-        with _told(self.path):
-            self._nc["time"][span] = self._times
-            for n, name in enumerate(COMPONENTS):
-                self._nc[name][span] = rows[:, :, n]
-            self._nc.sync()
-        self._written = span.stop
-        self._times, self._rows = [], []
-
-    def close(self) -> None:
-        """Flush and close."""
-        self.flush()
-        with _told(self.path):
-            self._nc.close()
-
-    def _open(self) -> netCDF4.Dataset:
-        nc = _create(self.path, self.parameters, "seismograms")
-        stations = self.parameters.station
-        nc.featureType = "timeSeries"
-        nc.createDimension("station", len(stations))
-        width = max(len(s.name.encode()) for s in stations)
-        nc.createDimension("name_length", width)
-        name = nc.createVariable("station_name", "S1", ("station", "name_length"))
-        name.setncatts({"long_name": "station name", "cf_role": "timeseries_id"})
-        name[:] = netCDF4.stringtochar(np.array([s.name.encode() for s in stations], f"S{width}"))
-        for axis, values in (
-            ("x", [s.x_m for s in stations]),
-            ("y", [s.y_m for s in stations]),
-            ("z", [-s.depth_m for s in stations]),
-        ):
-            where = nc.createVariable(axis, "f8", ("station",))
-            where.setncatts({**AXES[axis], "units": "m"})
-            where[:] = values
-        keys: dict[str, Any] = {}
-        if self.parameters.output.format == "netcdf4":
-            keys["chunksizes"] = (1024, len(stations))
-        for component, direction in COMPONENTS.items():
-            variable = nc.createVariable(component, "f4", ("time", "station"), **keys)
-            variable.setncatts(
-                {
-                    "long_name": f"ground velocity, {direction}",
-                    "units": "m s-1",
-                    "coordinates": "x y z station_name",
-                }
-            )
-        return nc

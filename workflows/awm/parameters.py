@@ -178,6 +178,8 @@ class Output(Table):
     volume_every: int = Field(default=0, ge=0)
     volume_stride: Count = 1
     station_every: Count = 100
+    station_frames: bool = False
+    peaks: bool = False
     format: Literal["netcdf4", "classic", "cdf5"] = "netcdf4"
     files: Literal["frame", "growing"] = "frame"
     compression: int = Field(default=0, ge=0, le=9)

@@ -15,9 +15,11 @@ import numba
 import numpy as np
 
 from burstlens.errors import RecipeError, SimulationError
-from burstlens.workflows.awm.output import Frames, Seismograms
+from burstlens.workflows.awm.output import Frames
 from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.seismograms import Seismograms
 from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.surface_peaks import SurfacePeaks
 
 EVERY_S = 1.0
 """Seconds of wall time between two lines on progress."""
@@ -73,11 +75,12 @@ class Run:
             "y": solver.y[::n],
             "x": solver.x[::n],
         }
+        self.peaks = SurfacePeaks(solver) if output.peaks else None
         self.streams = [
-            (every, Frames(name, folder, parameters, axes, take))
-            for name, every, axes, take in (
-                ("surface", output.surface_every, plane, solver.surface_velocity),
-                ("volume", output.volume_every, block, lambda c: solver.velocity(c, n)),
+            (every, Frames(name, folder, parameters, axes, take, peaks))
+            for name, every, axes, take, peaks in (
+                ("surface", output.surface_every, plane, solver.surface_velocity, self.peaks),
+                ("volume", output.volume_every, block, lambda c: solver.velocity(c, n), None),
             )
             if every
         ]
@@ -120,11 +123,18 @@ class Run:
         if self.stations is not None:
             self.stations.sample(t)
             if step % self.parameters.output.station_every == 0:
-                self.stations.flush()
+                self._flush()
+        if self.peaks is not None:
+            self.peaks.follow()
         for every, frames in self.streams:
             if step % every == 0:
                 record, name = frames.write(t)
                 say(f"wrote {frames.stream} record {record} of {name}, t = {t:.3f} s")
+
+    def _flush(self) -> None:
+        told = None if self.stations is None else self.stations.flush()
+        if told is not None:
+            say(f"wrote stations record 0 of {told[0]}, t = {told[1]:.3f} s")
 
     def _check(self) -> None:
         w = self.solver.wavefield
@@ -147,4 +157,5 @@ class Run:
         for _, frames in self.streams:
             frames.close()
         if self.stations is not None:
+            self._flush()
             self.stations.close()

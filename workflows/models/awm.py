@@ -1,8 +1,9 @@
 """The bundled seismic model, behind the seam.
 
 Frames come as ``surface_000012.nc`` and ``volume_000003.nc``, or as ``surface.nc`` and
-``volume.nc``, which grow. ``stations.nc`` holds seismograms, no frames, and stays on the buffer
-unless the recipe brings it home: ``[stage_out]`` ``keep = ["stations.nc"]``.
+``volume.nc``, which grow; with ``station_frames`` also ``stations_000012.nc``. ``stations.nc``
+holds whole seismograms, no frames, and stays on the buffer unless the recipe brings it home:
+``[stage_out]`` ``keep = ["stations.nc"]``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from burstlens.errors import RecipeError
 from burstlens.workflows.awm import parameters as awm
 from burstlens.workflows.models.base import Facts, LogLine, OutputName
 
-_OUTPUT = re.compile(r"(surface|volume)(_\d{6,})?\.nc")
+_OUTPUT = re.compile(r"(surface|volume|stations(?=_))(_\d{6,})?\.nc")
 _STEP = re.compile(
     r"awm: step \d+ of \d+, t = ([\d.]+) s of ([\d.]+) s, ([\d.]+) Mpoint/s", re.ASCII
 )
-_WROTE = re.compile(r"awm: wrote (surface|volume) record \d+ of (\S+), t = ([\d.]+) s", re.ASCII)
-_COMPONENTS = 3
+_WROTE = re.compile(
+    r"awm: wrote (surface|volume|stations) record \d+ of (\S+), t = ([\d.]+) s", re.ASCII
+)
+_COMPONENTS, _PEAKS = 3, 5
 _HEADER_BYTES = 16384
 
 
@@ -52,7 +55,7 @@ class Awm:
         return {"PYTHONUNBUFFERED": "1", "HDF5_USE_FILE_LOCKING": "FALSE"}
 
     def identify(self, name: str) -> OutputName | None:
-        """The stream, ``surface`` or ``volume``; the name does not tell the time."""
+        """The stream, ``surface``, ``volume`` or ``stations``; the name does not tell the time."""
         match = _OUTPUT.fullmatch(name)
         return OutputName(match[1]) if match else None
 
@@ -148,4 +151,7 @@ def _output_bytes(given: awm.Parameters) -> int:
         for every, points in sizes
         if every
     )
-    return frames + steps * (8 + _COMPONENTS * 4 * len(given.station))
+    if output.peaks and output.surface_every:
+        frames += steps // output.surface_every * _PEAKS * 4 * grid.nx * grid.ny
+    copies = 2 if output.station_frames else 1
+    return frames + copies * steps * (8 + _COMPONENTS * 4 * len(given.station))

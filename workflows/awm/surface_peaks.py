@@ -1,0 +1,54 @@
+"""Peaks of the ground's horizontal motion at the surface, followed at every step.
+
+Frames are too far apart for them: a peak between two frames is missed, and a difference between
+two frames is no acceleration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burstlens.workflows.awm.fields import Field
+from burstlens.workflows.awm.solver import Solver
+
+PEAKS = {
+    "pgv": ("peak horizontal ground velocity", "m s-1"),
+    "pga": ("peak horizontal ground acceleration", "m s-2"),
+    "pgd": ("peak horizontal ground displacement", "m"),
+    "pgv_larger": ("peak ground velocity of the larger horizontal component", "m s-1"),
+    "pga_larger": ("peak ground acceleration of the larger horizontal component", "m s-2"),
+}
+"""What they are, and their units. Without ``larger``: the greatest length of the vector."""
+
+
+class SurfacePeaks:
+    """``fields`` are the peaks so far, each (y, x), float32; call :meth:`follow` after each step.
+
+    Acceleration is the change of velocity over a step, displacement its sum by trapezoids.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        shape = solver.y.size, solver.x.size
+        self.fields: dict[str, Field] = {name: np.zeros(shape, np.float32) for name in PEAKS}
+        self._before = np.zeros((2, *shape), np.float32)
+        self._displacement = np.zeros((2, *shape), np.float32)
+
+    def follow(self) -> None:
+        """Take the velocities of now."""
+        solver, step = self._solver, np.float32(self._solver.step_s)
+        velocity = np.stack([solver.surface_velocity(name) for name in ("vx", "vy")])
+        acceleration = (velocity - self._before) / step
+        self._displacement += (velocity + self._before) * (step / 2)
+        self._before = velocity
+        for name, motion in (
+            ("pgv", velocity),
+            ("pga", acceleration),
+            ("pgd", self._displacement),
+        ):
+            self._raise(name, np.hypot(*motion))
+            if f"{name}_larger" in self.fields:
+                self._raise(f"{name}_larger", np.abs(motion).max(axis=0))
+
+    def _raise(self, name: str, size: Field) -> None:
+        np.maximum(self.fields[name], size, out=self.fields[name])
