@@ -60,7 +60,7 @@ def draw_places(
     others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
     taken = [*reserved, *(box for text, box in others if isinstance(text, Annotation))]
     for place in places:
-        x, y = _at(plane, place)
+        x, y = located_on(plane, place)
         if not _inside(axes, x, y):
             continue
         star = mark == _STAR
@@ -97,14 +97,15 @@ def draw_source(axes: Axes, plane: Plane, source: Source) -> None:
 
 def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:
     """Add a line through the points, in their order, with a dot at each."""
-    points = [_at(plane, place) for place in places]
+    points = [located_on(plane, place) for place in places]
     if points:
         x, y = zip(*points, strict=True)
         axes.plot(x, y, "-", color="white", lw=3.0, alpha=0.7)
         axes.plot(x, y, "-o", color=style.INK, lw=1.3, ms=3.5, mfc="white", mec=style.INK)
 
 
-def _at(plane: Plane, place: Place) -> tuple[float, float]:
+def located_on(plane: Plane, place: Place) -> tuple[float, float]:
+    """Where a place is on a plane. FrameError when it has lat and lon and the plane is not on earth."""
     if place.x is not None and place.y is not None:
         return place.x, place.y
     if plane.projection is None:

@@ -136,6 +136,8 @@ def scale_name(units: str, name: str, long_name: str) -> str | None:
     """The steps of colours that a quantity is always shown in; None for most."""
     if units in SCALES["nws_reflectivity"].units:
         return "nws_reflectivity"
+    if name == "intensity" and units in SCALES["shakemap"].units:
+        return "shakemap"
     # RAINC, RAINNC and their kin: amounts on the ground, not mixing ratios in the air.
     wet = re.search(r"rain|precip(?!itable)", f"{name} {long_name}", re.IGNORECASE)
     return "nws_rain" if units in SCALES["nws_rain"].units and wet else None
