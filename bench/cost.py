@@ -89,6 +89,7 @@ def _talk(scratch: Scratch, writer: dict[str, Any], look_s: float, ours: float) 
         Figure(f"{name}: CPU, times ours", theirs / ours, "", TIMES_LESS, at_least=True),
         Figure(f"{name}: latency, p50", median(latency), "s"),
         Figure(f"{name}: latency, p95", percentile(latency, 0.95), "s"),
+        Figure(f"{name}: drawn before they were whole", sum(late < 0 for late in latency), ""),
         Figure(
             f"{name}: peak memory of a process", max(p.peak_bytes for p in pictures) / 1e6, "MB"
         ),

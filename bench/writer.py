@@ -56,7 +56,7 @@ def main() -> None:
             closed = time.time()
             if given.log and not given.burst:
                 print(f"wrote {name}", flush=True)
-            note = {"elapsed_s": float(number), "closed": closed, "bytes": path.stat().st_size}
+            note = {"elapsed_s": float(number), "closed": closed, "bytes": _size(path)}
             notes.write(json.dumps(note) + "\n")
     if given.burst:
         for number in range(given.frames):
@@ -65,6 +65,14 @@ def main() -> None:
             print(f"wrote frame_{number:06d}.nc", flush=True)
     time.sleep(given.end)
     print("done", flush=True)
+
+
+def _size(path: Path) -> int | None:
+    """None when a reader that looked too early has drawn and deleted it already."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
 
 
 def write_frame(path: Path, number: int, fields: list[np.ndarray], format_: Format) -> None:
