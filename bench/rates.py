@@ -39,7 +39,7 @@ def volume(place: Path, where: str, repeats: int) -> list[Figure]:
     raw_writes: list[float] = []
     for _ in range(repeats):
         with open_frame([frame]) as reader, _lap(reads):
-            crop = read_volume(reader, names, Crop(), simplest=True, model_plane=False)
+            crop = read_volume(reader, names, Crop(), simplest=True)
         held = sum(values.nbytes for values in crop.arrays.values())
         with _lap(raw_reads):
             _read_raw(frame, held)

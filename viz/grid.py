@@ -108,15 +108,16 @@ def plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = 
     return Plane(x, y, units if units == y_units else "")
 
 
-def map_plane(frame: FrameReader, variable: str, window: Window) -> Plane:
+def map_plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = False) -> Plane:
     """The plane that a map shows: the model's own projection, in metres, where a WRF file has one.
 
     x and y are 1-D then. They are laid through XLAT and XLONG at the corners, so that nests, crops
     and joined tiles lie where they are; without these through CEN_LAT and CEN_LON, the middle of
     the whole domain. Where the projection misses a corner by more than half a cell (a subset with
-    strides, other attributes than the grid's) the points are taken as :func:`plane` gives them.
+    strides, other attributes than the grid's) the points are taken as :func:`plane` gives them,
+    ``centred`` likewise.
     """
-    x_dimension, y_dimension = horizontal_dimensions(frame, variable)
+    x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
     projection = wrf_projection(frame.attributes)
     corner = None if projection is None else _wrf_corner(frame, projection)
     places = [
@@ -124,17 +125,9 @@ def map_plane(frame: FrameReader, variable: str, window: Window) -> Plane:
         for dimension in (x_dimension, y_dimension)
     ]
     if corner is None or places != [0, 1]:
-        return plane(frame, variable, window)
+        return plane(frame, variable, window, centred=centred)
     (x, _), (y, _) = (_steps(frame, d, window) for d in (x_dimension, y_dimension))
     return Plane(corner[0] + x, corner[1] + y, "m", projection=projection)
-
-
-def model_plane(frame: FrameReader, variable: str, window: Window) -> Plane:
-    """Distances of the cell centres on the model's own plane, also where it has a projection."""
-    x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=True)
-    x, units = distances(frame, x_dimension, window)
-    y, _ = distances(frame, y_dimension, window)
-    return Plane(x, y, units)
 
 
 def heights(frame: FrameReader, variable: str, window: Window) -> Heights | None:
@@ -219,7 +212,7 @@ def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array
     base = unstaggered(dimension, frame)
     values, spacing = _steps(frame, dimension, window)
     if spacing:
-        return values + 0.5 * spacing + _nest_corner(frame.attributes, base), "m"
+        return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
     if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
         return frame.read(dimension, window), frame.variable(dimension).units
     return values, ""
@@ -270,7 +263,7 @@ def _wrf_corner(frame: FrameReader, projection: Projection) -> tuple[float, floa
     return float(middle_x - x.mean()), float(middle_y - y.mean())
 
 
-def _nest_corner(attributes: dict[str, Any], base: str) -> float:
+def nest_corner(attributes: dict[str, Any], base: str) -> float:
     """Metres from d01's corner to that of a nest in it; 0 where the file cannot tell."""
     if int(attributes.get("PARENT_ID", 0)) != 1 or int(attributes.get("GRID_ID", 1)) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""Several variables of a frame on one mesh, cropped: what a VTK file holds."""
+"""Several variables of a frame on one mesh, cropped: what a VTK file holds, and a scene shows."""
 
 from __future__ import annotations
 
@@ -11,32 +11,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
-from burstlens.viz import grid
+from burstlens.viz import earth, grid
 from burstlens.viz.crop import Crop, resolve, unstaggered
 from burstlens.viz.destaggered import read_centred
-from burstlens.viz.frame import FrameReader
+from burstlens.viz.frame import FrameReader, Window
 from burstlens.viz.units import convert
+from burstlens.viz.vtk import Coordinates, WindVector
 from burstlens.viz.vtk_file import Curvilinear, Mesh, Rectilinear, Uniform
 
 Array = NDArray[Any]
+WIND = "wind"
+"""What the vectors are called in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """``arrays`` as (z, y, x) on ``mesh``, with their ``units``.
+    """``arrays`` as (z, y, x) on ``mesh``, with their ``units``; a vector has one more axis of 3.
 
-    ``coordinates`` says in words what x, y and z are.
+    ``coordinates`` says in words what x, y and z are. ``projection`` is the PROJ string of the
+    plane that x and y are on, None where there is none. Heights are ``exaggeration`` times as high
+    as they are.
     """
 
     mesh: Mesh
     arrays: Mapping[str, Array]
     units: Mapping[str, str]
     coordinates: str
+    projection: str | None = None
+    exaggeration: float = 1.0
 
     def facts(self) -> dict[str, Any]:
-        """Shape, coordinates, and range, mean and NaN count of each variable, as JSON values."""
+        """Shape, coordinates, and range, mean and NaN count of each variable, as JSON values.
+
+        The range of a vector is that of its length.
+        """
         variables = {}
         for name, values in self.arrays.items():
+            if values.ndim == 4:
+                values = np.sqrt(np.einsum("...i,...i", values, values))
             low, high = float(values.min()), float(values.max())
             missing = 0
             if not np.isfinite([low, high]).all():
@@ -47,6 +59,8 @@ class Volume:
         return {
             "shape": list(self.mesh.shape),
             "coordinates": self.coordinates,
+            "projection": self.projection,
+            "exaggeration": self.exaggeration,
             "variables": variables,
         }
 
@@ -57,59 +71,108 @@ def read_volume(
     crop: Crop,
     *,
     simplest: bool,
-    model_plane: bool,
+    coordinates: Coordinates = "auto",
+    exaggeration: float = 1.0,
+    wind: WindVector | None = None,
+    surface: str | None = None,
     units: Mapping[str, str] = MappingProxyType({}),
 ) -> Volume:
     """Read the crop of each variable at the cell centres, and the coordinates of these.
 
     ``units`` are those that are asked for, by variable; else they are the file's.
     ``simplest`` takes the simplest mesh that holds the coordinates, else it is curvilinear.
-    ``model_plane``: metres on the model's plane instead of longitude and latitude. A depth
+    ``surface`` is a 2-D variable in metres on which 2-D variables lie, at 0 otherwise. A depth
     (CF ``positive = "down"``) becomes a negative height, so that the picture stands upright.
-    Raises FrameError when a variable is missing, all NaN or on another grid than the first.
+    Raises FrameError when a variable is missing, all NaN or on another grid than the first, and
+    when the frame does not have the coordinates that are asked for.
     """
-    first = names[0]
+    first = names[0] if names else (wind or WindVector()).u
     directions = grid.axes(frame, first)
     order = tuple(directions[d] for d in ("z", "y", "x") if d in directions)
     window = resolve(crop, frame, first)
     arrays: dict[str, Array] = {}
     for name in names:
-        mine = grid.axes(frame, name)
-        if tuple(mine[d] for d in ("z", "y", "x") if d in mine) != order:
-            raise FrameError(
-                f"{name} and {first} are not on the same grid: {_dimensions(frame, name)} "
-                f"and {_dimensions(frame, first)}"
-            )
-        values = _centred(frame, name, order, window)
+        values = _on_grid(frame, name, order, window, first)
         if values.dtype.kind == "f" and not np.isfinite(values).any():
             raise FrameError(f"{name}: all values are NaN")
         arrays[name] = values
     stored = {name: frame.variable(name).units for name in names}
     units = {name: units.get(name, stored[name]) for name in names}
     arrays = {name: convert(values, stored[name], units[name]) for name, values in arrays.items()}
-    if model_plane:
-        plane = grid.model_plane(frame, first, window)
-        lonlat = grid.plane(frame, first, window, centred=True)
-        if lonlat.geographic:
-            arrays |= _as_arrays(lonlat, arrays[first].shape)
-            units |= {"longitude": "degrees_east", "latitude": "degrees_north"}
-    else:
-        plane = grid.plane(frame, first, window, centred=True)
-    heights = grid.heights(frame, first, window)
-    if heights is None:
-        heights = grid.Heights(np.zeros(1), "")
-    z = heights.z if heights.up else -heights.z
+    plane = _plane(frame, first, window, coordinates)
+    z, z_units = _heights(frame, first, window, surface, order)
+    if wind is not None:
+        parts = [_on_grid(frame, n, order, window, first) for n in (wind.u, wind.v, wind.w)]
+        u, v, w = (part.astype(np.result_type(part, np.float32), copy=False) for part in parts)
+        east_north = plane.geographic
+        if east_north != (wind.relative_to == "earth"):
+            u, v = earth.turn(u, v, frame, window, to_earth=east_north)
+        arrays[WIND] = np.stack([u, v, w], axis=-1)
+        units[WIND] = frame.variable(wind.u).units
+    vertical = "z height" if z_units else "z level number"
+    if coordinates == "sphere":
+        if z_units not in ("m", ""):
+            z = convert(z, z_units, "m")
+        mesh = Curvilinear(earth.points(plane, z * exaggeration))
+        if wind is not None:
+            arrays[WIND] = earth.vectors(plane, arrays[WIND])
+        words = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
+        return Volume(mesh, arrays, units, words, None, exaggeration)
+    z = z if exaggeration == 1 else z * z.dtype.type(exaggeration)
     mesh, flips = _mesh(plane, z, simplest)
     arrays = {name: np.flip(values, flips) if flips else values for name, values in arrays.items()}
     horizontal = (
         "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
     )
-    vertical = "z height" if heights.units else "z level number"
-    return Volume(mesh, arrays, units, f"{horizontal}, {vertical} ({heights.units or 'from 0'})")
+    on = plane.projection.definition if plane.projection and not plane.geographic else None
+    words = f"{horizontal}, {vertical} ({z_units or 'from 0'})"
+    return Volume(mesh, arrays, units, words, on, exaggeration)
 
 
-def _centred(frame: FrameReader, name: str, order: tuple[str, ...], window: Any) -> Array:
-    """The values at the cell centres as (z, y, x)."""
+def _plane(
+    frame: FrameReader, variable: str, window: Window, coordinates: Coordinates
+) -> grid.Plane:
+    """The horizontal coordinates that are asked for; FrameError where the frame has none such."""
+    if coordinates in ("auto", "projection"):
+        plane = grid.map_plane(frame, variable, window, centred=True)
+        if coordinates == "projection" and plane.geographic:
+            raise FrameError(
+                "coordinates: the frame tells no projection of the model, only longitude and "
+                "latitude: take lonlat or sphere"
+            )
+        return plane
+    plane = grid.plane(frame, variable, window, centred=True)
+    if not plane.geographic:
+        raise FrameError(
+            f"coordinates: {coordinates} needs longitude and latitude, and the frame has none: "
+            "take projection"
+        )
+    return plane
+
+
+def _heights(
+    frame: FrameReader, first: str, window: Window, surface: str | None, order: tuple[str, ...]
+) -> tuple[Array, str]:
+    """Heights upwards, 1-D or as (z, y, x), and their unit ("" for the numbers of levels)."""
+    heights = grid.heights(frame, first, window)
+    if heights is not None:
+        return heights.z if heights.up else -heights.z, heights.units
+    if surface is None:
+        return np.zeros(1), ""
+    z = _on_grid(frame, surface, order, window, first)
+    return np.asarray(convert(z, frame.variable(surface).units, "m")), "m"
+
+
+def _on_grid(
+    frame: FrameReader, name: str, order: tuple[str, ...], window: Window, first: str
+) -> Array:
+    """The values at the cell centres as (z, y, x); FrameError when they are not on that grid."""
+    mine = grid.axes(frame, name)
+    if tuple(mine[d] for d in ("z", "y", "x") if d in mine) != order:
+        raise FrameError(
+            f"{name} and {first} are not on the same grid: {_dimensions(frame, name)} "
+            f"and {_dimensions(frame, first)}"
+        )
     stored = frame.variable(name).dimensions
     values = read_centred(frame, name, {d: window[d] for d in order})
     bases = [unstaggered(d, frame) for d in stored]
@@ -146,14 +209,6 @@ def _points(plane: grid.Plane, z: Array) -> Array:
     for n, values in enumerate((x, y, z)):
         points[..., n] = values
     return points
-
-
-def _as_arrays(lonlat: grid.Plane, shape: tuple[int, ...]) -> dict[str, Array]:
-    x, y = (lonlat.x, lonlat.y) if lonlat.x.ndim == 2 else (lonlat.x[None], lonlat.y[:, None])
-    return {
-        "longitude": np.ascontiguousarray(np.broadcast_to(x, shape)),
-        "latitude": np.ascontiguousarray(np.broadcast_to(y, shape)),
-    }
 
 
 def _dimensions(frame: FrameReader, name: str) -> str:

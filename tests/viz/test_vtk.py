@@ -18,7 +18,7 @@ from burstlens.viz.crop import Crop
 from burstlens.viz.frame import open_frame
 from burstlens.viz.product import Context, Made
 from burstlens.viz.pvd import pvd_entry, pvd_text
-from burstlens.viz.vtk import VtkKind, VtkOptions
+from burstlens.viz.vtk import VtkKind, VtkOptions, WindVector
 from burstlens.viz.vtk_file import Curvilinear, Mesh, Rectilinear, Uniform, write_vtk
 from burstlens.viz.vtk_zlib import write_vtk_zlib
 
@@ -114,21 +114,166 @@ def test_coordinates_of_an_idealized_case_are_metres_and_geopotential_heights(
     assert made.facts["coordinates"] == "x, y (m), z height (m)"
 
 
-def test_coordinates_of_a_real_case_are_longitude_and_latitude(katrina: Path, context: Context):
-    data, _ = make(VtkOptions(("QVAPOR",)), katrina, context, record=2)
+def test_longitude_and_latitude_are_those_of_the_file(katrina: Path, context: Context):
+    options = VtkOptions(("QVAPOR",), coordinates="lonlat")
+    data, _ = make(options, katrina, context, record=2)
     here = points(data)
     for level in (0, 13):
         assert np.array_equal(here[level, ..., 0], raw(katrina, "XLONG", 2))
         assert np.array_equal(here[level, ..., 1], raw(katrina, "XLAT", 2))
 
 
-def test_the_model_plane_is_in_metres_with_longitude_and_latitude_beside(
-    katrina: Path, context: Context
+def mercator(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """x and y of a file's points by Snyder 1987, eq. 7-1 and 7-2, times the scale at TRUELAT1."""
+    lon, lat = (np.radians(raw(path, name).astype("f8")) for name in ("XLONG", "XLAT"))
+    with open_frame([path]) as frame:
+        true, centre = (np.radians(frame.attributes[name]) for name in ("TRUELAT1", "CEN_LON"))
+    scale = 6370e3 * np.cos(true)
+    return scale * (lon - centre), scale * np.log(np.tan(np.pi / 4 + lat / 2))
+
+
+def true_heights(path: Path) -> np.ndarray:
+    """Metres above the sea at mass points, in float64: (PH + PHB) / 9.81 between the faces."""
+    z = (raw(path, "PH").astype("f8") + raw(path, "PHB")) / 9.81
+    return (z[1:] + z[:-1]) / 2
+
+
+def test_a_real_case_lies_on_the_models_own_plane_at_its_true_heights(
+    cyclone: Path, context: Context
 ):
-    data, _ = make(VtkOptions(("QVAPOR",), horizontal="model"), katrina, context)
-    assert np.array_equal(points(data)[0, 0, :3, 0], np.array([1055e3, 1065e3, 1075e3], "f4"))
-    assert np.array_equal(array(data, "longitude")[4], raw(katrina, "XLONG"))
-    assert np.array_equal(array(data, "latitude")[4], raw(katrina, "XLAT"))
+    data, made = make(VtkOptions(("QVAPOR",)), cyclone, context)
+    here, (x, y) = points(data), mercator(cyclone)
+    # float32 of the file's degrees are a metre apart, of its geopotential a centimetre.
+    assert np.abs(here[..., 0] - x).max() < 5
+    assert np.abs(here[..., 1] - y).max() < 5
+    assert np.abs(here[..., 2] - true_heights(cyclone)).max() < 0.01
+    assert made.facts["projection"].startswith("+proj=merc")
+    assert field_value(data, "Projection") == made.facts["projection"]
+
+
+def test_heights_are_exaggerated_and_the_file_says_so(cyclone: Path, context: Context):
+    options = VtkOptions(("QVAPOR",), exaggeration=20)
+    data, made = make(options, cyclone, context)
+    assert np.abs(points(data)[..., 2] / 20 - true_heights(cyclone)).max() < 0.01
+    assert field_value(data, "Exaggeration") == made.facts["exaggeration"] == 20
+
+
+def test_on_the_sphere_points_are_as_far_from_the_centre_as_they_are_high(
+    cyclone: Path, context: Context
+):
+    options = VtkOptions(("QVAPOR",), coordinates="sphere", exaggeration=3)
+    data, _ = make(options, cyclone, context)
+    here = points(data)
+    radius = np.linalg.norm(here, axis=-1)
+    assert np.abs((radius - 6370e3) / 3 - true_heights(cyclone)).max() < 0.01
+    assert np.allclose(np.degrees(np.arcsin(here[..., 2] / radius)), raw(cyclone, "XLAT"))
+    lon = np.degrees(np.arctan2(here[..., 1], here[..., 0]))
+    assert np.allclose(lon, raw(cyclone, "XLONG"))
+
+
+def test_the_surface_lies_on_the_terrain(
+    cyclone: Path, context: Context, add_variables: Callable[..., Path]
+):
+    hills = 1000 * np.random.default_rng(4).random(raw(cyclone, "PSFC").shape).astype("f4")
+    path = add_variables(cyclone, HGT=hills)
+    with open_frame([path]) as frame:
+        has_units = bool(frame.variable("HGT").units)
+    if not has_units:
+        set_units(path, "HGT", "m")
+    data, _ = make(VtkOptions(("PSFC", "HGT"), surface="HGT"), path, context)
+    assert shape(data) == (1, *hills.shape)
+    assert np.array_equal(points(data)[0, ..., 2], hills)
+    assert np.array_equal(array(data, "PSFC")[0], raw(path, "PSFC"))
+
+
+def set_units(path: Path, name: str, units: str) -> None:
+    import h5py
+
+    with h5py.File(path, "a", locking=False) as file:
+        file[name].attrs["units"] = units
+
+
+def centred_wind(path: Path) -> np.ndarray:
+    u, v, w = (raw(path, name).astype("f8") for name in "UVW")
+    u, v, w = u[..., 1:] + u[..., :-1], v[:, 1:] + v[:, :-1], w[1:] + w[:-1]
+    return np.stack([u, v, w], axis=-1) / 2
+
+
+def test_the_wind_is_one_array_of_vectors_along_the_grid(supercell: Path, context: Context):
+    data, made = make(VtkOptions(wind=WindVector()), supercell, context)
+    wind = vector(data, "wind")
+    assert wind.dtype == np.float32
+    assert np.allclose(wind, centred_wind(supercell), atol=1e-5)
+    assert made.facts["variables"]["wind"]["max"] == pytest.approx(
+        np.linalg.norm(centred_wind(supercell), axis=-1).max(), rel=1e-5
+    )
+    assert field_value(data, "wind units") == "m s-1"
+
+
+def vector(data: Any, name: str) -> np.ndarray:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    return vtk_to_numpy(data.GetPointData().GetArray(name)).reshape(*shape(data), 3)
+
+
+def turned_frame(path: Path, add_variables: Callable[..., Path], degrees: float) -> Path:
+    """The same frame, whose grid is said to be turned against north."""
+    size = raw(path, "PSFC").shape
+    angle = np.radians(np.full(size, degrees))
+    return add_variables(
+        path, COSALPHA=np.cos(angle).astype("f4"), SINALPHA=np.sin(angle).astype("f4")
+    )
+
+
+def windy(supercell: Path, tmp_path: Path, add: Callable[..., Path], degrees: float) -> Path:
+    """The supercell's winds somewhere on the earth, on a grid turned against north."""
+    path = turned_frame(supercell, add, degrees)
+    import h5py
+
+    with h5py.File(path, "a", locking=False) as file:
+        file.attrs["MAP_PROJ"] = np.int32(1)
+        ny, nx = file["XLAT"].shape[1:]
+        lon, lat = np.meshgrid(np.linspace(20, 28, nx), np.linspace(40, 46, ny))
+        file["XLONG"][0], file["XLAT"][0] = lon, lat
+        for name, units in (("XLONG", "degree_east"), ("XLAT", "degree_north")):
+            file[name].attrs["units"] = units
+    return path
+
+
+def test_winds_are_turned_east_and_north_for_degrees_and_back(
+    supercell: Path, tmp_path: Path, context: Context, add_variables: Callable[..., Path]
+):
+    path = windy(supercell, tmp_path, add_variables, 90)
+    data, _ = make(VtkOptions(wind=WindVector(), coordinates="lonlat"), path, context)
+    u, v, w = np.moveaxis(centred_wind(supercell), -1, 0)
+    # A grid whose x points north: its u is the northward wind, its -v the eastward one.
+    assert np.allclose(vector(data, "wind"), np.stack([-v, u, w], axis=-1), atol=1e-4)
+    options = VtkOptions(wind=WindVector(relative_to="earth"), coordinates="lonlat")
+    data, _ = make(options, path, context)
+    assert np.allclose(vector(data, "wind"), centred_wind(supercell), atol=1e-4)
+
+
+def test_winds_on_the_sphere_keep_their_speed_and_their_upward_part(
+    supercell: Path, tmp_path: Path, context: Context, add_variables: Callable[..., Path]
+):
+    path = windy(supercell, tmp_path, add_variables, 30)
+    data, _ = make(VtkOptions(wind=WindVector(), coordinates="sphere"), path, context)
+    wind, here, plain = vector(data, "wind"), points(data), centred_wind(supercell)
+    up = here / np.linalg.norm(here, axis=-1, keepdims=True)
+    assert np.allclose((wind * up).sum(axis=-1), plain[..., 2], atol=1e-3)
+    assert np.allclose(np.linalg.norm(wind, axis=-1), np.linalg.norm(plain, axis=-1), atol=1e-3)
+    # Of a wind on a sphere the part along the axis is the northward one times cos(latitude).
+    angle = np.radians(30)
+    north = plain[..., 1] * np.cos(angle) + plain[..., 0] * np.sin(angle)
+    lat = np.radians(raw(path, "XLAT").astype("f8"))
+    along = north * np.cos(lat) + plain[..., 2] * np.sin(lat)
+    assert np.allclose(wind[..., 2], along, atol=1e-3)
+
+
+@pytest.mark.parametrize("coordinates", ["lonlat", "sphere"])
+def test_an_idealized_case_has_no_degrees(supercell: Path, context: Context, coordinates: Any):
+    with pytest.raises(FrameError, match=f"{coordinates} needs longitude and latitude"):
+        make(VtkOptions(("T",), coordinates=coordinates), supercell, context)
 
 
 def test_a_crop_with_a_stride_keeps_the_averages_of_the_right_faces(
@@ -340,3 +485,7 @@ def test_options_name_each_variable_once():
         VtkOptions(())
     with pytest.raises(ValueError, match="twice"):
         VtkOptions(("U", "U"))
+    with pytest.raises(ValueError, match="name of the vectors"):
+        VtkOptions(("wind",), wind=WindVector())
+    with pytest.raises(ValueError, match="above zero"):
+        VtkOptions(("U",), exaggeration=0)

@@ -1,0 +1,131 @@
+"""VTKHDF files: a frame's structured grid in each, and one file that shows them as a series.
+
+Format: VTK's "VTKHDF file format", version 2.7, StructuredGrid, which VTK 9.7 and ParaView 6.2 are
+the first to read. In a series each array has the number of the time step as its first axis. That
+series is a file of references (HDF5 virtual datasets) to the frames' files, a few hundred bytes a
+frame, so that it can be written anew, whole, for each frame: docs/decisions/0034 says why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.viz.product import whole_file
+from burstlens.viz.vtk_file import Curvilinear, check_shapes, native
+
+Array = NDArray[Any]
+Layout = Mapping[str, tuple[str, Sequence[int]]]
+"""The type (as numpy writes it) and the shape of each array, by its path in the file."""
+_VERSION = (2, 7)
+_ROOT = "VTKHDF"
+_KIND = b"StructuredGrid"
+_LEVEL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A frame's file, relative to the folder of the series, its time in seconds, its arrays."""
+
+    name: str
+    time: float
+    layout: Layout
+
+
+def write_vtkhdf(
+    out: Path,
+    mesh: Curvilinear,
+    arrays: Mapping[str, Array],
+    *,
+    fields: Mapping[str, float | str],
+    compress: bool = False,
+) -> dict[str, tuple[str, list[int]]]:
+    """Write point data on a mesh as one file, and return its :data:`Layout`.
+
+    ``arrays`` and ``fields`` are those of :func:`burstlens.viz.vtk_file.write_vtk`. Raises
+    ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
+    """
+    check_shapes(mesh, arrays)
+    named = {"Points": mesh.points} | {f"PointData/{_name(n)}": a for n, a in arrays.items()}
+    options: dict[str, Any] = {}
+    if compress:
+        options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
+    layout = {}
+    with whole_file(out), h5py.File(out, "w") as file:
+        root = _root(file, mesh.shape)
+        for path, values in named.items():
+            stored = root.create_dataset(path, data=native(values), **options)
+            layout[path] = (stored.dtype.str, list(stored.shape))
+        for name, value in fields.items():
+            kind: Any = np.float64
+            if isinstance(value, str):
+                # VTK's reader fails at strings of UTF-8.
+                kind, value = h5py.string_dtype("ascii"), value.encode("ascii", "backslashreplace")
+            root.create_dataset(f"FieldData/{_name(name)}", data=[value], dtype=kind)
+    return layout
+
+
+def write_series(out: Path, steps: Sequence[Step]) -> int:
+    """Write the series of frames, in the order of time, and return how many are in it.
+
+    A series has one layout, that of the newest frame: frames with another one are left out. The
+    file stands whole under its name at once. Raises StagingError when it cannot be written.
+    """
+    layout = {path: (kind, tuple(shape)) for path, (kind, shape) in steps[-1].layout.items()}
+    shown = [
+        step
+        for step in steps
+        if {path: (kind, tuple(shape)) for path, (kind, shape) in step.layout.items()} == layout
+    ]
+    part = out.with_name(f".{out.name}.part")
+    with whole_file(part):
+        with h5py.File(part, "w") as file:
+            points = layout["Points"][1]
+            root = _root(file, (points[0], points[1], points[2]))
+            for path, (kind, shape) in layout.items():
+                _refer(root, path, kind, shape, shown)
+            if len(shown) > 1:
+                times = root.create_group("Steps")
+                times.attrs["NSteps"] = len(shown)
+                times["Values"] = np.array([step.time for step in shown])
+                times["PointOffsets"] = np.arange(len(shown))
+        os.replace(part, out)
+    return len(shown)
+
+
+def _refer(
+    root: h5py.Group, path: str, kind: str, shape: tuple[int, ...], steps: Sequence[Step]
+) -> None:
+    # VTK's reader (9.7) does not know what to make of the time axis of a single step: until there
+    # are two, the series is a static file.
+    whole = shape if len(steps) == 1 else (len(steps), *shape)
+    layout = h5py.VirtualLayout(whole, kind)
+    for n, step in enumerate(steps):
+        # HDF5 takes % in these names for a pattern.
+        source = h5py.VirtualSource(
+            step.name.replace("%", "%%"), f"{_ROOT}/{path}", shape=shape, dtype=kind
+        )
+        layout[... if len(steps) == 1 else n] = source
+    root.create_virtual_dataset(path, layout)
+
+
+def _root(file: h5py.File, shape: tuple[int, int, int]) -> h5py.Group:
+    root = file.create_group(_ROOT)
+    root.attrs["Version"] = np.array(_VERSION)
+    root.attrs.create("Type", _KIND, dtype=f"S{len(_KIND)}")
+    root.attrs["Dimensions"] = np.array(shape[::-1], np.int32)
+    return root
+
+
+def _name(name: str) -> str:
+    """A name that HDF5 does not take for a path."""
+    return name.replace("/", "_")
