@@ -77,20 +77,24 @@ def draw(
             maker=heading.maker(context),
         )
     )
-    painted = [_paint(paper, plane, field, smooth=options.smooth)]
-    outside = int(np.sum(field.values < limits[0])), int(np.sum(field.values > limits[1]))
+    layers = layers or Layers()
+    shown = [(plane, field)]
+    shown += [(nest.shown.plane, nest.shown) for nest in layers.nests if nest.shown is not None]
+    painted = [_paint(paper, on, each, smooth=options.smooth) for on, each in shown]
+    below = sum(int((each.values < limits[0]).sum()) for _, each in shown)
+    above = sum(int((each.values > limits[1]).sum()) for _, each in shown)
     words = times.stamp(context.time), lead, _caption(field)
-    with drawn(layers or Layers(), paper.axes, plane, paper.reserved) as over:
+    with drawn(layers, paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
-        pixels = paper.print(painted, words, outside, over)
+        pixels = paper.print(painted, words, (below, above), over)
         write_png(pixels, out, _metadata(field, context), options.dpi)
     box = paper.axes.bbox
     return {
         "limits": list(limits),
         "colormap": name,
         "size": [width, height],
-        "outside": list(outside),
+        "outside": [below, above],
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
         "extent": list(reach),
         "projection": plane.projection.definition if plane.projection else None,

@@ -20,6 +20,7 @@ from burstlens.viz.grid import Plane
 from burstlens.viz.isolines import draw_isolines
 from burstlens.viz.layers import Contours, Place, Source
 from burstlens.viz.map import MapOptions
+from burstlens.viz.nesting import Nested, draw_nests
 from burstlens.viz.places import draw_places, draw_source, draw_track, read_places
 from burstlens.viz.relief import draw_relief
 from burstlens.viz.track import followed_track
@@ -40,6 +41,7 @@ class Layers:
     cities: tuple[Place, ...] = ()
     relief: Field | None = None
     source: Source | None = None
+    nests: tuple[Nested, ...] = ()
     storm: TrackLayer | None = None
 
 
@@ -93,6 +95,7 @@ def drawn(
             draw_isolines(axes, field, asked, reserved)
         for wind in layers.winds:
             draw_wind(axes, wind)
+        draw_nests(axes, layers.nests)
         with _told_as("track"):
             draw_track(axes, plane, layers.track)
             if layers.storm is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -103,8 +103,12 @@ class MapOptions:
     smooth: bool = False
     """Colours go over from point to point, as values of waves do, instead of filling cells."""
 
-    nests: tuple[Nest, ...] = ()
-    """Domains inside this one, to be outlined, as `namelist.input` tells them."""
+    nests: tuple[Nest | str, ...] = ()
+    """Domains inside this one, to be outlined: by their streams, `["d02", "d03"]`, where their
+    own files say that they are, or as `namelist.input` tells them."""
+
+    nest_fields: bool = False
+    """Inside its outline, show the values of a nest's own finer grid."""
 
     coast: bool = True
     """Coastlines, borders and what goes with them, where the frame is on the earth."""
@@ -146,6 +150,8 @@ class MapOptions:
             raise ValueError("margin_km must be 0 to 20000")
         if not 40 <= self.dpi <= 600:
             raise ValueError("dpi must be 40 to 600")
+        if self.nest_fields and not any(isinstance(nest, str) for nest in self.nests):
+            raise ValueError("nest_fields needs the streams of nests: nests = ['d02']")
 
     @property
     def storm(self) -> str | None:
@@ -181,18 +187,26 @@ class MapKind:
         drawn = (options.storm,) if options.storm else ()
         return tuple(dict.fromkeys((*options.crop.tracks, *drawn)))
 
+    def beside(self, options: MapOptions) -> tuple[str, ...]:
+        """The streams of the nests."""
+        return tuple(nest for nest in options.nests if isinstance(nest, str))
+
     def wants_limits(self, options: MapOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
         return options.limits.first if isinstance(options.limits, FirstFrames) else 0
 
     def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of the field in the shown units, None when it is constant."""
+        """The range of the field and its nests, in the shown units; None when it is constant."""
         from burstlens.viz.field import read_field
+        from burstlens.viz.nesting import read_nests
 
         shown = read_field(
             frame, options.variable, level=options.level, crop=options.crop, units=options.units
         )
-        low, high = shown.extent()
+        nests = read_nests(options, frame, shown.plane)
+        fields = [shown, *(nest.shown for nest in nests if nest.shown is not None)]
+        lows, highs = zip(*(each.extent() for each in fields), strict=True)
+        low, high = min(lows), max(highs)
         return (low, high) if low < high else None
 
     def make(self, options: MapOptions, frame: FrameReader, out: Path, context: Context) -> Made:
@@ -200,11 +214,14 @@ class MapKind:
         from burstlens.viz.field import read_field
         from burstlens.viz.figure import draw
         from burstlens.viz.layering import read_layers
+        from burstlens.viz.nesting import read_nests
         from burstlens.viz.times import lead
 
         shown = read_field(
             frame, options.variable, level=options.level, crop=options.crop, units=options.units
         )
-        layers = read_layers(options, frame, context.files)
+        nests = read_nests(options, frame, shown.plane)
+        layers = replace(read_layers(options, frame, context.files), nests=nests)
         drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
-        return Made("png", shown.facts() | drawn)
+        told = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
+        return Made("png", shown.facts() | drawn | told)

@@ -37,10 +37,12 @@ def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
 
 
 def outlines(
-    field: Field, plane: grid.Plane, nests: tuple[Nest, ...], margin_km: float
+    field: Field, plane: grid.Plane, nests: tuple[Nest | str, ...], margin_km: float
 ) -> tuple[tuple[str, Extent], ...]:
-    """Names and extents of the nests, and of the domain where its surroundings are shown."""
-    inner = tuple((nest.name, _nest_extent(nest, field)) for nest in nests)
+    """Names and extents of nests that stay, and of the domain where its surroundings are shown."""
+    inner = tuple(
+        (nest.name, _nest_extent(nest, field)) for nest in nests if isinstance(nest, Nest)
+    )
     own = (("", extent(plane, 0.0)[0]),) if margin_km and plane.x.ndim == 1 else ()
     return own + inner
 

@@ -190,6 +190,7 @@ def wrf_file(tmp_path: Path) -> Callable[..., Path]:
         x_faces = np.append(x - spacing / 2, x[-1] + spacing / 2)
         y_faces = np.append(y - spacing / 2, y[-1] + spacing / 2)
         cen_lon, cen_lat = lonlat(np.array(middle[0]), np.array(middle[1]), known)
+        plane = dict(known)
         known |= {"CEN_LON": float(cen_lon), "CEN_LAT": float(cen_lat)}
         with netCDF4.Dataset(os.fspath(path), "w") as data:
             data.setncatts({key: np.float32(value) for key, value in known.items()})
@@ -214,7 +215,7 @@ def wrf_file(tmp_path: Path) -> Callable[..., Path]:
                 ("_U", (rows, columns + "_stag"), (x_faces, y)),
                 ("_V", (rows + "_stag", columns), (x, y_faces)),
             ):
-                lon, lat = lonlat(*np.meshgrid(px, py), known)
+                lon, lat = lonlat(*np.meshgrid(px, py), plane)
                 lon = (lon + 180) % 360 - 180
                 fields[f"XLONG{suffix}"] = dims, lon, "degree_east"
                 fields[f"XLAT{suffix}"] = dims, lat, "degree_north"
