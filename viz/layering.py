@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -43,6 +44,7 @@ class Layers:
     source: Source | None = None
     nests: tuple[Nested, ...] = ()
     storm: TrackLayer | None = None
+    dates: tuple[Place, ...] = ()
 
 
 def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
@@ -65,11 +67,12 @@ def read_layers(options: MapOptions, frame: FrameReader, files: Path) -> Layers:
     if options.storm:
         with _told_as("track"):
             storm = TrackLayer(followed_track(frame, options.storm))
-    places = {}
+    places: dict[str, Any] = {}
     for name in ("track", "stations", "cities"):
+        if name == "track" and storm is not None:
+            continue
         with _told_as(name):
-            asked = () if name == "track" and storm else getattr(options, name)
-            places[name] = read_places(asked, files)
+            places[name] = read_places(getattr(options, name), files)
     relief = None
     if options.relief is not None:
         with _told_as("relief"):
@@ -107,6 +110,7 @@ def drawn(
             draw_places(axes, plane, layers.stations, "^", reserved)
         with _told_as("cities"):
             draw_places(axes, plane, layers.cities, "o", reserved)
+        draw_places(axes, plane, layers.dates, " ", reserved, gap=8.0)
         added = [artist for artist in axes.get_children() if artist not in before]
         yield sorted(added, key=lambda artist: artist.get_zorder())
     finally:

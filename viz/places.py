@@ -17,9 +17,9 @@ from burstlens.viz.layers import Place, Source
 
 _COLUMNS = ("name", "lat", "lon", "x", "y")
 _STAR = "*"
-_OFFSETS = ((5, 0, "left", "center"), (-5, 0, "right", "center"),
-            (0, 5, "center", "bottom"), (0, -5, "center", "top"))  # fmt: skip
-"""Where a name may stand: right, left, above, below; in points from its mark."""
+_SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
+          (0, 1, "center", "bottom"), (0, -1, "center", "top"))  # fmt: skip
+"""Where a name may stand: right, left, above, below its mark."""
 
 
 def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
@@ -51,11 +51,18 @@ def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
 
 
 def draw_places(
-    axes: Axes, plane: Plane, places: Sequence[Place], mark: str, reserved: Sequence[Bbox] = ()
+    axes: Axes,
+    plane: Plane,
+    places: Sequence[Place],
+    mark: str,
+    reserved: Sequence[Bbox] = (),
+    *,
+    gap: float = 5.0,
 ) -> None:
     """Add each place within the map with its name where there is room for it, else without.
 
-    No name stands on a ``reserved`` part of the picture (pixels).
+    The name stands ``gap`` points from the mark, and on no ``reserved`` part of the picture
+    (pixels).
     """
     others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
     taken = [*reserved, *(box for text, box in others if isinstance(text, Annotation))]
@@ -70,11 +77,11 @@ def draw_places(
         )  # fmt: skip
         if not place.name:
             continue
-        for dx, dy, across, up in _OFFSETS:
+        for dx, dy, across, up in _SIDES:
             text = axes.annotate(
-                place.name, (x, y), (dx, dy), textcoords="offset points", ha=across, va=up,
-                fontsize=8.5, color=style.INK, family=style.FONT, parse_math=False,
-                bbox=style.LABEL,
+                place.name, (x, y), (dx * gap, dy * gap), textcoords="offset points",
+                ha=across, va=up, fontsize=8.5, color=style.INK, family=style.FONT,
+                parse_math=False, bbox=style.LABEL,
             )  # fmt: skip
             box = text.get_window_extent()
             frame = axes.bbox

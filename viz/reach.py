@@ -20,7 +20,14 @@ def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
     FrameError when a margin is asked for and the plane has no unit of length.
     """
     x, y = corners(plane)
-    left, right, bottom, top = (float(v) for v in (x.min(), x.max(), y.min(), y.max()))
+    return widened(
+        (float(x.min()), float(x.max()), float(y.min()), float(y.max())), plane, margin_km
+    )
+
+
+def widened(box: Extent, plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
+    """A box of the plane with a margin on each side; height of a unit of y, as :func:`extent`."""
+    left, right, bottom, top = box
     shrink = 1.0
     if plane.geographic:
         shrink = max(math.cos(math.radians((bottom + top) / 2)), 0.05)
