@@ -12,10 +12,10 @@ from matplotlib.colors import LogNorm
 from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
-from burstlens.errors import RecipeError
 from burstlens.viz import grid, heading, style, times
 from burstlens.viz.coast.lines import KINDS, Kind
 from burstlens.viz.colour_bar import minus
+from burstlens.viz.colours import colours
 from burstlens.viz.field import Field
 from burstlens.viz.heading import LEFT
 from burstlens.viz.layering import Layers, drawn
@@ -50,7 +50,7 @@ def draw(
     when the model began and how long ago; ``layers`` are laid over the field.
     """
     plane = grid.separated(field.plane)
-    name, limits, bounds = _colours(field, options, context)
+    name, limits, bounds = colours(field, options, context)
     reach, aspect = extent(plane, options.margin_km)
     shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
     width, height = picture_size(options, shape)
@@ -117,58 +117,10 @@ def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:
     return options.width_px, 2 * round((body + (TOP + BOTTOM) * point) / 2)
 
 
-def _colours(
-    field: Field, options: MapOptions, context: Context
-) -> tuple[str, tuple[float, float], tuple[float, ...]]:
-    """The colour map's name, the limits, and the edges of the colours where these are steps."""
-    free = not (options.log or options.centred or isinstance(options.limits, tuple))
-    usual = style.scale_name(field.units, field.name, field.long_name) if free else None
-    name = options.colormap or usual
-    if name in style.SCALES:
-        edges, units = style.SCALES[name].edges, style.SCALES[name].units
-        if field.units not in units:
-            raise RecipeError(
-                f"colormap: the steps of {name} are in {units[0]}, "
-                f"{field.name} is in {field.units or 'no unit'}"
-            )
-        return name, (edges[0], edges[-1]), edges
-    limits = _limits(field, options, context)
-    signed = _is_centred(field, options, limits)
-    if signed:
-        bound = max(abs(limits[0]), abs(limits[1]))
-        limits = (-bound, bound)
-    return name or style.colormap_name(field.units, field.long_name, signed), limits, ()
-
-
-def _limits(field: Field, options: MapOptions, context: Context) -> tuple[float, float]:
-    if isinstance(options.limits, tuple):
-        return options.limits
-    low, high = context.limits or field.extent()
-    if options.log:
-        positive = field.values[field.values > 0]
-        high = high if high > 0 else 1.0
-        low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
-        low = min(max(low, high / 1e4), high / 10)
-    if not low < high:
-        # A constant field: a range about it that the colour bar can write.
-        margin = abs(low) * 0.01 or 1.0
-        return low - margin, high + margin
-    return low, high
-
-
-def _is_centred(field: Field, options: MapOptions, limits: tuple[float, float]) -> bool:
-    if options.log or options.colormap is not None or options.centred is not None:
-        return bool(options.centred)
-    # Limits that a person has set stay as they are: only symmetric ones have zero in the middle.
-    if isinstance(options.limits, tuple) and limits[0] != -limits[1]:
-        return False
-    return style.is_signed(field.units, field.long_name, *limits)
-
-
 def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Artist:
     """The field, by the cheapest means that is exact for its grid."""
     axes, values = paper.axes, field.values
-    colours: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
+    looks: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
     if isinstance(paper.norm, LogNorm):
         # Zero has no logarithm, but it has a value: it gets the colour below the lowest.
         values = np.where(values <= 0, paper.look.limits[0] / 10, values)
@@ -178,9 +130,9 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Ar
     if smooth and not even and min(values.shape) > 1:
         x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
         points = np.stack([x, y], axis=-1)
-        painted = QuadMesh(points, array=values, shading="gouraud", **colours)
+        painted = QuadMesh(points, array=values, shading="gouraud", **looks)
     elif x.ndim == 2:
-        painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **colours)
+        painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **looks)
     else:
         values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
         x, y = np.sort(x), np.sort(y)
@@ -189,12 +141,10 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Ar
         if even and (smooth or not enlarged):
             extent = (x[0], x[-1], y[0], y[-1])
             between = "bilinear" if smooth and enlarged else None
-            painted = AxesImage(
-                axes, origin="lower", extent=extent, interpolation=between, **colours
-            )
+            painted = AxesImage(axes, origin="lower", extent=extent, interpolation=between, **looks)
             painted.set_data(values)
         else:
-            painted = PcolorImage(axes, x, y, values, **colours)
+            painted = PcolorImage(axes, x, y, values, **looks)
     return _placed(painted, paper, clip=True)
 
 

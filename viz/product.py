@@ -177,15 +177,21 @@ def _built_in() -> dict[str, ProductKind]:
     from burstlens.viz.netcdf import NetcdfKind
     from burstlens.viz.peak import PeakKind
     from burstlens.viz.script import CommandKind, PythonKind
+    from burstlens.viz.section import SectionKind
+    from burstlens.viz.track_map import TrackMapKind
     from burstlens.viz.tracking import TrackKind
+    from burstlens.viz.seismogram import SeismogramKind
     from burstlens.viz.vtk import VtkKind
 
     built_in: tuple[ProductKind, ...] = (
         MapKind(),
+        SectionKind(),
         VtkKind(),
         NetcdfKind(),
         PeakKind(),
+        SeismogramKind(),
         TrackKind(),
+        TrackMapKind(),
         PythonKind(),
         CommandKind(),
     )

@@ -1,0 +1,89 @@
+"""Which colours a field gets, between which limits: what the recipe says, else what suits it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from burstlens.errors import RecipeError
+from burstlens.viz import style
+from burstlens.viz.product import Context
+
+
+class Coloured(Protocol):
+    """A field that is shown in colours."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def long_name(self) -> str: ...
+    @property
+    def units(self) -> str: ...
+    @property
+    def values(self) -> Any: ...
+
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest finite value."""
+
+
+class ColourOptions(Protocol):
+    """What recipes say of colours; ``limits`` other than two numbers are frozen in the context."""
+
+    @property
+    def limits(self) -> Any: ...
+    @property
+    def centred(self) -> bool | None: ...
+    @property
+    def log(self) -> bool: ...
+    @property
+    def colormap(self) -> str | None: ...
+
+
+def colours(
+    field: Coloured, options: ColourOptions, context: Context
+) -> tuple[str, tuple[float, float], tuple[float, ...]]:
+    """The colour map's name, the limits, and the edges of the colours where these are steps.
+
+    RecipeError when the steps of the colour map are in other units than the field.
+    """
+    free = not (options.log or options.centred or isinstance(options.limits, tuple))
+    usual = style.scale_name(field.units, field.name, field.long_name) if free else None
+    name = options.colormap or usual
+    if name in style.SCALES:
+        edges, units = style.SCALES[name].edges, style.SCALES[name].units
+        if field.units not in units:
+            raise RecipeError(
+                f"colormap: the steps of {name} are in {units[0]}, "
+                f"{field.name} is in {field.units or 'no unit'}"
+            )
+        return name, (edges[0], edges[-1]), edges
+    limits = _limits(field, options, context)
+    signed = _is_centred(field, options, limits)
+    if signed:
+        bound = max(abs(limits[0]), abs(limits[1]))
+        limits = (-bound, bound)
+    return name or style.colormap_name(field.units, field.long_name, signed), limits, ()
+
+
+def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[float, float]:
+    if isinstance(options.limits, tuple):
+        return options.limits
+    low, high = context.limits or field.extent()
+    if options.log:
+        positive = field.values[field.values > 0]
+        high = high if high > 0 else 1.0
+        low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
+        low = min(max(low, high / 1e4), high / 10)
+    if not low < high:
+        # A constant field: a range about it that the colour bar can write.
+        margin = abs(low) * 0.01 or 1.0
+        return low - margin, high + margin
+    return low, high
+
+
+def _is_centred(field: Coloured, options: ColourOptions, limits: tuple[float, float]) -> bool:
+    if options.log or options.colormap is not None or options.centred is not None:
+        return bool(options.centred)
+    # Limits that a person has set stay as they are: only symmetric ones have zero in the middle.
+    if isinstance(options.limits, tuple) and limits[0] != -limits[1]:
+        return False
+    return style.is_signed(field.units, field.long_name, *limits)
