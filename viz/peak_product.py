@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens import valid_time
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import grid
 from burstlens.viz.crop import Crop
@@ -24,7 +23,7 @@ from burstlens.viz.netcdf_file import write_netcdf
 from burstlens.viz.peak import PeakOptions
 from burstlens.viz.product import Context, Made
 from burstlens.viz.running_peak import RunningPeak, advanced, read_peak
-from burstlens.viz.times import lead
+from burstlens.viz.times import elapsed_s, lead
 from burstlens.viz.units import convert
 
 Array = NDArray[Any]
@@ -46,10 +45,10 @@ def write_peak(options: PeakOptions, frame: FrameReader, out: Path, context: Con
     where, motion, order = read_motion(frame, options.components, options.level, options.motion)
     combine = options.combine or ("larger" if options.quantity == "intensity" else "vector")
     peak = advanced(
-        read_peak(frame.previous), motion, valid_time.seconds(context.time), order=order,
+        read_peak(frame.previous), motion, elapsed_s(frame, context), order=order,
         combine=combine,
     )  # fmt: skip
-    whole = enriched(frame, where, _variables(options, frame, where, peak, context))
+    whole = enriched(frame, where, _variables(options, frame, where, peak))
     made = (_netcdf if options.format == "netcdf" else _map)(options, whole, out, context)
     if context.state is not None:
         peak.write(context.state)
@@ -90,7 +89,7 @@ def read_motion(
 
 
 def _variables(
-    options: PeakOptions, frame: FrameReader, where: Field, peak: RunningPeak, context: Context
+    options: PeakOptions, frame: FrameReader, where: Field, peak: RunningPeak
 ) -> dict[str, tuple[str, str, Array]]:
     """What the frame has more of, by name: long name, units, values."""
     motion = options.motion
@@ -98,7 +97,7 @@ def _variables(
     values = peak.values
     found = {
         motion: (_WORDS[motion], unit, convert(values, _MOTIONS[motion], unit)),
-        "time_of_peak": (_WORDS["time_of_peak"], "s", peak.when - _start(context)),
+        "time_of_peak": (_WORDS["time_of_peak"], "s", peak.when),
     }
     if motion != "pgd":
         distance = None
@@ -107,11 +106,6 @@ def _variables(
         felt = intensity(values, motion, magnitude=options.magnitude, distance_km=distance)
         found["intensity"] = (_WORDS["intensity"], "1", felt)
     return found
-
-
-def _start(context: Context) -> float:
-    """Times of peaks count from the model's start, where that is known."""
-    return valid_time.seconds(context.start) if context.start else 0.0
 
 
 def _distance_km(options: PeakOptions, frame: FrameReader, where: Field) -> Array:

@@ -26,7 +26,7 @@ KIND = "peak 1"
 
 @dataclass(frozen=True, slots=True)
 class RunningPeak:
-    """Peaks after ``frames`` frames, the last of which was at ``time_s``.
+    """Peaks after ``frames`` frames, the last of which was ``time_s`` after the start.
 
     ``peaks`` are (1, y, x), or a peak of each component (n, y, x) for a geometric mean; NaN where
     there was never a value. ``when`` (y, x) is the time in s at which a peak last grew. ``motion``

@@ -11,6 +11,8 @@ from burstlens.errors import FrameError
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.product import Context
 
+EPOCH = "19700101T000000"
+"""What times count from where nothing tells of a start."""
 _COORDINATES = ("time", "Time", "XTIME")
 
 
@@ -43,6 +45,16 @@ def calendar(frame: FrameReader) -> str:
 def lead(frame: FrameReader, context: Context) -> str:
     """Start of the model and time since, in words; empty when that cannot be told."""
     return since(context.time, context.start or start(frame), calendar(frame))
+
+
+def elapsed_s(frame: FrameReader, context: Context) -> float:
+    """Seconds from the model's start to the frame; since 1970 where a calendar has no start."""
+    began, time = context.start or start(frame), context.time
+    if not valid_time.is_calendar(time):
+        elapsed = bool(began) and not valid_time.is_calendar(began or "")
+        return valid_time.seconds(time) - (valid_time.seconds(began or "") if elapsed else 0.0)
+    apart = valid_time.between(began, time, calendar(frame)) if began else None
+    return valid_time.seconds(time) - valid_time.seconds(EPOCH) if apart is None else apart
 
 
 def stamp(time: str) -> str:
