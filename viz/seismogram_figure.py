@@ -50,7 +50,7 @@ def draw_section(
         _mark_arrivals(axes, section)
         name_panel(axes, title, COLOURS[number])
         _write_peaks(axes, sizes[number])
-        axes.set_ylim(-stations + 0.5, 0.5)
+        axes.set_ylim(-stations + 0.5, 0.75 if section.arrivals else 0.5)
         axes.set_yticks([])
         first, last = section.span(options.duration_s)
         axes.set_xlim(first, last)
@@ -140,8 +140,8 @@ def _write_peaks(axes: Axes, sizes: Array) -> None:
         return
     for row, size in enumerate(sizes):
         axes.annotate(
-            f"{size:.3g}", (1, -row), (-3, 8), xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points", ha="right", va="center", fontsize=7.5,
+            f"{size:.3g}", (0, -row), (3, 8), xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points", ha="left", va="center", fontsize=7.5,
             color=style.FAINT, family=style.FONT, bbox=style.LABEL, zorder=4,
         )  # fmt: skip
 

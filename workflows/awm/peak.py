@@ -1,7 +1,8 @@
 """``python -m burstlens.workflows.awm.peak 'surface_*.nc' OUT.nc``: peak ground velocity.
 
 PGV is the greatest length of the horizontal velocity over all frames, so it misses what happens
-between two of them. Frames in a file each and growing files are read alike.
+between two of them. Frames in a file each and growing files are read alike. It is the same peak as
+that of the product kind ``peak``, as a program that runs after the model.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import glob
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads
 
@@ -19,6 +19,7 @@ import netCDF4
 import numpy as np
 
 from burstlens.errors import BurstlensError, FrameError
+from burstlens.viz.running_peak import RunningPeak, advanced
 
 
 def write(sources: list[Path], out: Path) -> int:
@@ -26,43 +27,37 @@ def write(sources: list[Path], out: Path) -> int:
 
     Raises FrameError for a file that cannot be read, lacks vx or vy or is of another grid.
     """
-    count = 0
-    peak = when = None
-    axes: dict[str, Any] = {}
+    peak: RunningPeak | None = None
+    axes = {}
     for path in sources:
         try:
             with netCDF4.Dataset(path) as nc:
-                here = {name: np.asarray(nc[name][:]) for name in ("y", "x")}
-                for n, time in enumerate(np.asarray(nc["time"][:])):
-                    speed = np.hypot(np.asarray(nc["vx"][n]), np.asarray(nc["vy"][n]))
-                    if peak is None or when is None:
-                        axes = here
-                        peak, when = np.full_like(speed, -1.0), np.zeros(speed.shape)
-                    if speed.shape != peak.shape:
-                        raise FrameError(f"{path}: is on another grid than {sources[0]}")
-                    higher = speed > peak
-                    peak[higher] = speed[higher]
-                    when[higher] = time
-                    count += 1
+                axes = axes or {name: np.asarray(nc[name][:]) for name in ("y", "x")}
+                for n, time in enumerate(np.asarray(nc["time"][:]).tolist()):
+                    motion = np.stack([np.asarray(nc[name][n]) for name in ("vx", "vy")])
+                    peak = advanced(peak, motion, time, order=0, combine="vector")
+        except FrameError as error:
+            raise FrameError(f"{path}: {error}") from error
         except (OSError, RuntimeError, KeyError, IndexError) as error:
             raise FrameError(f"{path}: cannot be read as a surface frame: {error}") from None
-    if peak is None or when is None:
+    if peak is None:
         raise FrameError(f"no frame in {len(sources)} files")
     with netCDF4.Dataset(out, "w", format="NETCDF4") as nc:
-        nc.setncatts({"Conventions": "CF-1.8", "title": "Peak ground velocity", "frames": count})
+        about = {"Conventions": "CF-1.8", "title": "Peak ground velocity", "frames": peak.frames}
+        nc.setncatts(about)
         for name, values in axes.items():
             nc.createDimension(name, len(values))
             axis = nc.createVariable(name, "f8", (name,))
             axis.setncatts({"units": "m", "axis": name.upper()})
             axis[:] = values
         for name, field, units, text in (
-            ("pgv", peak, "m s-1", "peak horizontal ground velocity"),
-            ("peak_time", when, "s", "time of the peak since the start"),
+            ("pgv", peak.values, "m s-1", "peak horizontal ground velocity"),
+            ("peak_time", peak.when, "s", "time of the peak since the start"),
         ):
             variable = nc.createVariable(name, "f4", ("y", "x"))
             variable.setncatts({"long_name": text, "units": units})
             variable[:] = field
-    return count
+    return peak.frames
 
 
 def main(arguments: list[str] | None = None) -> int:
