@@ -57,6 +57,14 @@ name = "inner"
 kind = "netcdf"
 stream = "d02"
 variables = ["T"]
+[[product]]
+name = "both"
+kind = "map"
+variable = "W"
+level = 5
+limits = [-0.1, 0.1]
+nests = ["d02"]
+nest_fields = true
 """
 
 
@@ -139,7 +147,9 @@ def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     _, frames = finals[name]
     outer = {key for stream, key in frames if stream == "d01"}
     expected = {("w", "d01", key) for key in outer} | {("wind", "d01", key) for key in outer}
-    expected |= {("inner", "d02", key) for stream, key in frames if stream == "d02"}
+    nested = {key for stream, key in frames if stream == "d02"}
+    expected |= {("inner", "d02", key) for key in nested}
+    expected |= {("both", "d01", key) for key in outer if nested}
     listed = [(line["product"], line["stream"], line["time"]) for line in made.index()]
     assert sorted(listed) == sorted(expected)
     published = [
@@ -196,6 +206,23 @@ def _pixels(path: Path) -> bytes:
 
     with Image.open(path) as picture:
         return picture.convert("RGB").tobytes()
+
+
+def test_the_parent_s_maps_show_the_nest_s_frames_of_their_own_times(runs, finals):
+    made, _, _ = runs["nest"]
+    _, frames = finals["nest"]
+    told = {
+        line["time"]: line["facts"]["nests"][0]
+        for line in made.index()
+        if line["product"] == "both"
+    }
+    assert told.keys() == {key for stream, key in frames if stream == "d01"}
+    for (stream, key), (paths, record) in frames.items():
+        if stream == "d02":
+            with open_frame(paths, record) as inner:
+                highest = inner.read("W")[5].max()
+            assert (told[key]["time"], told[key].get("missing")) == (key, None)
+            assert told[key]["max"] == highest
 
 
 @pytest.mark.parametrize("name", TRACES)
