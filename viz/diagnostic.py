@@ -36,6 +36,7 @@ class Diagnostic:
     that are taken where they are there. ``compute`` gives an array with ``dimensions``. ``parts``
     of a vector are interpolated by themselves before ``compute`` puts them together. ``layer``
     is the layer it is computed over unless another is named. ``levels`` is how many it takes.
+    ``words`` tells the long name of one frame's, where that differs between frames.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Diagnostic:
     parts: tuple[str, ...] = ()
     layer: str = ""
     levels: int = 1
+    words: Callable[[FrameReader], str] | None = None
 
     def check(self, frame: FrameReader) -> None:
         """FrameError naming what is needed and what is there, when the frame lacks something."""

@@ -59,7 +59,8 @@ def describe(frame: FrameReader, name: str) -> Variable:
         long_name, units, standard_name = found.long_name, found.units, ""
     else:
         diagnostic.check(frame)
-        dimensions, long_name = diagnostic.dimensions, diagnostic.long_name
+        dimensions, words = diagnostic.dimensions, diagnostic.words
+        long_name = diagnostic.long_name if words is None else words(frame)
         units, standard_name = diagnostic.units, diagnostic.standard_name
     layer = diagnostic.layer if diagnostic is not None else ""
     if at or layer:

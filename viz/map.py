@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.interval import INTERVALS, of_interval
 from burstlens.viz.layers import Contours, Nest, Place, Source, Wind, names_file
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
@@ -150,8 +151,26 @@ class MapOptions:
             raise ValueError("margin_km must be 0 to 20000")
         if not 40 <= self.dpi <= 600:
             raise ValueError("dpi must be 40 to 600")
+        if self.nest_fields and of_interval((self.variable,)):
+            raise ValueError(
+                f"nest_fields: {self.variable} is of the time since the frame before, which is "
+                "known of the product's own stream alone"
+            )
         if self.nest_fields and not any(isinstance(nest, str) for nest in self.nests):
             raise ValueError("nest_fields needs the streams of nests: nests = ['d02']")
+
+    @property
+    def of_interval(self) -> bool:
+        """Whether something that is shown is of the time since the frame before."""
+        lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
+        names = (self.variable, self.crop.follow or "", *(asked.variable for asked in lines))
+        return of_interval(names)
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether the colours of such a field have steps of their own."""
+        plain = self.colormap is None and not self.log and not self.centred
+        return plain and self.variable in INTERVALS and self.units in (None, "mm", "mm h-1")
 
     @property
     def storm(self) -> str | None:
@@ -191,9 +210,15 @@ class MapKind:
         """The streams of the nests."""
         return tuple(nest for nest in options.nests if isinstance(nest, str))
 
+    def chained(self, options: MapOptions) -> bool:
+        """Whether it shows what is of the time since the frame before."""
+        return options.of_interval
+
     def wants_limits(self, options: MapOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        return options.limits.first if isinstance(options.limits, FirstFrames) else 0
+        if isinstance(options.limits, FirstFrames) and not options.in_steps:
+            return options.limits.first
+        return 0
 
     def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
         """The range of the field and its nests, in the shown units; None when it is constant."""
@@ -215,6 +240,7 @@ class MapKind:
         from burstlens.viz.figure import draw
         from burstlens.viz.layering import read_layers
         from burstlens.viz.nesting import read_nests
+        from burstlens.viz.rain_totals import keep_totals
         from burstlens.viz.times import lead
 
         shown = read_field(
@@ -223,5 +249,7 @@ class MapKind:
         nests = read_nests(options, frame, shown.plane)
         layers = replace(read_layers(options, frame, context.files), nests=nests)
         drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
+        if options.of_interval:
+            keep_totals(frame, context)
         told = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
         return Made("png", shown.facts() | drawn | told)

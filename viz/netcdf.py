@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.interval import of_interval
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 
@@ -70,6 +71,10 @@ class NetcdfKind:
         """The track that the crop follows."""
         return options.crop.tracks
 
+    def chained(self, options: NetcdfOptions) -> bool:
+        """Whether a variable is of the time since the frame before."""
+        return of_interval((*options.variables, options.crop.follow or ""))
+
     def wants_limits(self, options: NetcdfOptions) -> int:
         """None: a file holds values, not colours."""
         return 0
@@ -81,10 +86,13 @@ class NetcdfKind:
     def make(self, options: NetcdfOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when a variable is missing or the crop is outside."""
         from burstlens.viz.netcdf_file import write_netcdf
+        from burstlens.viz.rain_totals import keep_totals
 
         facts = write_netcdf(
             frame, options.variables, options.crop, out, context,
             units=options.units,
             classic=options.format == "classic", compression=options.compression,
         )  # fmt: skip
+        if self.chained(options):
+            keep_totals(frame, context)
         return Made("nc", facts)

@@ -1,4 +1,4 @@
-"""Rain at the ground: since the model's start, and between two frames."""
+"""Rain at the ground: since the model's start, between two frames, and since the one before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.diagnostic import SURFACE, Block, Diagnostic
+from burstlens.viz.frame import FrameReader
+from burstlens.viz.interval import RAIN, RAIN_RATE
 
 Array = NDArray[Any]
 
@@ -40,9 +42,47 @@ def between(before: Array, after: Array) -> Array:
     return np.asarray(np.where(fell < -rounding, after, np.where(fell < 0, 0 * fell, fell)))
 
 
+def since_previous(block: Block) -> Array:
+    """What fell since the frame before in mm; since the start of the model where there is none."""
+    from burstlens.viz.rain_totals import read_totals, totals
+
+    after = block["rain"]
+    if block.frame.previous is None:
+        return after
+    before = read_totals(block.frame.previous).on(totals(block.frame))
+    return between(before[block.part["south_north"], block.part["west_east"]], after)
+
+
+def rate(block: Block) -> Array:
+    """The same in mm h-1: by the time in between; 0 where none has passed."""
+    from burstlens.viz.rain_totals import hours_since_previous
+
+    hours = hours_since_previous(block.frame)
+    fell = block[RAIN]
+    return np.asarray(fell / fell.dtype.type(hours)) if hours else np.zeros_like(fell)
+
+
+def _interval(frame: FrameReader) -> str:
+    from burstlens.viz.rain_totals import hours_since_previous
+
+    minutes = round(60 * hours_since_previous(frame), 1)
+    whole, rest = divmod(minutes, 60)
+    return " ".join(f"{n:g} {unit}" for n, unit in ((whole, "h"), (rest, "min")) if n) or "0 h"
+
+
 DIAGNOSTICS = (
     Diagnostic(
         "rain", "accumulated precipitation", "mm", ("RAINNC",), SURFACE, accumulated,
         "thickness_of_precipitation_amount", uses=(*_PARTS[1:], *_BUCKETS),
+    ),
+    Diagnostic(
+        RAIN, "precipitation since the frame before", "mm", ("RAINNC",), SURFACE, since_previous,
+        "thickness_of_precipitation_amount", uses=(*_PARTS[1:], *_BUCKETS),
+        words=lambda frame: f"precipitation of the last {_interval(frame)}",
+    ),
+    Diagnostic(
+        RAIN_RATE, "precipitation rate since the frame before", "mm h-1", ("RAINNC",), SURFACE,
+        rate, "lwe_precipitation_rate", uses=(*_PARTS[1:], *_BUCKETS),
+        words=lambda frame: f"precipitation rate, mean of the last {_interval(frame)}",
     ),
 )  # fmt: skip

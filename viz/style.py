@@ -71,6 +71,12 @@ SCALES = {
         ("mm", "kg m-2"), (0.2, 2, 5, 10, 25, 40, 50, 65, 75, 100, 125, 150, 200, 250, 400),
         _NWS, _PALE, "#fdfdfd",
     ),
+    # The same colours for amounts in an hour: light rain to 2.5, moderate to 10, heavy to 50 mm h-1
+    # (WMO-No. 8, Guide to Instruments and Methods of Observation).
+    "rain_rate": Scale(
+        ("mm h-1",), (0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 20, 25, 30, 40, 50, 75, 100), _NWS, _PALE,
+        "#fdfdfd",
+    ),
     # USGS ShakeMap (Techniques and Methods 12-A1), the colours of its whole intensities.
     "shakemap": Scale(
         ("1",), tuple(n + 0.5 for n in range(11)),
@@ -140,7 +146,8 @@ def scale_name(units: str, name: str, long_name: str) -> str | None:
         return "shakemap"
     # RAINC, RAINNC and their kin: amounts on the ground, not mixing ratios in the air.
     wet = re.search(r"rain|precip(?!itable)", f"{name} {long_name}", re.IGNORECASE)
-    return "nws_rain" if units in SCALES["nws_rain"].units and wet else None
+    scales = ("nws_rain", "rain_rate")
+    return next((name for name in scales if wet and units in SCALES[name].units), None)
 
 
 def colormap(name: str) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.interval import of_interval
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 
@@ -114,6 +115,10 @@ class VtkKind:
         """Nothing."""
         return ()
 
+    def chained(self, options: VtkOptions) -> bool:
+        """Whether a variable is of the time since the frame before."""
+        return of_interval((*options.variables, options.crop.follow or ""))
+
     def wants_limits(self, options: VtkOptions) -> int:
         """None: a file for ParaView holds values, not colours."""
         return 0
@@ -125,6 +130,7 @@ class VtkKind:
     def make(self, options: VtkOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when variables are missing or lie on different grids."""
         from burstlens.viz.pvd import time_value
+        from burstlens.viz.rain_totals import keep_totals
         from burstlens.viz.volume import read_volume
 
         volume = read_volume(
@@ -132,6 +138,8 @@ class VtkKind:
             simplest=options.grid == "auto" and options.format == "xml", coordinates=options.coordinates,
             exaggeration=options.exaggeration, surface=options.surface,
         )  # fmt: skip
+        if self.chained(options):
+            keep_totals(frame, context)
         # TimeValue is the name under which ParaView looks for a file's own time.
         fields: dict[str, float | str] = {
             "TimeValue": time_value(context.time, context.start or frame.start),

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
+from pydantic import TypeAdapter, ValidationError
 
+from burstlens.errors import FrameError
+from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.layers import Contours
+from burstlens.viz.map import FirstFrames, MapKind, MapOptions
+from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.rain import between
+from burstlens.viz.rain_totals import Totals, read_totals
+from burstlens.viz.vtk import VtkOptions
+from burstlens.workflows.guards.guard import Guard
 
 
 def test_cumulus_and_grid_scale_rain_add_up(cyclone: Path):
@@ -65,3 +78,173 @@ def test_a_total_that_sank_by_rounding_gives_no_rain_instead_of_all_of_it():
 def test_a_nan_of_either_frame_stays():
     found = between(np.array([np.nan, 1, 1]), np.array([1, np.nan, 2]))
     assert np.array_equal(np.isnan(found), [True, True, False])
+
+
+@pytest.fixture
+def rainy(cyclone: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Writes the cyclone's frame of another hour, with so many mm everywhere, and buckets."""
+
+    def write(hour: int, amount: float, buckets: int | None = None) -> Path:
+        path = tmp_path / f"wrfout_d01_2005-08-28_{hour:02d}_00_00_{amount:g}"
+        path.write_bytes(cyclone.read_bytes())
+        with netCDF4.Dataset(os.fspath(path), "a") as data:
+            data["Times"][0] = np.frombuffer(f"2005-08-28_{hour:02d}:00:00".encode(), "S1")
+            data["RAINNC"][0] = np.float32(amount)
+            data["RAINC"][0] = np.float32(0)
+            if buckets is not None:
+                data.BUCKET_MM = np.float32(100)
+                name = data.createVariable("I_RAINNC", "i4", data["RAINNC"].dimensions)
+                name[0] = buckets
+        return path
+
+    return write
+
+
+@pytest.fixture
+def chain(context: Context) -> Callable[..., dict[str, Any]]:
+    """Makes a product of a frame after the state of the one before, and leaves its own."""
+
+    def make(options: Any, path: Path, hour: int, previous: Path | None, state: Path) -> Any:
+        kinds = {MapOptions: "map", NetcdfOptions: "netcdf", VtkOptions: "vtk"}
+        kind = product_kind(kinds[type(options)])
+        assert wants(kind, options).chained
+        time = f"20050828T{hour:02d}0000"
+        told = dataclasses.replace(context, time=time, state=state)
+        with open_frame([path], time=time, previous=previous) as frame:
+            return kind.make(options, frame, context.files.parent / "product", told)
+
+    return make
+
+
+def test_each_frame_has_what_fell_since_the_one_before(rainy: Any, chain: Any, tmp_path: Path):
+    options = MapOptions("rain_interval")
+    states = [tmp_path / f"state-{n}" for n in range(3)]
+    for n, (hour, amount, fell) in enumerate(((3, 5.0, 5.0), (6, 12.5, 7.5), (12, 12.5, 0.0))):
+        made = chain(options, rainy(hour, amount), hour, states[n - 1] if n else None, states[n])
+        assert (made.facts["min"], made.facts["max"]) == (fell, fell)
+        assert made.facts["colormap"] == "nws_rain"
+    assert read_totals(states[2]).time == "20050828T120000"
+
+
+def test_a_rate_is_by_the_hour_and_says_of_which_time(rainy: Any, chain: Any, tmp_path: Path):
+    state = tmp_path / "state"
+    chain(MapOptions("rain_rate"), rainy(6, 12.0), 6, None, state)
+    with open_frame([rainy(9, 21.0)], time="20050828T090000", previous=state) as frame:
+        assert np.allclose(frame.read("rain_rate"), 3.0)
+        about = frame.variable("rain_rate")
+    assert about.units == "mm h-1"
+    assert about.long_name == "precipitation rate, mean of the last 3 h"
+    with open_frame([rainy(6, 12.0)], time="20050828T060000") as frame:
+        # None before: since the model's start, at 0 UTC.
+        assert np.allclose(frame.read("rain_rate"), 2.0)
+        assert frame.variable("rain_rate").long_name.endswith("the last 6 h")
+    with open_frame([rainy(0, 0.0)], time="20050828T000000") as frame:
+        assert not frame.read("rain_rate").any()
+
+
+def test_the_first_frame_of_a_model_that_has_just_begun_starts_the_chain(
+    rainy: Any, chain: Any, tmp_path: Path
+):
+    options = MapOptions("rain_rate", contours=Contours("rain_rate", levels=(1.0,)))
+    first = chain(options, rainy(0, 0.0), 0, None, tmp_path / "a")
+    assert first.facts["max"] == 0
+    then = chain(options, rainy(1, 4.0), 1, tmp_path / "a", tmp_path / "b")
+    assert then.facts["max"] == 4
+    assert then.facts["colormap"] == "rain_rate"
+
+
+def test_buckets_that_fill_in_between_count(rainy: Any, chain: Any, tmp_path: Path):
+    options = NetcdfOptions(("rain_interval", "rain_rate"), crop=Crop(index={"west_east": (3, 9)}))
+    chain(options, rainy(6, 98.0, 0), 6, None, tmp_path / "a")
+    made = chain(options, rainy(12, 4.0, 1), 12, tmp_path / "a", tmp_path / "b")
+    assert made.facts["variables"]["rain_interval"] == {"min": 6.0, "max": 6.0}
+    assert made.facts["variables"]["rain_rate"] == {"min": 1.0, "max": 1.0}
+    # The state is of the whole domain, wherever the next crop lies.
+    assert read_totals(tmp_path / "b").rain.shape == (48, 48)
+
+
+def test_a_restart_that_repeats_or_skips_a_time_goes_on_from_the_frame_before(
+    rainy: Any, chain: Any, tmp_path: Path
+):
+    options = MapOptions("rain_interval")
+    chain(options, rainy(6, 10.0), 6, None, tmp_path / "six")
+    chain(options, rainy(9, 16.0), 9, tmp_path / "six", tmp_path / "nine")
+    again = chain(options, rainy(9, 17.0), 9, tmp_path / "six", tmp_path / "nine")
+    assert again.facts["max"] == 7
+    skipped = chain(options, rainy(15, 20.0), 15, tmp_path / "nine", tmp_path / "fifteen")
+    assert skipped.facts["max"] == 3
+    afresh = chain(options, rainy(18, 2.0), 18, tmp_path / "fifteen", tmp_path / "x")
+    assert afresh.facts["max"] == 2
+
+
+def test_a_volume_may_hold_the_rain_of_an_interval(rainy: Any, chain: Any, tmp_path: Path):
+    options = VtkOptions(("rain_interval",))
+    chain(options, rainy(6, 10.0), 6, None, tmp_path / "a")
+    chain(options, rainy(9, 16.0), 9, tmp_path / "a", tmp_path / "b")
+    assert (read_totals(tmp_path / "b").rain == 16).all()
+
+
+def test_a_nest_that_moved_is_compared_where_both_lie():
+    rain = np.arange(30.0).reshape(5, 6)
+    before = Totals("20050828T000000", rain, (9, 12))
+    moved = before.on(Totals("20050828T030000", rain, (12, 11)))
+    assert np.isnan(moved[0]).all()
+    assert np.isnan(moved[:, 3:]).all()
+    # Three cells eastwards, one to the south: its point (1, 0) is what was (0, 3).
+    assert np.array_equal(moved[1:, :3], rain[:4, 3:])
+    far = before.on(Totals("20050828T030000", rain, (99, 12)))
+    assert np.isnan(far).all()
+    assert np.array_equal(before.on(before), rain)
+
+
+def test_a_state_of_another_size_or_kind_is_refused(
+    rainy: Any, chain: Any, tmp_path: Path, cyclone: Path
+):
+    state = tmp_path / "state"
+    Totals("20050828T000000", np.zeros((3, 4)), (0, 0)).write(state)
+    told = r"the state is of \(3, 4\) points"
+    for broken in (None, b"", b"PK nothing", state.read_bytes()[:200]):
+        if broken is not None:
+            state.write_bytes(broken)
+            told = "the state state cannot be read"
+        with pytest.raises(FrameError, match=told):
+            chain(MapOptions("rain_interval"), rainy(3, 1.0), 3, state, tmp_path / "next")
+        assert not (tmp_path / "next").exists()
+
+
+def test_a_state_of_a_later_frame_is_refused(rainy: Any, chain: Any, tmp_path: Path):
+    Totals("20050829T000000", np.zeros((48, 48)), (0, 0)).write(tmp_path / "late")
+    with pytest.raises(FrameError, match="time since the frame before is not known"):
+        chain(MapOptions("rain_rate"), rainy(3, 1.0), 3, tmp_path / "late", tmp_path / "next")
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"variable": "rain_rate"}, 0),
+        ({"variable": "rain_interval", "limits": [0, 20]}, 0),
+        ({"variable": "rain_rate", "limits": {"first": 3}}, 0),
+        ({"variable": "rain_rate", "log": True}, 1),
+        ({"variable": "rain_interval", "units": "in"}, 1),
+        ({"variable": "T2", "contours": {"variable": "rain_rate"}}, 1),
+    ],
+)
+def test_limits_of_first_frames_are_wanted_only_where_colours_have_no_steps(
+    options: dict[str, Any], wanted: int
+):
+    kind = MapKind()
+    given = TypeAdapter(MapOptions).validate_python(options)
+    assert kind.chained(given)
+    # Whether a chain may want limits is told when the recipe is checked.
+    assert kind.wants_limits(given) == wanted
+
+
+def test_what_knows_no_frame_before_refuses_such_names():
+    with pytest.raises(ValidationError, match="looks at one frame"):
+        TypeAdapter(Guard).validate_python({"variable": "rain_rate", "max": 3.0})
+    with pytest.raises(ValidationError, match="of the product's own stream alone"):
+        TypeAdapter(MapOptions).validate_python(
+            {"variable": "rain_rate", "nests": ["d02"], "nest_fields": True}
+        )
+    assert not MapKind().chained(MapOptions("RAINNC", limits=FirstFrames()))
+    assert not NetcdfKind().chained(NetcdfOptions(("rain",)))

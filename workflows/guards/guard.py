@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.interval import of_interval
 from burstlens.workflows.guards import expression, log
 from burstlens.workflows.recipe import NAME, Name
 
@@ -103,6 +104,8 @@ class Guard:
             yield "level and crop need variable or expression"
         if self.crop.tracks:
             yield "crop: a guard looks before anything is made of a frame, so it follows no track"
+        if of_interval((self.variable or "", self.expression or "")):
+            yield "a guard looks at one frame, so it knows nothing of the time since the one before"
         if self.log is None and self.count != 1:
             yield "count needs log"
         if self.min is not None and self.max is not None and not self.min < self.max:
