@@ -386,3 +386,67 @@ def gulf(wrf_file: Callable[..., Path]) -> Path:
         map_proj=1, TRUELAT1=25.0, TRUELAT2=45.0, MOAD_CEN_LAT=27.0, STAND_LON=-88.0,
         size=(110, 85), spacing=20000.0,
     )  # fmt: skip
+
+
+@pytest.fixture
+def follow_storm(context: Context) -> Callable[..., list[tuple[dict[str, Any], Path]]]:
+    """Makes the product ``track`` of frames in their order, each from the state before.
+
+    A frame is a file, or a file and a record, or a file and a function that changes it first.
+    Gives the facts and the state of each. ``previous`` is a state to begin with, ``times`` are
+    those of the frames.
+    """
+
+    def follow(
+        *frames: Any, times: list[str], previous: Path | None = None, **options: Any
+    ) -> list[tuple[dict[str, Any], Path]]:
+        import dataclasses
+
+        from pydantic import TypeAdapter
+
+        from burstlens.viz.frame import open_frame
+        from burstlens.viz.tracking import TrackKind, TrackOptions
+
+        asked = TypeAdapter(TrackOptions).validate_python(options)
+        made = []
+        for frame, time in zip(frames, times, strict=True):
+            path, extra = frame if isinstance(frame, tuple) else (frame, 0)
+            if callable(extra):
+                extra(path)
+            state = context.files.parent / f"{time}.state"
+            now = dataclasses.replace(context, time=time, state=state, product="track")
+            record = extra if isinstance(extra, int) else 0
+            with open_frame([path], record, time=time, previous=previous) as reader:
+                out = context.files.parent / f"track.{asked.format}"
+                made.append((dict(TrackKind().make(asked, reader, out, now).facts), state))
+            previous = state
+        return made
+
+    return follow
+
+
+@pytest.fixture
+def vortex() -> Callable[..., Callable[[Path], None]]:
+    """Gives a function that puts lows into PSFC of a file: (lon, lat, depth in Pa) each.
+
+    Gaussians of the distance on the sphere, 150 km wide, in a field of 1013 hPa with a gradient.
+    """
+
+    def at(*lows: tuple[float, float, float], width_km: float = 150.0) -> Callable[[Path], None]:
+        import numpy as np
+        import pyproj
+
+        geod = pyproj.Geod(a=6370000, b=6370000)
+
+        def change(path: Path) -> None:
+            with netCDF4.Dataset(os.fspath(path), "a") as data:
+                lon, lat = (np.asarray(data[name][0], "f8") for name in ("XLONG", "XLAT"))
+                field = 101300.0 + 20.0 * (lat - lat.mean())
+                for x, y, depth in lows:
+                    _, _, metres = geod.inv(np.full_like(lon, x), np.full_like(lat, y), lon, lat)
+                    field -= depth * np.exp(-0.5 * (metres / 1e3 / width_km) ** 2)
+                data["PSFC"][0] = field
+
+        return change
+
+    return at
