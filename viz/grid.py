@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.viz.crop import STAGGERED, unstaggered
 from burstlens.viz.frame import FrameReader, Window
-from burstlens.viz.projection import Projection, longitude_latitude, wrf_projection
+from burstlens.viz.projection import (
+    Projection,
+    cf_projection,
+    earth_radius,
+    longitude_latitude,
+    wrf_projection,
+)
 
 Array = NDArray[Any]
 GRAVITY = 9.81
@@ -23,8 +29,8 @@ GRAVITY = 9.81
 
 _WRF_DIRECTIONS = {"west_east": "x", "south_north": "y", "bottom_top": "z", "soil_layers_stag": "z"}
 _NAMES = {
-    "x": {"x", "lon", "longitude", "easting", "xc", "nx"},
-    "y": {"y", "lat", "latitude", "northing", "yc", "ny"},
+    "x": {"x", "lon", "longitude", "easting", "xc", "nx", "rlon"},
+    "y": {"y", "lat", "latitude", "northing", "yc", "ny", "rlat"},
     "z": {"z", "lev", "level", "levels", "depth", "height", "altitude", "plev", "nz"},
 }
 
@@ -109,7 +115,9 @@ def plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = 
 
 
 def map_plane(frame: FrameReader, variable: str, window: Window, *, centred: bool = False) -> Plane:
-    """The plane that a map shows: the model's own projection, in metres, where a WRF file has one.
+    """The plane that a map shows: the model's own projection, in metres, where the file has one.
+
+    It is that of a variable's ``grid_mapping`` in CF files, that of the attributes in WRF's.
 
     x and y are 1-D then. They are laid through XLAT and XLONG at the corners, so that nests, crops
     and joined tiles lie where they are; without these through CEN_LAT and CEN_LON, the middle of
@@ -119,7 +127,10 @@ def map_plane(frame: FrameReader, variable: str, window: Window, *, centred: boo
     """
     x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
     projection = wrf_projection(frame.attributes)
-    corner = None if projection is None else _wrf_corner(frame, projection)
+    if projection is None:
+        mapped = _cf_plane(frame, variable, x_dimension, y_dimension, window)
+        return mapped or plane(frame, variable, window, centred=centred)
+    corner = _wrf_corner(frame, projection)
     places = [
         {"west_east": 0, "south_north": 1}.get(unstaggered(dimension, frame))
         for dimension in (x_dimension, y_dimension)
@@ -128,6 +139,34 @@ def map_plane(frame: FrameReader, variable: str, window: Window, *, centred: boo
         return plane(frame, variable, window, centred=centred)
     (x, _), (y, _) = (_steps(frame, d, window) for d in (x_dimension, y_dimension))
     return Plane(corner[0] + x, corner[1] + y, "m", projection=projection)
+
+
+def _cf_plane(frame: FrameReader, variable: str, x: str, y: str, window: Window) -> Plane | None:
+    """The plane of a CF grid mapping, None where there is none or the degrees deny it."""
+    # "crs", or "crs: x y" with the coordinates that it is of (CF 1.8, 5.6).
+    name = str(frame.variable(variable).attributes.get("grid_mapping", "")).partition(":")[0]
+    if name not in frame or not all(d in frame and d in frame.dimensions for d in (x, y)):
+        return None
+    attributes = frame.variable(name).attributes
+    projection = cf_projection(attributes)
+    if projection is None:
+        return None
+
+    def along(dimension: str, part: Window) -> Array:
+        units = frame.variable(dimension).units
+        turned = np.radians(earth_radius(attributes)) if units.startswith("degree") else 0.0
+        factor = turned or {"km": 1000.0}.get(units, 1.0)
+        return np.asarray(frame.read(dimension, part), np.float64) * factor
+
+    ends = {d: slice(0, size, max(1, size - 1)) for d, size in frame.dimensions.items()}
+    known = _lonlat(frame, variable, x, y, ends)
+    if known is not None and known[0].ndim == 2:
+        at_x, at_y = projection.forward(*known)
+        cells = [np.ptp(along(d, ends)) / max(1, frame.dimensions[d] - 1) for d in (x, y)]
+        missed = np.abs(at_x - along(x, ends)), np.abs(at_y - along(y, ends)[:, None])
+        if not all((off <= cell / 2).all() for off, cell in zip(missed, cells, strict=True)):
+            return None
+    return Plane(along(x, window), along(y, window), "m", projection=projection)
 
 
 def heights(frame: FrameReader, variable: str, window: Window) -> Heights | None:
@@ -283,6 +322,8 @@ def _cf_direction(frame: FrameReader, dimension: str) -> str | None:
             return axis
         if degrees or standard.startswith("projection_"):
             return "x" if degrees == "lon" or "_x_" in standard else "y"
+        if standard in ("grid_longitude", "grid_latitude"):
+            return "x" if standard == "grid_longitude" else "y"
         if "positive" in attributes:
             return "z"
     return next((d for d, usual in _NAMES.items() if dimension.lower() in usual), None)

@@ -139,6 +139,10 @@ def _write_coordinates(
                 data, dimension, (dimension,), frame.read(dimension, window),
                 _attributes(frame.variable(dimension)),
             )  # fmt: skip
+    mapping = str(variable.attributes.get("grid_mapping", "")).partition(":")[0]
+    if mapping in frame:
+        about = dict(frame.variable(mapping).attributes)
+        _add_once(data, mapping, (), np.array(0, np.int32), about)
     if "x" in directions and "y" in directions:
         y, x = actual[directions["y"]], actual[directions["x"]]
         plane = grid.plane(frame, variable.name, window)

@@ -1,4 +1,4 @@
-"""Map projections: WRF's, from the attributes of its files, and plain longitude and latitude.
+"""Map projections: WRF's, from the attributes of its files, CF's, and plain longitude and latitude.
 
 WRF's earth is a sphere of 6370 km, and its longitudes and latitudes are those of that sphere, so
 nothing is shifted between datums. Importable without pyproj, which is loaded at the first use.
@@ -7,6 +7,7 @@ nothing is shifted between datums. Importable without pyproj, which is loaded at
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,6 +80,56 @@ def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     except (KeyError, ValueError):
         return None
     return None if definition is None else Projection(f"{definition} +R={EARTH_RADIUS_M:.0f}")
+
+
+def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
+    """The projection that the attributes of a CF grid mapping tell (CF 1.8, appendix F), else None.
+
+    Read by pyproj. The plane of a rotated pole is that of its longitudes and latitudes as arcs of
+    the earth, in metres. None for longitude and latitude themselves, and where pyproj knows none.
+    """
+    name = str(attributes.get("grid_mapping_name", ""))
+    if name in ("", "latitude_longitude"):
+        return None
+    try:
+        if name == "rotated_latitude_longitude":
+            return Projection(_rotated_pole(attributes))
+        return Projection(_cf_definition(tuple(sorted(attributes.items(), key=str))))
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
+    import pyproj
+
+    plain = {
+        key: np.asarray(value).tolist() for key, value in attributes if not key.startswith("_")
+    }
+    with warnings.catch_warnings():
+        # What a PROJ string cannot tell are names and datums, of which nothing is shifted here.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            return str(pyproj.CRS.from_cf(plain).to_proj4())
+        except pyproj.exceptions.CRSError as error:
+            raise ValueError(str(error)) from error
+
+
+def earth_radius(attributes: Mapping[str, Any]) -> float:
+    """Of the sphere of a CF grid mapping, in metres: 6371229 where it says none (GRIB 2, 3.2.6)."""
+    told = (attributes.get(name) for name in ("earth_radius", "semi_major_axis"))
+    return next((float(value) for value in told if value is not None), 6_371_229.0)
+
+
+def _rotated_pole(attributes: Mapping[str, Any]) -> str:
+    lat = float(attributes["grid_north_pole_latitude"])
+    lon = float(attributes["grid_north_pole_longitude"]) + 180
+    turn = float(attributes.get("north_pole_grid_longitude", 0.0))
+    if not all(math.isfinite(value) for value in (lat, lon, turn)):
+        raise ValueError("the pole")
+    return (
+        f"+proj=ob_tran +o_proj=eqc +o_lat_p={lat} +o_lon_p={turn} +lon_0={lon} "
+        f"+R={earth_radius(attributes)}"
+    )
 
 
 def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:

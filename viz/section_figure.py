@@ -297,7 +297,7 @@ def _ends(sections: Sections) -> list[list[float]] | None:
     line = sections.line
     if line.lon is None or line.lat is None:
         return None
-    return [[round(float(v[n]), 4) for v in (line.lat, line.lon)] for n in (0, -1)]
+    return [[float(np.round(v[n], 4)) for v in (line.lat, line.lon)] for n in (0, -1)]
 
 
 def _caption(field: Slice) -> str:

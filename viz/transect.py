@@ -135,7 +135,7 @@ def _between(points: Array, at: float) -> float:
     step = (high - low) / (points.size - 1)
     inside = float(np.interp(at, points[order], number[order]))
     beyond = min(at - low, 0.0) + max(at - high, 0.0)
-    return inside + beyond / step * (1 if points[0] < points[-1] else -1)
+    return inside + float(beyond / step) * (1 if points[0] < points[-1] else -1)
 
 
 def _coordinates(plane: grid.Plane, rows: Array, columns: Array) -> tuple[Array, Array]:

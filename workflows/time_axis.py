@@ -52,7 +52,7 @@ def _elapsed(seconds: float) -> str | None:
 
 
 def _dated(seconds: float, origin: str, calendar: str) -> str | None:
-    import cftime  # type: ignore[import-untyped]
+    import cftime
 
     if not math.isfinite(seconds) or abs(seconds) > 1e12:
         return None
