@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.errors import RecipeError
+from burstlens.viz.interval import of_interval
 from burstlens.viz.layers import Place
 from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
@@ -57,6 +58,8 @@ class TrackOptions:
 
     def __post_init__(self) -> None:
         check_levels((self.variable,))
+        if of_interval((self.variable,)):
+            raise ValueError(f"variable: {self.variable} is of the time since the frame before")
         for name in ("smoothing_km", "search_km", "wind_km"):
             value = getattr(self, name)
             if not 0 <= value <= 5000 or (value == 0 and name != "smoothing_km"):

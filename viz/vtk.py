@@ -115,6 +115,10 @@ class VtkKind:
         """Nothing."""
         return ()
 
+    def follows(self, options: VtkOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
     def chained(self, options: VtkOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
