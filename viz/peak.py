@@ -87,7 +87,7 @@ class PeakOptions:
     """Shade the map by the slopes of this variable, which holds heights."""
 
     smooth: bool = True
-    """Colours go over from point to point instead of filling cells; those of intensities never."""
+    """Colours go over from point to point instead of filling cells."""
 
     coast: bool = True
     """Coastlines and borders, where the frame is on the earth."""
@@ -131,12 +131,12 @@ class PeakOptions:
             name: getattr(self, name)
             for name in (
                 "crop", "title", "mark", "contours", "cities", "stations", "source", "relief",
-                "coast", "margin_km", "width_px", "height_px", "dpi",
+                "smooth", "coast", "margin_km", "width_px", "height_px", "dpi",
             )
         }  # fmt: skip
         if measured:
             usual = "cmcrameri.batlow" if variable == "time_of_peak" else "cmocean.amp"
-            asked |= {"colormap": self.colormap or usual, "log": self.log, "smooth": self.smooth}
+            asked |= {"colormap": self.colormap or usual, "log": self.log}
             if limits or self.limits:
                 asked["limits"] = self.limits or limits
         return MapOptions(variable, **asked)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError, RecipeError
+from burstlens.errors import FrameError
 from burstlens.viz import grid
 from burstlens.viz.crop import Crop
 from burstlens.viz.enriched import enriched
@@ -17,6 +17,7 @@ from burstlens.viz.field import Field, read_field
 from burstlens.viz.figure import draw
 from burstlens.viz.focus import epicentral_distance, located
 from burstlens.viz.frame import FrameReader
+from burstlens.viz.ground_motion import motion_of
 from burstlens.viz.intensity import intensity
 from burstlens.viz.layering import read_layers
 from burstlens.viz.netcdf_file import write_netcdf
@@ -28,7 +29,7 @@ from burstlens.viz.units import convert
 
 Array = NDArray[Any]
 _MOTIONS = {"pgd": "m", "pgv": "m s-1", "pga": "m s-2"}
-"""Each is the derivative of the one before it."""
+"""In the order of :data:`.ground_motion.MOTIONS`."""
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 _WORDS = {
     "pgd": "peak ground displacement",
@@ -71,21 +72,14 @@ def read_motion(
                 f"{first.name} ({first.units} on {', '.join(first.dimensions)}) and {field.name} "
                 f"({field.units} on {', '.join(field.dimensions)}) are no components of one motion"
             )
-    for number, unit in enumerate(_MOTIONS.values()):
-        try:
-            values = np.stack([convert(field.values, first.units, unit) for field in fields])
-        except RecipeError:
-            continue
-        order = [*_MOTIONS].index(wanted) - number
-        if abs(order) > 1:
-            raise FrameError(
-                f"{wanted} of {first.name} in {first.units} would be taken over two steps of time: "
-                "name components of the velocity"
-            )
-        return first, values, order
-    raise FrameError(
-        f"{first.name} is in {first.units or 'no unit'}: a ground motion is in m, m s-1 or m s-2"
-    )
+    number, factor = motion_of(first.name, first.units)
+    order = [*_MOTIONS].index(wanted) - number
+    if abs(order) > 1:
+        raise FrameError(
+            f"{wanted} of {first.name} in {first.units} would be taken over two steps of time: "
+            "name components of the velocity"
+        )
+    return first, np.stack([field.values for field in fields]) * factor, order
 
 
 def _variables(

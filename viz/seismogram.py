@@ -77,7 +77,7 @@ class SeismogramOptions:
 
     format: Literal["png", "mseed", "sac"] = "png"
     """A picture; MiniSEED; or SAC, a file a trace, in a zip archive. The last two are written by
-    ObsPy (the extra `seismology`), in the file's units."""
+    ObsPy (the extra `seismology`)."""
 
     network: str = "SY"
     """The network's code in MiniSEED and SAC; by default the FDSN's for synthetic seismograms."""

@@ -24,7 +24,7 @@ from burstlens.viz.units import printed
 Array = NDArray[Any]
 COLOURS = ("#0072b2", "#c04a00", "#00755a")
 """Of the components: the colour-blind tell them apart (after Okabe & Ito 2008), dark for lines."""
-_TOP, _BOTTOM, _LEFT, _RIGHT, _BETWEEN = 78.0, 58.0, 74.0, 52.0, 9.0
+_TOP, _BOTTOM, _LEFT, _RIGHT, _BETWEEN = 78.0, 58.0, 74.0, 58.0, 36.0
 _ROW, _TALLEST = 42.0, 1200.0
 """Points: a station's share of the height, and the tallest that a picture becomes by itself."""
 _NAMED = 20.0
@@ -140,9 +140,9 @@ def _write_peaks(axes: Axes, sizes: Array) -> None:
         return
     for row, size in enumerate(sizes):
         axes.annotate(
-            f"{size:.3g}", (0, -row), (3, 8), xycoords=axes.get_yaxis_transform(),
+            f"{size:.3g}", (1, -row), (4, 0), xycoords=axes.get_yaxis_transform(),
             textcoords="offset points", ha="left", va="center", fontsize=7.5,
-            color=style.FAINT, family=style.FONT, bbox=style.LABEL, zorder=4,
+            color=style.FAINT, family=style.FONT,
         )  # fmt: skip
 
 
@@ -166,17 +166,17 @@ def _has_room(axes: Axes, rows: int) -> bool:
 
 
 def _draw_scale(axes: Axes, highest: float, unit: str) -> None:
-    """A bar as long as a round amplitude, right of the nearest station's trace."""
+    """A bar as long as a round amplitude, right of the panel, between two stations."""
     decade = 10.0 ** np.floor(np.log10(highest))
     length = float(max(step * decade for step in (1, 2, 5) if step * decade <= highest))
     tall = _SWING * length / highest
     across = axes.get_yaxis_transform()
     point = axes.figure.dpi / 72 / float(axes.bbox.width)
     axes.plot(
-        [1 + 6 * point] * 2, [-tall / 2, tall / 2], color=style.INK, lw=2, clip_on=False,
-        transform=across, solid_capstyle="butt",
+        [1 + 6 * point] * 2, [-0.5 - tall / 2, -0.5 + tall / 2], color=style.INK, lw=2,
+        clip_on=False, transform=across, solid_capstyle="butt",
     )  # fmt: skip
     axes.text(
-        1 + 10 * point, 0, f"{length:g}\n{unit}", transform=across, fontsize=8, va="center",
+        1 + 10 * point, -0.5, f"{length:g}\n{unit}", transform=across, fontsize=8, va="center",
         color=style.INK, family=style.FONT, parse_math=False,
     )  # fmt: skip

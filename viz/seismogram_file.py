@@ -29,13 +29,14 @@ _BANDS = ((1000.0, "F"), (250.0, "C"), (80.0, "H"), (10.0, "B"), (1.0, "M"), (0.
 
 
 def write_traces(section: RecordSection, options: SeismogramOptions, out: Path) -> Made:
-    """Write the traces as ``options.format``, in the file's own units, as float32.
+    """Write the traces as ``options.format``, in the shown units, as float32.
 
-    RecipeError when ObsPy is not installed, FrameError when there is nothing to write.
+    A first sample alone counts as one a second. RecipeError when ObsPy is not installed, FrameError
+    when no station has a value.
     """
     stream = _stream(section, options)
     if not len(stream):
-        raise FrameError("a seismogram needs two samples of one station")
+        raise FrameError("no station has a value: they lie outside of the frame")
     with whole_file(out):
         out.write_bytes(_mseed(stream) if options.format == "mseed" else _sac(stream, section))
     return Made("mseed" if options.format == "mseed" else "zip", {"traces": len(stream)})
@@ -49,7 +50,7 @@ def _stream(section: RecordSection, options: SeismogramOptions) -> Stream:
         raise RecipeError(
             f"format {options.format!r} needs ObsPy: pip install 'burstlens[seismology]' ({error})"
         ) from error
-    traces, step = section.traces, section.traces.step_s
+    traces, step = section.traces, section.traces.step_s or 1.0
     codes = station_codes(traces.names.tolist())
     reference = UTCDateTime(section.began or options.reference_time)
     found = Stream()
@@ -65,13 +66,12 @@ def _stream(section: RecordSection, options: SeismogramOptions) -> Stream:
 
 
 def _whole(pieces: list[slice], values: NDArray[Any]) -> Iterator[slice]:
-    """The parts of two samples and more in which there are values."""
+    """The parts in which there are values."""
     for piece in pieces:
         finite = np.isfinite(values[piece])
         edges = np.flatnonzero(np.diff(np.concatenate([[False], finite, [False]]).astype(int)))
         for first, end in edges.reshape(-1, 2) + piece.start:
-            if end - first > 1:
-                yield slice(int(first), int(end))
+            yield slice(int(first), int(end))
 
 
 def channel_code(title: str, number: int, step_s: float) -> str:

@@ -12,6 +12,8 @@ from burstlens.viz.product import Context, Made
 from burstlens.viz.record_section import record_section
 from burstlens.viz.seismogram import SeismogramOptions
 from burstlens.viz.seismogram_figure import draw_section
+from burstlens.viz.seismogram_file import write_traces
+from burstlens.viz.spectrum_figure import draw_spectra
 from burstlens.viz.times import elapsed_s, lead
 from burstlens.viz.traces import joined, read_traces, recorded, sampled
 
@@ -33,11 +35,9 @@ def write_seismogram(
     traces = joined(read_traces(frame.previous), new)
     section = record_section(options, frame, traces, context)
     if options.format == "png":
-        facts = draw_section(section, options, out, context, lead(frame, context))
-        made = Made("png", facts)
+        draw = draw_section if options.show == "traces" else draw_spectra
+        made = Made("png", draw(section, options, out, context, lead(frame, context)))
     else:
-        from burstlens.viz.seismogram_file import write_traces
-
         made = write_traces(section, options, out)
     if context.state is not None:
         traces.write(context.state)

@@ -17,6 +17,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads
 
 import netCDF4
 import numpy as np
+from numpy.typing import NDArray
 
 from burstlens.errors import BurstlensError, FrameError
 from burstlens.viz.running_peak import RunningPeak, advanced
@@ -28,7 +29,7 @@ def write(sources: list[Path], out: Path) -> int:
     Raises FrameError for a file that cannot be read, lacks vx or vy or is of another grid.
     """
     peak: RunningPeak | None = None
-    axes = {}
+    axes: dict[str, NDArray[np.floating]] = {}
     for path in sources:
         try:
             with netCDF4.Dataset(path) as nc:
