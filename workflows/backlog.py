@@ -46,6 +46,7 @@ class Backlog:
     first_stream: str | None
     folder: str
     guards: Sequence[Guard] = ()
+    streams: Sequence[str] = ()
     waiting: list[tuple[tuple[int, ...], int, Work]] = field(default_factory=list)
     held: dict[str, list[Work]] = field(default_factory=dict)
     freezing: dict[str, Freezing] = field(default_factory=dict)
@@ -62,7 +63,7 @@ class Backlog:
     def __post_init__(self) -> None:
         for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
             self._times.setdefault(stream, []).append(valid)
-        self.needs = Needs(self._times)
+        self.needs = Needs(self._times, self.streams)
         self.needs.enter(self.products)
         self._await_limits(self.products)
 

@@ -24,12 +24,14 @@ Series = tuple[str, str]
 
 
 class Needs:
-    """Orders that wait for what they need. ``times`` holds the valid times so far by stream."""
+    """Orders that wait for what they need. ``times`` holds the valid times so far by stream,
+    ``streams`` all that there can be: for another one nothing waits (none: that is not known)."""
 
-    def __init__(self, times: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, times: Mapping[str, Sequence[str]], streams: Sequence[str] = ()) -> None:
         self.ended = False
         """Whether no frame is to come any more."""
         self._times = times
+        self._streams = frozenset(streams)
         self._wants: dict[str, Wants] = {}
         self._open: defaultdict[Series, dict[str, set[int]]] = defaultdict(dict)
         self._line: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
@@ -90,8 +92,9 @@ class Needs:
         own = self._times.get(frame.stream, ())
         if self.ended or (own and own[-1] > frame.time):
             return True
-        streams = [self._times.get(stream, ()) for stream in needs.beside]
-        return all(times and times[-1] >= frame.time for times in streams)
+        streams = [s for s in needs.beside if not self._streams or s in self._streams]
+        latest = [self._times.get(stream, ()) for stream in streams]
+        return all(times and times[-1] >= frame.time for times in latest)
 
     def _is_open(self, series: Series, time: str) -> bool:
         return any(open_time <= time for open_time in self._open.get(series, ()))

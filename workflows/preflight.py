@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.errors import RecipeError
@@ -32,7 +32,9 @@ def preflight(recipe: Recipe) -> list[Finding]:
     for text in recipe.model.check(inputs):
         level = "error" if text.startswith("error: ") else "warning"
         found.append(Finding(level, text.removeprefix("error: ")))
-    expected = recipe.model.facts(inputs).output_bytes
+    facts = recipe.model.facts(inputs)
+    found += [Finding("warning", text) for text in _without_stream(recipe, facts.streams)]
+    expected = facts.output_bytes
     capacity = recipe.buffer.capacity
     if expected is not None and expected > capacity and recipe.buffer.raw == "keep":
         found.append(
@@ -49,6 +51,20 @@ def preflight(recipe: Recipe) -> list[Finding]:
                 found.append(Finding("error", text))
     found += [Finding("warning", text) for text in _reaching_out(recipe)]
     return sorted(found, key=lambda finding: finding.level)
+
+
+def _without_stream(recipe: Recipe, streams: Sequence[str]) -> Iterator[str]:
+    """Products of streams that the model's settings do not ask for."""
+    if not streams:
+        return
+    for product in recipe.products:
+        stream = product.common.stream
+        if stream is not None and stream not in streams:
+            there = ", ".join(streams)
+            yield (
+                f"product.{product.name}: nothing is made of it, for the model's settings ask for "
+                f"no stream {stream!r} (there will be {there})"
+            )
 
 
 def _reaching_out(recipe: Recipe) -> Iterator[str]:

@@ -55,12 +55,12 @@ class Production:
         self.history = history
         self.snapshot = snapshot
         self.buffer = buffer
-        start = recipe.model.facts(recipe.inputs).start
+        facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
         self.space = Space(
             recipe, history, buffer, guarded=self._is_guarded, beside=self._is_beside
         )
-        self.publisher = Publisher(run, journal, history, start, self.space.fill)
+        self.publisher = Publisher(run, journal, history, facts.start, self.space.fill)
         cancel = run.control / "stop-now"
         context = Context(
             run.id,
@@ -69,13 +69,19 @@ class Production:
             stream="",
             time="",
             files=run.files,
-            start=start,
+            start=facts.start,
             version=__version__,
             cancel=cancel,
         )
         first = recipe.model.main_stream(recipe.inputs)
         self.backlog = Backlog(
-            recipe.products, history, context, first, str(run.products), recipe.guards
+            recipe.products,
+            history,
+            context,
+            first,
+            str(run.products),
+            recipe.guards,
+            facts.streams,
         )
         self.trouble = ""
         self._last_good = time.monotonic()

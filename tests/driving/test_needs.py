@@ -225,6 +225,18 @@ def test_a_nest_that_starts_late_holds_up_no_frame_for_long(backlog, frame):
     assert (work.order.frame.time, needed(waiting, work).beside) == (key(2), {})
 
 
+def test_nothing_waits_for_a_stream_that_the_model_will_not_write(frame):
+    context = Context("storm-1", "Any", "", "", "", Path("files"))
+    products = [made("nested", beside=("d02", "d03"))]
+    waiting = Backlog(
+        products, replay([]), context, "output", "products", streams=("output", "d02")
+    )
+    waiting.add(frame(key(1)))
+    assert taken(waiting) == []
+    waiting.add(frame(key(1), stream="d02"))
+    assert taken(waiting) == [("nested", key(1))]
+
+
 def test_the_nests_frame_is_kept_until_what_shows_it_is_made(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
     old, new, other = (

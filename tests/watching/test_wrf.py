@@ -136,9 +136,20 @@ def test_facts_follow_the_namelist_of_the_traces(traces_namelist):
         serial_classic=True,
         io_groups=1,
         output_bytes=facts.output_bytes,
+        streams=("d01",),
     )
     # The classic run of these traces wrote 3 x 713 252 bytes; the rule of thumb is above that.
     assert 3 * 713_252 <= facts.output_bytes < 3 * 3 * 713_252
+
+
+def test_streams_are_those_that_the_namelist_asks_for(tmp_path):
+    (tmp_path / "namelist.input").write_text(
+        "&time_control auxhist23_interval = 10, auxhist2_outname = 'rain_d<domain>_<date>' /\n"
+        "&domains max_dom = 2 /\n"
+    )
+    assert Wrf().facts(tmp_path).streams == (
+        "d01", "d02", "auxhist2_d01", "auxhist2_d02", "auxhist23_d01", "auxhist23_d02",
+    )  # fmt: skip
 
 
 def test_facts_of_a_missing_or_odd_namelist_are_the_careful_ones(tmp_path):

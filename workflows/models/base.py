@@ -56,6 +56,7 @@ class Facts:
     appear. ``output_bytes`` estimates the size of all output of the run, None if unknown.
     ``tells_end``: its log says when it ends well, so that an end without this was none.
     ``folders`` are those that hold output, relative to the model's (``""`` is its own).
+    ``streams`` are all that there can be, none where that is not known.
     """
 
     start: str | None = None
@@ -66,6 +67,7 @@ class Facts:
     output_bytes: int | None = None
     tells_end: bool = True
     folders: tuple[str, ...] = ("",)
+    streams: tuple[str, ...] = ()
 
 
 @runtime_checkable

@@ -143,7 +143,10 @@ class Command:
         parents = {str(PurePosixPath(glob).parent) for _, glob in self._patterns()}
         folders = tuple(sorted("" if parent == "." else parent for parent in parents)) or ("",)
         return Facts(
-            serial_classic=not self.parallel, tells_end=self.done is not None, folders=folders
+            serial_classic=not self.parallel,
+            tells_end=self.done is not None,
+            folders=folders,
+            streams=tuple(stream for stream, _ in self._patterns()),
         )
 
     def check(self, inputs: Path) -> list[str]:

@@ -132,6 +132,7 @@ class Wrf:
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
             output_bytes=_output_bytes(settings),
             folders=tuple(sorted("" if parent == "." else parent for parent in parents)),
+            streams=_streams(settings),
         )
 
     def check(self, inputs: Path) -> list[str]:
@@ -191,6 +192,17 @@ def _key(settings: namelist.Namelist, which: str) -> str | None:
     if date is None:
         return None
     return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
+    """History of each domain, and the auxiliary history that the namelist speaks of."""
+    if not settings:
+        return ()
+    count = int(namelist.number(settings, "max_dom", default=1))
+    domains = [f"d{number:02d}" for number in range(1, max(1, count) + 1)]
+    numbers = {match[1] for key in settings if (match := re.match(r"auxhist(\d+)_", key))}
+    auxiliary = [f"auxhist{number}_{d}" for number in sorted(numbers, key=int) for d in domains]
+    return (*domains, *auxiliary)
 
 
 def _total_s(settings: namelist.Namelist) -> float | None:
