@@ -47,7 +47,7 @@ def on_plane(track: Track, plane: Plane) -> tuple[tuple[float, float], ...]:
 def draw_storm(axes: Axes, plane: Plane, layer: TrackLayer) -> None:
     """Add the line, dashed to where the storm was lost, and the dots, the newest with a ring.
 
-    A dot without a storm is small and hollow.
+    A dot without a storm is small and pale.
     """
     track, places = layer.track, on_plane(layer.track, plane)
     seam = _SEAM.get(plane.units, math.inf)
@@ -59,9 +59,8 @@ def draw_storm(axes: Axes, plane: Plane, layer: TrackLayer) -> None:
         axes.plot(xs, ys, "-", color="white", lw=3.2, alpha=0.7, zorder=2.2)
         axes.plot(xs, ys, ":" if lost else "-", color=style.INK, lw=1.3, zorder=2.3)
     for point, (x, y), across in zip(track.points, places, _sizes(layer), strict=True):
-        axes.plot(
-            x, y, "o", ms=across, mfc=_colour(point, layer), mec=style.INK, mew=0.9, zorder=2.4
-        )
+        edge = style.FAINT if point.value is None else style.INK
+        axes.plot(x, y, "o", ms=across, mfc=_colour(point, layer), mec=edge, mew=0.9, zorder=2.4)
     x, y = places[-1]
     newest = _sizes(layer)[-1] + 5
     axes.plot(x, y, "o", ms=newest, mfc="none", mec="white", mew=2.6, alpha=0.8, zorder=2.4)
@@ -84,5 +83,5 @@ def _sizes(layer: TrackLayer) -> list[float]:
 
 def _colour(point: Point, layer: TrackLayer) -> object:
     if point.value is None:
-        return "none"
+        return style.CALM
     return "white" if layer.colours is None else layer.colours.to_rgba(np.array(point.value))

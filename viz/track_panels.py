@@ -26,6 +26,8 @@ from burstlens.viz.units import printed
 _dates: Any = dates
 _HEAD, _PANEL, _FOOT = 24.0, 96.0, 40.0
 """Points of a panel's title, of a panel, and of what stands below them."""
+_ROOM = 0.08
+"""So much of the curve's limits is left beyond them, for a dot to be whole."""
 
 
 def draw_panels(
@@ -92,7 +94,8 @@ def _curve(
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{value:.6g}")))
     axes.margins(x=0.02, y=0.15)
     if colours is not None:
-        axes.set_ylim(*colours.get_clim())
+        low, high = colours.get_clim()
+        axes.set_ylim(low - _ROOM * (high - low), high + _ROOM * (high - low))
 
 
 def _times(track: Track) -> tuple[NDArray[np.float64], str]:
