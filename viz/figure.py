@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from burstlens.viz.field import Field
 from burstlens.viz.heading import LEFT
 from burstlens.viz.layering import Layers, drawn
 from burstlens.viz.map import MapOptions
+from burstlens.viz.nesting import Nested
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.reach import corners, extent, outlines
@@ -83,7 +85,7 @@ def draw(
     painted = [_paint(paper, on, each, smooth=options.smooth) for on, each in shown]
     below = sum(int((each.values < limits[0]).sum()) for _, each in shown)
     above = sum(int((each.values > limits[1]).sum()) for _, each in shown)
-    words = times.stamp(context.time), lead, _caption(field)
+    words = times.stamp(context.time), lead, _caption(field, layers.nests)
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
@@ -172,10 +174,14 @@ def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
     return artist
 
 
-def _caption(field: Field) -> str:
+def _caption(field: Field, nests: Sequence[Nested]) -> str:
     low, high = field.extent()
     unit = printed(field.units)
     caption = f"{field.name}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {unit}".rstrip()
+    for nest in nests:
+        if nest.shown is not None:
+            low, high = nest.shown.extent()
+            caption += f"  ·  {nest.label}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')}"
     missing = int(field.values.size - np.isfinite(field.values).sum())
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"
