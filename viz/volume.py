@@ -28,17 +28,31 @@ WIND = "wind"
 class Volume:
     """``arrays`` as (z, y, x) on ``mesh``, with their ``units``; a vector has one more axis of 3.
 
-    ``coordinates`` says in words what x, y and z are. ``projection`` is the PROJ string of the
-    plane that x and y are on, None where there is none. Heights are ``exaggeration`` times as high
-    as they are.
+    ``coordinates`` says in words what x, y and z are; ``plane`` is the one that x and y are taken
+    from, ``height_units`` those of heights ("" for the numbers of levels). Heights are
+    ``exaggeration`` times as high as they are.
     """
 
     mesh: Mesh
     arrays: Mapping[str, Array]
     units: Mapping[str, str]
     coordinates: str
-    projection: str | None = None
+    plane: grid.Plane
+    height_units: str
     exaggeration: float = 1.0
+
+    @property
+    def points(self) -> Array:
+        """The points of a curvilinear mesh, as (z, y, x, 3); ValueError for another one."""
+        if not isinstance(self.mesh, Curvilinear):
+            raise ValueError("the mesh is not curvilinear")
+        return self.mesh.points
+
+    @property
+    def projection(self) -> str | None:
+        """The PROJ string of the plane that x and y are on; None where there is none."""
+        plane = self.plane
+        return plane.projection.definition if plane.projection and not plane.geographic else None
 
     def facts(self) -> dict[str, Any]:
         """Shape, coordinates, and range, mean and NaN count of each variable, as JSON values.
@@ -113,20 +127,19 @@ def read_volume(
     if coordinates == "sphere":
         if z_units not in ("m", ""):
             z = convert(z, z_units, "m")
-        mesh = Curvilinear(earth.points(plane, z * exaggeration))
+        globe = Curvilinear(earth.points(plane, z * exaggeration))
         if wind is not None:
             arrays[WIND] = earth.vectors(plane, arrays[WIND])
         words = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
-        return Volume(mesh, arrays, units, words, None, exaggeration)
+        return Volume(globe, arrays, units, words, plane, "m", exaggeration)
     z = z if exaggeration == 1 else z * z.dtype.type(exaggeration)
     mesh, flips = _mesh(plane, z, simplest)
     arrays = {name: np.flip(values, flips) if flips else values for name, values in arrays.items()}
     horizontal = (
         "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
     )
-    on = plane.projection.definition if plane.projection and not plane.geographic else None
     words = f"{horizontal}, {vertical} ({z_units or 'from 0'})"
-    return Volume(mesh, arrays, units, words, on, exaggeration)
+    return Volume(mesh, arrays, units, words, plane, z_units, exaggeration)
 
 
 def _plane(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
 from burstlens.viz.interval import of_interval
-from burstlens.viz.level import check_levels
+from burstlens.viz.formula import check_names
 from burstlens.viz.product import Context, Made
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class VtkOptions:
             raise ValueError("variables names one twice")
         if self.wind is not None and "wind" in self.variables:
             raise ValueError("wind is the name of the vectors: leave it out of variables")
-        check_levels(self.variables)
+        check_names(self.variables)
         if not (math.isfinite(self.exaggeration) and self.exaggeration > 0):
             raise ValueError("exaggeration must be above zero")
         strange = [name for name in self.units if name not in self.variables]
@@ -137,9 +137,10 @@ class VtkKind:
         from burstlens.viz.rain_totals import keep_totals
         from burstlens.viz.volume import read_volume
 
+        in_xml = options.format == "xml"
         volume = read_volume(
             frame, options.variables, options.crop, units=options.units, wind=options.wind,
-            simplest=options.grid == "auto" and options.format == "xml", coordinates=options.coordinates,
+            simplest=in_xml and options.grid == "auto", coordinates=options.coordinates,
             exaggeration=options.exaggeration, surface=options.surface,
         )  # fmt: skip
         if self.chained(options):
@@ -155,11 +156,11 @@ class VtkKind:
             "Software": f"Burstlens {context.version}".rstrip(),
         }
         fields |= {f"{name} units": units for name, units in volume.units.items()}
-        if options.format == "vtkhdf":
+        if not in_xml:
             from burstlens.viz.vtkhdf import write_vtkhdf
 
             layout = write_vtkhdf(
-                out, volume.mesh, volume.arrays, fields=fields, compress=options.compress
+                out, volume.points, volume.arrays, fields=fields, compress=options.compress
             )
             return Made("vtkhdf", volume.facts() | {"layout": layout})
         if options.compress:

@@ -43,19 +43,20 @@ class Step:
 
 def write_vtkhdf(
     out: Path,
-    mesh: Curvilinear,
+    points: Array,
     arrays: Mapping[str, Array],
     *,
     fields: Mapping[str, float | str],
     compress: bool = False,
 ) -> dict[str, tuple[str, list[int]]]:
-    """Write point data on a mesh as one file, and return its :data:`Layout`.
+    """Write point data on ``points`` (z, y, x, 3) as one file, and return its :data:`Layout`.
 
     ``arrays`` and ``fields`` are those of :func:`burstlens.viz.vtk_file.write_vtk`. Raises
     ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
     """
+    mesh = Curvilinear(points)
     check_shapes(mesh, arrays)
-    named = {"Points": mesh.points} | {f"PointData/{_name(n)}": a for n, a in arrays.items()}
+    named = {"Points": points} | {f"PointData/{_name(n)}": a for n, a in arrays.items()}
     options: dict[str, Any] = {}
     if compress:
         options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
@@ -67,10 +68,12 @@ def write_vtkhdf(
             layout[path] = (stored.dtype.str, list(stored.shape))
         for name, value in fields.items():
             kind: Any = np.float64
+            held: list[Any] = [value]
             if isinstance(value, str):
                 # VTK's reader fails at strings of UTF-8.
-                kind, value = h5py.string_dtype("ascii"), value.encode("ascii", "backslashreplace")
-            root.create_dataset(f"FieldData/{_name(name)}", data=[value], dtype=kind)
+                kind = h5py.string_dtype("ascii")
+                held = [value.encode("ascii", "backslashreplace")]
+            root.create_dataset(f"FieldData/{_name(name)}", data=held, dtype=kind)
     return layout
 
 

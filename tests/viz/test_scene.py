@@ -1,0 +1,345 @@
+"""Scenes, rendered by VTK without a display, and what becomes of them when VTK ends."""
+
+from __future__ import annotations
+
+import ctypes.util
+import dataclasses
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.viz.crop import Crop
+from burstlens.viz.frame import open_frame
+from burstlens.viz.product import Context, Made
+from burstlens.viz.renderer import Renderer, renderer
+from burstlens.viz.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
+from burstlens.viz.scene_bodies import read_scene
+from burstlens.viz.stage import Lines, Sheet, Shell, Stage, View
+
+RED = np.array([200, 0, 0])
+
+
+def make(options: SceneOptions, path: Path, context: Context) -> tuple[np.ndarray, Made]:
+    out = context.files.parent / "scene"
+    small = dataclasses.replace(options, width_px=450, height_px=360)
+    with open_frame([path], stream=context.stream) as frame:
+        made = SceneKind().make(small, frame, out, context)
+    return np.asarray(Image.open(out).convert("RGB")).astype(int), made
+
+
+def reddish(pixels: np.ndarray) -> np.ndarray:
+    return (pixels[..., 0] > pixels[..., 1] + 60) & (pixels[..., 0] > pixels[..., 2] + 60)
+
+
+def ball() -> Shell:
+    """A sphere of radius 2 about (5, 5, 3) in a box of 10 x 10 x 6."""
+    z, y, x = np.meshgrid(
+        np.linspace(0, 6, 25), np.linspace(0, 10, 41), np.linspace(0, 10, 41), indexing="ij"
+    )
+    away = np.sqrt((x - 5) ** 2 + (y - 5) ** 2 + (z - 3) ** 2)
+    return Shell(np.stack([x, y, z], axis=-1), away.astype("f4"), 2.0, (0.8, 0.0, 0.0))
+
+
+def box(**view: Any) -> View:
+    given = {"azimuth": 180.0, "elevation": 0.0, "zoom": 1.0, "aspect": 1.25} | view
+    return View((0, 0, 0), (10, 10, 6), **given)
+
+
+@pytest.fixture
+def fresh() -> Iterator[Renderer]:
+    held = Renderer()
+    yield held
+    held.close()
+
+
+def test_a_sphere_appears_where_the_view_projects_it_and_as_large_as_it_is(fresh: Renderer):
+    view = box(azimuth=200.0, elevation=30.0)
+    pixels = fresh.render(Stage(500, 400, view, (ball(),))).astype(int)
+    assert pixels.shape == (400, 500, 3)
+    rows, columns = np.nonzero(reddish(pixels))
+    centre = view.project(np.array([5.0, 5.0, 3.0]))[0] * [500, 400]
+    assert columns.mean() == pytest.approx(centre[0], abs=2)
+    assert 400 - rows.mean() == pytest.approx(centre[1], abs=2)
+    # The outline of a sphere: seen from d away under the angle asin(r / d).
+    away = float(np.linalg.norm(view.eye - [5, 5, 3]))
+    radius = 400 / 2 * np.tan(np.arcsin(2 / away)) / np.tan(np.radians(12))
+    assert reddish(pixels).sum() == pytest.approx(np.pi * radius**2, rel=0.04)
+
+
+def test_the_view_shows_the_whole_box_at_any_angle():
+    for azimuth in range(0, 360, 35):
+        for elevation in (0.0, 25.0, 85.0):
+            view = box(azimuth=float(azimuth), elevation=elevation)
+            seen = view.project(view.corners)
+            assert seen.min() > 0.069
+            assert seen.max() < 0.931
+            # As near as it can be: a corner touches the edge of its room.
+            assert max(np.abs(seen - 0.5).max(axis=0)) == pytest.approx(0.43, abs=1e-6)
+
+
+def test_the_azimuth_is_the_side_on_which_the_camera_stands():
+    east, west = np.array([10, 5, 3.0]), np.array([0, 5, 3.0])
+    south, north = box(azimuth=180.0), box(azimuth=0.0)
+    assert south.project(east)[0, 0] > south.project(west)[0, 0]
+    assert north.project(east)[0, 0] < north.project(west)[0, 0]
+    assert south.eye[1] < 0 < 10 < north.eye[1]
+
+
+def test_what_has_no_value_makes_no_surface_of_its_own(fresh: Renderer):
+    shell = ball()
+    values = np.where(shell.values > 4, np.float32("nan"), shell.values)
+    holed = dataclasses.replace(shell, values=values)
+    stage = Stage(300, 240, box(), (shell,))
+    whole = reddish(fresh.render(stage).astype(int)).sum()
+    assert reddish(fresh.render(Stage(300, 240, box(), (holed,))).astype(int)).sum() == whole
+
+
+def test_a_shell_that_is_seen_through_shows_what_is_behind(fresh: Renderer):
+    wall = np.array([[[0, 10, 0], [10, 10, 0]], [[0, 10, 6], [10, 10, 6]]], float)
+    blue = np.full((2, 2, 4), (0, 0, 220, 255), np.uint8)
+    pixels = []
+    for opacity in (1.0, 0.3):
+        shell = dataclasses.replace(ball(), opacity=opacity)
+        stage = Stage(300, 240, box(), (Sheet(wall, blue), shell))
+        pixels.append(fresh.render(stage).astype(int)[120, 150])
+    assert pixels[0][2] < 60
+    assert pixels[1][2] > 120
+
+
+def test_lines_break_where_a_point_is_missing(fresh: Renderer):
+    gap = np.full(3, np.nan)
+    path = np.array([[0, 5, 3], [4, 5, 3], gap, [6, 5, 3], [10, 5, 3.0]])
+    lines = Lines(path, (0, 0, 0), 3.0)
+    pixels = fresh.render(Stage(300, 240, box(), (lines,))).astype(int)
+    row = pixels[118:123].min(axis=(0, 2)) < 100
+    assert row[80:120].any()
+    assert row[180:220].any()
+    assert not row[145:155].any()
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
+def test_a_crash_of_vtk_fails_one_picture_and_the_next_one_is_made(
+    fresh: Renderer, number: signal.Signals
+):
+    stage = Stage(200, 160, box(), (ball(),))
+    first = fresh.render(stage)
+    assert fresh.pid is not None
+    before = fresh.pid
+    os.kill(before, signal.SIGSTOP)
+    os.kill(before, number)
+    os.kill(before, signal.SIGCONT)
+    with pytest.raises(FrameError, match=f"ended by {number.name}"):
+        fresh.render(stage)
+    assert np.array_equal(fresh.render(stage), first)
+    assert fresh.pid != before
+
+
+def test_a_renderer_that_hangs_is_ended(fresh: Renderer):
+    stage = Stage(200, 160, box(), (ball(),))
+    fresh.render(stage)
+    assert fresh.pid is not None
+    os.kill(fresh.pid, signal.SIGSTOP)
+    with pytest.raises(FrameError, match=r"longer than 0\.2 s"):
+        fresh.render(stage, timeout_s=0.2)
+    assert fresh.render(stage).any()
+
+
+def test_without_opengl_the_message_says_what_is_needed(
+    fresh: Renderer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
+    if ctypes.util.find_library("OSMesa"):
+        pytest.skip("this machine has OSMesa")
+    with pytest.raises(FrameError, match=r"libEGL .* or libOSMesa"):
+        fresh.render(Stage(200, 160, box(), (ball(),)))
+
+
+def test_what_vtk_refuses_is_told_and_the_process_lives_on(fresh: Renderer):
+    broken = dataclasses.replace(ball(), points=np.zeros((2, 2)))
+    with pytest.raises(FrameError, match="cannot be rendered: ValueError"):
+        fresh.render(Stage(200, 160, box(), (broken,)))
+    pid = fresh.pid
+    fresh.render(Stage(200, 160, box(), (ball(),)))
+    assert fresh.pid == pid
+
+
+def test_the_process_ends_with_its_worker(tmp_path: Path):
+    import sys
+
+    code = (
+        "from burstlens.viz.renderer import renderer; import os;"
+        "print(renderer().pid, flush=True); os._exit(1)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    pid = int(said.stdout)
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        if "Z" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1][:3]:
+            break
+        time.sleep(0.05)
+    else:
+        assert not Path(f"/proc/{pid}").exists()
+
+
+UPDRAFT = SceneOptions((Isosurface("W", 2, colour="#c80000"),))
+
+
+def test_an_updraft_stands_at_its_place_in_the_picture(supercell: Path, context: Context):
+    pixels, made = make(UPDRAFT, supercell, context)
+    assert pixels.shape == (360, 450, 3)
+    with open_frame([supercell]) as frame:
+        scene = read_scene(UPDRAFT, frame)
+    _, points, values, units, _ = scene.shells[0]
+    view = View(scene.low, scene.high, 205.0, 25.0, 1.0, 1.0)
+    inside = points[values > 2]
+    assert units == "m s-1"
+    assert 36 < inside[:, 0].mean() < 46
+    assert np.ptp(view.project(inside)[:, 0]) < 0.2
+    found = reddish(pixels[90:330]).sum()
+    assert 20 < found < 3000
+    assert made.facts["exaggeration"] == 1.0
+    higher, _ = make(
+        dataclasses.replace(UPDRAFT, isosurfaces=(Isosurface("W", 50, colour="#c80000"),)),
+        supercell,
+        context,
+    )
+    assert reddish(higher[90:330]).sum() == 0
+
+
+def test_the_same_frame_gives_the_same_bytes(supercell: Path, context: Context):
+    options = dataclasses.replace(
+        UPDRAFT, isosurfaces=(Isosurface("W", 2), Isosurface("QCLOUD", 1e-4, opacity=0.4))
+    )
+    first, _ = make(options, supercell, context)
+    held = (context.files.parent / "scene").read_bytes()
+    make(options, supercell, context)
+    assert (context.files.parent / "scene").read_bytes() == held
+    assert first.std() > 5
+
+
+def test_slices_hold_the_values_of_the_nearest_columns_and_of_their_height(
+    supercell: Path, context: Context
+):
+    options = SceneOptions(variable="theta", slices=Slices(x=(21,), y=(10,), height=(3,)))
+    with open_frame([supercell]) as frame:
+        coloured = read_scene(options, frame).coloured
+        theta = frame.read("T").astype("f8") + 300
+        z = (frame.read("PH").astype("f8") + frame.read("PHB")) / 9.81 / 1000
+    assert coloured is not None
+    (at_x, x_values), (at_y, y_values), (at_z, z_values) = coloured.parts
+    # Columns are 2 km apart, the first one at 1 km.
+    assert np.allclose(at_x[..., 0], 21)
+    assert np.allclose(x_values, theta[:, :, 10], atol=1e-3)
+    assert np.allclose(at_y[..., 1], 11)
+    assert np.allclose(y_values, theta[:, 5], atol=1e-3)
+    assert np.allclose(at_z[..., 2], 3)
+    centre = (z[1:] + z[:-1])[:, 7, 9] / 2
+    assert z_values[7, 9] == pytest.approx(np.interp(3, centre, theta[:, 7, 9]), abs=0.01)
+
+
+def test_limits_are_measured_on_what_is_shown_and_frozen_ones_are_used(
+    supercell: Path, context: Context
+):
+    options = SceneOptions(variable="theta", slices=Slices(height=(3,)))
+    with open_frame([supercell]) as frame:
+        low, high = SceneKind().measure(options, frame) or (0, 0)
+    assert 300 < low < high < 330
+    _, made = make(options, supercell, dataclasses.replace(context, limits=(300.0, 320.0)))
+    assert made.facts["limits"] == [300.0, 320.0]
+    assert SceneKind().wants_limits(options) == 1
+    assert SceneKind().wants_limits(UPDRAFT) == 0
+
+
+def test_a_2d_field_is_shown_on_the_ground_of_a_real_case(cyclone: Path, context: Context):
+    options = SceneOptions((Isosurface("W", 0.5),), variable="wind10", units="kn")
+    pixels, made = make(options, cyclone, context)
+    assert made.facts["units"] == "kn"
+    assert 80 < made.facts["max"] < 90
+    # A third as high as it is wide: 475 km, and 5.6 km of air.
+    assert made.facts["exaggeration"] == 20
+    assert pixels.std() > 20
+    _, made = make(SceneOptions(variable="wind10"), cyclone, context)
+    assert made.facts["units"] == "m s-1"
+
+
+def test_the_box_stands_still_while_the_air_moves(supercell: Path, context: Context):
+    import h5py
+
+    moved = context.files.parent / "moved.nc"
+    moved.write_bytes(supercell.read_bytes())
+    with h5py.File(moved, "a", locking=False) as file:
+        file["PH"][:] = file["PH"][:] + 2000.0
+    boxes = []
+    for path in (supercell, moved):
+        with open_frame([path]) as frame:
+            scene = read_scene(UPDRAFT, frame)
+        boxes.append((scene.low[:2], scene.high))
+    assert boxes[0] == boxes[1]
+
+
+def test_terrain_is_the_floor_of_the_box(
+    cyclone: Path, context: Context, add_variables: Callable[..., Path]
+):
+    rows = np.linspace(0, 1500, 48)[:, None] * np.ones((1, 48))
+    with open_frame([cyclone]) as frame:
+        ny, nx = frame.read("PSFC").shape
+    hills = (np.linspace(0, 1500, ny)[:, None] * np.ones((1, nx))).astype("f4")
+    path = add_variables(cyclone, HGT=hills)
+    with open_frame([path]) as frame:
+        scene = read_scene(SceneOptions((Isosurface("W", 0.2),)), frame)
+    assert np.allclose(scene.ground[..., 2], hills / 1000)
+    assert rows.max() / 1000 == scene.ground[..., 2].max()
+    pixels, _ = make(SceneOptions((Isosurface("W", 0.2),)), path, context)
+    assert pixels.std() > 10
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (SceneOptions((Isosurface("PSFC", 1e5),)), "PSFC has no levels"),
+        (SceneOptions((Isosurface("w", 1),)), "no variable 'w'"),
+        (SceneOptions(variable="theta"), "say by slices where it is shown"),
+        (SceneOptions(variable="PSFC", slices=Slices(x=(1,))), "it is shown on the ground"),
+        (SceneOptions(variable="theta", slices=Slices(x=(500,))), "outside of the crop: 0 to 80"),
+        (SceneOptions(variable="theta", slices=Slices(height=(90,))), "outside of the domain"),
+        (SceneOptions((Isosurface("W", 1),), crop=Crop(index={"west_east": 3})), "two points"),
+    ],
+)
+def test_what_cannot_be_shown_is_told_in_one_sentence(
+    options: SceneOptions, words: str, supercell: Path, context: Context
+):
+    with pytest.raises(FrameError, match=words):
+        make(options, supercell, context)
+    assert not (context.files.parent / "scene").exists()
+
+
+def test_an_unknown_colour_is_a_fault_of_the_recipe(supercell: Path, context: Context):
+    with pytest.raises(RecipeError, match="'redish' is no colour"):
+        make(SceneOptions((Isosurface("W", 2, colour="redish"),)), supercell, context)
+
+
+def test_options_are_checked_with_the_recipe():
+    for wrong, words in (
+        (lambda: SceneOptions(), "isosurfaces or a variable"),
+        (lambda: SceneOptions(isosurfaces=(Isosurface("W", 1),), slices=Slices(x=(1,))), "need a"),
+        (lambda: Slices(), "slices need"),
+        (lambda: Isosurface("W", 1, opacity=0), "opacity"),
+        (lambda: Isosurface("W", float("nan")), "finite"),
+        (lambda: Camera(elevation=90), "elevation"),
+        (lambda: Camera(zoom=0), "zoom"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            wrong()
+
+
+def test_a_worker_has_one_renderer():
+    assert renderer() is renderer()
