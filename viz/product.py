@@ -177,6 +177,7 @@ def _built_in() -> dict[str, ProductKind]:
     from burstlens.viz.netcdf import NetcdfKind
     from burstlens.viz.peak import PeakKind
     from burstlens.viz.script import CommandKind, PythonKind
+    from burstlens.viz.scene import SceneKind
     from burstlens.viz.section import SectionKind
     from burstlens.viz.track_map import TrackMapKind
     from burstlens.viz.tracking import TrackKind
@@ -186,6 +187,7 @@ def _built_in() -> dict[str, ProductKind]:
     built_in: tuple[ProductKind, ...] = (
         MapKind(),
         SectionKind(),
+        SceneKind(),
         VtkKind(),
         NetcdfKind(),
         PeakKind(),
