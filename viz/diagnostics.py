@@ -1,7 +1,8 @@
 """Diagnostics by name, wherever a variable's name is taken: described, and computed in a window.
 
 A name is that of a diagnostic (``slp``), or one of a diagnostic or a 3-D variable of WRF at a
-level or of a layer (``temperature@850hPa``, ``U@80m agl``): see :mod:`burstlens.viz.level`.
+level or of a layer (``temperature@850hPa``, ``U@80m agl``): see :mod:`burstlens.viz.level`; or an
+expression of such names: see :mod:`burstlens.viz.formula`.
 docs/diagnostics.md has the table.
 """
 
@@ -18,6 +19,7 @@ from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import (
     cloud,
     convection,
+    formula,
     moisture,
     pressure,
     rain,
@@ -42,7 +44,7 @@ DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(
 
 def is_derived(name: str) -> bool:
     """Whether a name means something computed, where the file has no variable of that name."""
-    return name in DIAGNOSTICS or AT in name
+    return name in DIAGNOSTICS or AT in name or formula.is_formula(name)
 
 
 def describe(frame: FrameReader, name: str) -> Variable:
@@ -51,6 +53,8 @@ def describe(frame: FrameReader, name: str) -> Variable:
     FrameError names what is needed and what is there when a variable is missing, RecipeError
     says how levels are written.
     """
+    if formula.is_formula(name):
+        return formula.describe(frame, name)
     base, at, text = name.partition(AT)
     diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
     if diagnostic is None:
@@ -87,6 +91,8 @@ def compute(frame: FrameReader, name: str, window: Window | None = None) -> Arra
     What is not needed is not read: columns of the window whole, where it has no levels of its
     own; NaN where it has no value. Raises as :func:`describe` does.
     """
+    if formula.is_formula(name):
+        return np.asarray(formula.compute(frame, name, window))
     described = describe(frame, name)
     base, _, text = name.partition(AT)
     diagnostic = DIAGNOSTICS.get(base) if base not in frame else None

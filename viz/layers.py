@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from burstlens.viz.level import check_levels
+from burstlens.viz.formula import check_names
 
 
 def names_file(text: str) -> bool:
@@ -48,7 +48,7 @@ class Contours:
     """A name that matplotlib knows, or `#rrggbb`."""
 
     def __post_init__(self) -> None:
-        check_levels((self.variable,))
+        check_names((self.variable,))
         if self.levels and self.interval is not None:
             raise ValueError("contours take either levels or interval")
         if self.interval is not None and not self.interval > 0:
@@ -87,7 +87,7 @@ class Wind:
     """A name that matplotlib knows, or `#rrggbb`."""
 
     def __post_init__(self) -> None:
-        check_levels((self.u, self.v))
+        check_names((self.u, self.v))
         if not 8 <= self.spacing_px <= 400:
             raise ValueError("spacing_px must be 8 to 400")
         if self.reference is not None and not self.reference > 0:

@@ -17,6 +17,8 @@ _NUMBER = r"\d+(?:\.\d+)?"
 _TEXT = re.compile(
     rf"({_NUMBER})\s*(?:-\s*({_NUMBER}))?\s*(?:(hPa|mb|Pa|km|m)\s*(agl)?)?", re.IGNORECASE
 )
+LEVEL = rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?\s*(?:hPa|mb|Pa|km|m)\b(?:\s*agl\b)?|{_NUMBER}"
+"""A pattern of the same within an expression: where a unit ends it, else one model level."""
 _UNITS = {
     "hpa": ("hPa", 100.0), "mb": ("hPa", 100.0), "pa": ("Pa", 1.0), "km": ("km", 1000.0),
     "m": ("m", 1.0),

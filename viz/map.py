@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.formula import check_names
 from burstlens.viz.interval import INTERVALS, of_interval
 from burstlens.viz.layers import Contours, Nest, Place, Source, Wind, names_file
-from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 from burstlens.viz.style import SCALES
 
@@ -134,7 +134,7 @@ class MapOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
-        check_levels((self.variable,))
+        check_names((self.variable,))
         if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
             raise ValueError("limits: the first number must be below the second")
         if self.log and self.centred:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
+from burstlens.viz.formula import check_names
 from burstlens.viz.interval import of_interval
-from burstlens.viz.level import check_levels
 from burstlens.viz.product import Context, Made
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class NetcdfOptions:
             raise ValueError("variables must name at least one variable")
         if len(set(self.variables)) < len(self.variables):
             raise ValueError("variables names one twice")
-        check_levels(self.variables)
+        check_names(self.variables)
         strange = [name for name in self.units if name not in self.variables]
         if strange:
             raise ValueError(f"units names {strange[0]}, which is not among the variables")

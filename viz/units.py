@@ -60,6 +60,8 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
             shift = Fraction(_ZEROS.get(have, "0")) - Fraction(_ZEROS.get(want, "0"))
             return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
     near = did_you_mean(wanted, [unit for quantity in measured for unit in quantity])
+    if not units:
+        near = '; an expression takes its unit in brackets, as "2 * W [m s-1]"'
     raise RecipeError(f"units: {units or 'no unit'} cannot be shown as {wanted!r}{near}")
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
-from burstlens.viz.interval import of_interval
 from burstlens.viz.formula import check_names
+from burstlens.viz.interval import of_interval
 from burstlens.viz.product import Context, Made
 
 if TYPE_CHECKING:

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.arithmetic import Arithmetic
 from burstlens.errors import FrameError
-from burstlens.workflows.guards.expression import POINTWISE, names_in, tree_of, variables
+from burstlens.expression import names_in
+from burstlens.workflows.guards.expression import tree_of, variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,83 +47,23 @@ def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> Found:
     """
     tree = tree_of(text)
     fields = {name: read(name) for name in variables(text)}
-    work = _Evaluation(fields)
+    statistics = _Statistics(fields)
     try:
         with np.errstate(all="ignore"):
-            true = bool(work.value(tree))
+            true = bool(Arithmetic(fields, statistics).value(tree))
     except MemoryError:
         raise FrameError(f"there is no memory for {text}") from None
-    return Found(true, tuple(work.parts))
+    return Found(true, tuple(statistics.parts))
 
 
 @dataclass(slots=True)
-class _Evaluation:
-    """One walk through the tree; ``parts`` are the statistics met, in order."""
+class _Statistics:
+    """Takes statistics of fields; ``parts`` are those that were met, in order."""
 
     fields: Mapping[str, Any]
     parts: list[Part] = field(default_factory=list)
 
-    def value(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Constant):
-            return float(node.value)  # type: ignore[arg-type]
-        if isinstance(node, ast.Name):
-            return self.fields[node.id]
-        if isinstance(node, ast.Call):
-            return self._call(node)
-        if isinstance(node, ast.UnaryOp):
-            inner = self.value(node.operand)
-            if isinstance(node.op, ast.Not):
-                return np.logical_not(inner)
-            return -inner if isinstance(node.op, ast.USub) else inner
-        if isinstance(node, ast.BinOp):
-            return self._binary(node.op, self.value(node.left), self.value(node.right), node)
-        if isinstance(node, ast.BoolOp):
-            join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-            result = self.value(node.values[0])
-            for other in node.values[1:]:
-                result = _together(join, result, self.value(other), node)
-            return result
-        assert isinstance(node, ast.Compare)
-        return self._compare(node)
-
-    def _binary(self, operator: ast.operator, left: Any, right: Any, node: ast.expr) -> Any:
-        functions: dict[type[ast.operator], Any] = {
-            ast.Add: np.add,
-            ast.Sub: np.subtract,
-            ast.Mult: np.multiply,
-            ast.Div: np.divide,
-            ast.Pow: np.power,
-        }
-        return _together(functions[type(operator)], left, right, node)
-
-    def _compare(self, node: ast.Compare) -> Any:
-        functions: dict[type[ast.cmpop], Any] = {
-            ast.Lt: np.less,
-            ast.LtE: np.less_equal,
-            ast.Gt: np.greater,
-            ast.GtE: np.greater_equal,
-            ast.Eq: np.equal,
-            ast.NotEq: np.not_equal,
-        }
-        values = [self.value(part) for part in (node.left, *node.comparators)]
-        result: Any = True
-        for operator, left, right in zip(node.ops, values, values[1:], strict=False):
-            one = _together(functions[type(operator)], left, right, node)
-            if isinstance(operator, ast.NotEq):  # NaN differs from everything, but says nothing
-                one = one & ~(np.isnan(left) | np.isnan(right))
-            result = _together(np.logical_and, result, one, node)
-        return result
-
-    def _call(self, node: ast.Call) -> Any:
-        assert isinstance(node.func, ast.Name)
-        name = node.func.id
-        arguments = [self.value(argument) for argument in node.args]
-        if name == "hypot":
-            return _together(np.hypot, arguments[0], arguments[1], node)
-        if name == "finite":
-            return np.isfinite(arguments[0])
-        if name in POINTWISE:
-            return getattr(np, name)(arguments[0])
+    def __call__(self, node: ast.Call, name: str, arguments: list[Any]) -> Any:
         values = np.asarray(arguments[0])
         if name in {"any", "all"}:
             result = bool(getattr(np, name)(values))
@@ -144,15 +86,6 @@ class _Evaluation:
             if shape == values.shape:  # else it is no place in that variable
                 index = tuple(int(i) for i in np.unravel_index(flat, shape))
         self.parts.append(Part(ast.unparse(node), value, variable, index))
-
-
-def _together(function: Any, left: Any, right: Any, node: ast.expr) -> Any:
-    if np.ndim(left) and np.ndim(right) and np.shape(left) != np.shape(right):
-        raise FrameError(
-            f"{ast.unparse(node)[:60]}: fields of the shapes {np.shape(left)} and "
-            f"{np.shape(right)} do not go together"
-        )
-    return function(left, right)
 
 
 def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]:
