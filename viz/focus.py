@@ -25,7 +25,7 @@ def located(source: Source, frame: FrameReader) -> Source:
     told: dict[str, Any] = {
         key: float(given[name]) for key, name in _ATTRIBUTES.items() if name in given
     }
-    if source.lat is not None or source.x is not None:
+    if source.lat is not None or source.x is not None or not {"x", "y"} <= told.keys():
         told = {key: value for key, value in told.items() if key == "depth_m"}
     if source.depth_m is not None:
         told.pop("depth_m", None)

@@ -79,7 +79,7 @@ def channel_code(title: str, number: int, step_s: float) -> str:
 
     The orientation is told by the title's words, else it is the component's number (1, 2, 3).
     """
-    band = next((code for rate, code in _BANDS if step_s * rate <= 1.0), "V")
+    band = next((code for rate, code in _BANDS if step_s * rate < 1.000001), "V")
     told = (code for word, code in _ORIENTATIONS.items() if word in title.lower())
     return f"{band}X{next(told, str(number + 1))}"
 

@@ -54,11 +54,11 @@ def draw_spectra(
         _log_axes(axes, "period (s)" if response else "frequency (Hz)")
         if found is not None and highest > 0:
             across, values = found
-            for station, line in enumerate(values[number]):
-                axes.plot(across, line, color=shades[station], lw=1.1)
             axes.set_xlim(across[0], across[-1])
             lowest = max(float(np.nanmin(values)) / 2, highest / 10**_DECADES)
             axes.set_ylim(lowest, 2 * highest)
+            for station, line in enumerate(values[number]):
+                axes.plot(across, line, color=shades[station], lw=1.1)
         axes.tick_params(labelleft=number == 0)
     _legend(panels[-1], stations, shades)
     unit = "%g" if response else f"{printed(section.units)} s"

@@ -124,6 +124,56 @@ def test_every_frame_is_whole_when_its_log_line_comes(written, kind, files):
         assert nc["x"][10] == 2500.0
 
 
+def test_peaks_are_those_of_every_step_as_stations_record_them(written, monkeypatch):
+    path = written(duration=0.3, steps=60, output="peaks = true", top="allow_unstable = true")
+    monkeypatch.chdir(path.parent)
+    assert awm.main([path.name]) == 0
+    with netCDF4.Dataset("stations.nc") as nc:
+        step = nc.step_s
+        motion = np.stack([nc["vx"][:, 0], nc["vy"][:, 0]])
+    before = np.concatenate([np.zeros((2, 1)), motion], axis=1)
+    acceleration = np.diff(before, axis=1) / step
+    displacement = np.cumsum((before[:, 1:] + before[:, :-1]) * step / 2, axis=1)
+    expected = {
+        "pgv": np.hypot(*motion).max(),
+        "pga": np.hypot(*acceleration).max(),
+        "pgd": np.hypot(*displacement).max(),
+        "pgv_larger": np.abs(motion).max(),
+        "pga_larger": np.abs(acceleration).max(),
+    }
+    seen = []
+    for source in sorted(Path().glob("surface_*.nc")):
+        with netCDF4.Dataset(source) as nc:
+            # A01 lies on node (10, 8).
+            seen.append({name: float(nc[name][0, 8, 10]) for name in expected})
+            assert nc["pga"].units == "m s-2"
+    assert seen[-1] == pytest.approx(expected, rel=1e-4)
+    for name in expected:
+        values = [frame[name] for frame in seen]
+        assert values == sorted(values)
+
+
+def test_stations_tell_their_samples_in_frames_that_make_up_the_whole(written, monkeypatch, capsys):
+    path = written(steps=60, output="station_frames = true")
+    monkeypatch.chdir(path.parent)
+    assert awm.main([path.name]) == 0
+    told = [Awm().read_line(line) for line in capsys.readouterr().out.splitlines()]
+    told = [line for line in told if line.kind == "written" and line.stream == "stations"]
+    times = ["t00000000.450", "t00000000.900", "t00000001.080"]
+    assert [(line.file, line.time) for line in told] == [
+        (f"stations_{n:06d}.nc", time) for n, time in enumerate(times)
+    ]
+    parts = []
+    for line in told:
+        with netCDF4.Dataset(line.file) as nc:
+            assert nc["time"][:].tolist() == [pytest.approx(float(line.time[1:]))]
+            assert nc.featureType == "timeSeries"
+            parts.append((nc["sample_time"][:], nc["vz"][:]))
+    with netCDF4.Dataset("stations.nc") as nc:
+        np.testing.assert_array_equal(np.concatenate([t for t, _ in parts]), nc["time"][:])
+        np.testing.assert_array_equal(np.concatenate([v for _, v in parts]), nc["vz"][:])
+
+
 def test_the_volume_ends_at_the_surface_and_keeps_its_stride(written, monkeypatch):
     path = written(steps=20)
     monkeypatch.chdir(path.parent)

@@ -42,6 +42,7 @@ def test_it_stands_behind_the_seam():
         ("volume_1000000.nc", "volume"),
         ("surface.nc", "surface"),
         ("stations.nc", None),
+        ("stations_000003.nc", "stations"),
         ("basin.nc", None),
         ("surface_000012.nc.tmp", None),
         ("surface_12.nc", None),
