@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.viz.frame import open_frame
-from burstlens.viz.layers import Contours, Nest, Place, Wind
+from burstlens.viz.frame import Beside, open_frame
+from burstlens.viz.layers import Contours, Place, Wind
 from burstlens.viz.map import MapKind, MapOptions
 from burstlens.viz.product import Context
 
@@ -47,7 +47,9 @@ MAPS = {
     "katrina-updraft": (KATRINA, MapOptions("W", level=7, streamlines=Wind("U", "V", level=7))),
     "supercell-parent": (
         PARENT,
-        MapOptions("W", level=4, vectors=Wind("U", "V", level=4), nests=(Nest(15, 15, 3, 43, 43),)),
+        MapOptions(
+            "W", level=4, vectors=Wind("U", "V", level=4), nests=("d02",), nest_fields=True
+        ),
     ),
     "supercell-nest": (NEST, MapOptions("W", level=4, mark="max")),
     "supercell-tiles": (TILES, MapOptions("W", level=8, mark="both")),
@@ -58,7 +60,9 @@ def main() -> None:
     """Draw every map beside this script."""
     for name, ((files, time, title), options) in MAPS.items():
         context = Context("gallery", title, name, files[0].split("_")[1], time, HERE)
-        with open_frame([FRAMES / file for file in files], time=time) as frame:
+        beside = {"d02": Beside((FRAMES / NEST[0][0],), 0, "d02", time)}
+        paths = [FRAMES / file for file in files]
+        with open_frame(paths, time=time, beside=beside) as frame:
             made = MapKind().make(
                 replace(options, width_px=800), frame, HERE / f"{name}.png", context
             )
