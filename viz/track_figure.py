@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def draw_track_map(
     The facts are ``limits``, ``colormap``, ``size``, ``box``, ``extent`` and ``projection``, as of
     a map. FrameError when the frame's plane is not the track's, RecipeError as a map's.
     """
-    plane = grid.separated(grid.map_plane(frame, track.variable, {}))
+    plane = _plane(frame, track)
     reach, aspect, nests = _reach(track, plane, options.margin_km)
     shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
     asked = MapOptions(track.variable, width_px=options.width_px, dpi=options.dpi)
@@ -128,6 +129,14 @@ def _dated(point: Point, on_earth: bool) -> Place:
     if on_earth:
         return Place(name, lat=point.y, lon=point.x)
     return Place(name, x=point.x, y=point.y)
+
+
+def _plane(frame: FrameReader, track: Track) -> grid.Plane:
+    """The frame's, of any variable that lies on one: it may lack what is followed."""
+    for name in (track.variable, *frame.names):
+        with suppress(FrameError):
+            return grid.separated(grid.map_plane(frame, name, {}))
+    raise FrameError("the frame has no variable on a plane")
 
 
 def _reach(
