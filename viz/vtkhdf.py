@@ -9,7 +9,8 @@ frame, so that it can be written anew, whole, for each frame: docs/decisions/003
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ _VERSION = (2, 7)
 _ROOT = "VTKHDF"
 _KIND = b"StructuredGrid"
 _LEVEL = 1
+_BLOCK = 1 << 20
+"""Bytes by which a file in memory grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def write_vtkhdf(
     if compress:
         options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
     layout = {}
-    with whole_file(out), h5py.File(out, "w") as file:
+    with whole_file(out), _hdf5(out) as file:
         root = _root(file, mesh.shape)
         for path, values in named.items():
             stored = root.create_dataset(path, data=native(values), **options)
@@ -81,7 +84,7 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
     """Write the series of frames, in the order of time, and return how many are in it.
 
     A series has one layout, that of the newest frame: frames with another one are left out. The
-    file stands whole under its name at once. Raises StagingError when it cannot be written.
+    file stands whole under its name at once. Raises OSError when it cannot be written.
     """
     layout = {path: (kind, tuple(shape)) for path, (kind, shape) in steps[-1].layout.items()}
     shown = [
@@ -89,9 +92,9 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
         for step in steps
         if {path: (kind, tuple(shape)) for path, (kind, shape) in step.layout.items()} == layout
     ]
-    part = out.with_name(f".{out.name}.part")
-    with whole_file(part):
-        with h5py.File(part, "w") as file:
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        with _hdf5(part) as file:
             points = layout["Points"][1]
             root = _root(file, (points[0], points[1], points[2]))
             for path, (kind, shape) in layout.items():
@@ -102,7 +105,22 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
                 times["Values"] = np.array([step.time for step in shown])
                 times["PointOffsets"] = np.arange(len(shown))
         os.replace(part, out)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     return len(shown)
+
+
+@contextmanager
+def _hdf5(path: Path) -> Iterator[h5py.File]:
+    """A new file, made in memory and written at the end: on a full disk HDF5 can neither write a
+    file nor close it, and the worker would keep it open for ever. Raises OSError."""
+    with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=_BLOCK) as file:
+        yield file
+        file.flush()
+        image = file.id.get_file_image()
+    with path.open("wb") as stream:
+        stream.write(image)
 
 
 def _refer(

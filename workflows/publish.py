@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import sync_folder, write_whole
+from burstlens.durable import sync_folder
 from burstlens.journal import Event, Journal
 from burstlens.journal import read as read_journal
 from burstlens.lines import HeldLines, read_lines
@@ -22,11 +21,8 @@ from burstlens.model import Receipt, State
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
-from burstlens.viz.pvd import pvd_entry, pvd_text
 from burstlens.workflows.history import History, Key, key_of
-
-SERIES_PERIOD_S = 1.0
-VTK_SUFFIXES = {".vti", ".vtr", ".vts"}
+from burstlens.workflows.series import Series
 
 
 class Publisher:
@@ -45,15 +41,12 @@ class Publisher:
         fill: Callable[[], float] | None = None,
     ) -> None:
         self._run = run
-        self._start = start
         self._journal = journal
         self._history = history
         self._fill = fill
         self._index = HeldLines(run.index)
         self._feed = FrameFeed(run)
-        self._series: dict[str, dict[str, str]] = {}
-        self._stale: set[str] = set()
-        self._next_series = 0.0
+        self._series = Series(run.products, start)
 
     def settle(self) -> None:
         """After a restart: finish, or forget, each publication that was cut, and mend the index.
@@ -159,29 +152,14 @@ class Publisher:
 
     def _enter(self, line: Mapping[str, object]) -> None:
         self._feed.add(line)
-        name = str(line["name"])
-        if Path(name).suffix in VTK_SUFFIXES:
-            product, time_key = str(line["product"]), str(line["time"])
-            self._series.setdefault(product, {})[time_key] = pvd_entry(
-                time_key, name, start=self._start
-            )
-            self._stale.add(product)
+        self._series.add(line)
 
     def flush(self, *, force: bool = False) -> None:
         """Write what the index still lacks and, at most once a second, the page's feed and the
         ParaView series that have grown. Raises OSError."""
         self._index.write_held()
         self._feed.write(force=force)
-        begin = time.monotonic()
-        if not self._stale or (begin < self._next_series and not force):
-            return
-        for product in sorted(self._stale):
-            entries = [entry for _, entry in sorted(self._series[product].items())]
-            write_whole(self._run.products / f"{product}.pvd", pvd_text(entries), sync=False)
-        self._stale.clear()
-        # A series of 10,000 frames takes longer to write: it must not eat the driver.
-        took = time.monotonic() - begin
-        self._next_series = begin + max(SERIES_PERIOD_S, 50 * took)
+        self._series.write(force=force)
 
     def close(self) -> None:
         """Write what is outstanding."""

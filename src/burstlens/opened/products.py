@@ -35,9 +35,10 @@ class ProductView:
 
     @property
     def series(self) -> Path | None:
-        """The ``.pvd`` that ParaView opens, also while frames arrive; None for what has none."""
-        path = self.folder / f"{self.name}.pvd"
-        return path if path.is_file() else None
+        """The ``.pvd`` or ``.vtkhdf`` that ParaView opens, also while frames arrive; None for what
+        has none."""
+        paths = (self.folder / f"{self.name}{suffix}" for suffix in (".pvd", ".vtkhdf"))
+        return next((path for path in paths if path.is_file()), None)
 
     def __len__(self) -> int:
         return len(self.entries)

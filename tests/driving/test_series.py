@@ -1,0 +1,111 @@
+"""What ParaView opens: series and scripts beside the products."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from burstlens.viz.paraview import paraview_script
+from burstlens.viz.vtkhdf import write_vtkhdf
+from burstlens.workflows.series import Series
+
+FACTS = {"shape": [4, 5, 6], "coordinates": "x, y (m)", "variables": {"W": {}, "QCLOUD": {}}}
+
+
+def line(name: str, time: str, **facts: Any) -> dict[str, Any]:
+    return {"product": name.split("/")[0], "name": name, "time": time, "facts": FACTS | facts}
+
+
+def constants(script: Path) -> dict[str, Any]:
+    """What a script assigns in capital letters, without running it: ParaView is needed for that."""
+    tree = ast.parse(script.read_text())
+    return {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id.isupper()
+    }
+
+
+def test_a_script_beside_the_series_opens_it(tmp_path: Path):
+    series = Series(tmp_path, None)
+    series.add(line("core/core_d01_1.vts", "t00000001.000"))
+    series.write(force=True)
+    told = constants(tmp_path / "core.paraview.py")
+    assert (tmp_path / told["SERIES"]).is_file()
+    assert told["VARIABLES"] == ["W", "QCLOUD"]
+    assert told["DEEP"] is True
+    assert told["SPHERE"] is False
+
+
+def test_the_script_is_written_once_and_what_a_person_made_of_it_stays(tmp_path: Path):
+    series = Series(tmp_path, None)
+    series.add(line("core/a.vts", "t00000001.000"))
+    series.write(force=True)
+    (tmp_path / "core.paraview.py").write_text("mine")
+    series.add(line("core/b.vts", "t00000002.000"))
+    series.write(force=True)
+    assert (tmp_path / "core.paraview.py").read_text() == "mine"
+    sets = ElementTree.parse(tmp_path / "core.pvd").getroot().iter("DataSet")
+    assert [entry.get("file") for entry in sets] == ["core/a.vts", "core/b.vts"]
+
+
+def test_files_of_which_nothing_is_known_get_a_series_without_a_script(tmp_path: Path):
+    series = Series(tmp_path, None)
+    series.add({"product": "p", "name": "p/a.vti", "time": "t00000001.000", "facts": None})
+    series.add({"product": "t2", "name": "t2/a.png", "time": "t00000001.000", "facts": {}})
+    series.write(force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.pvd"]
+
+
+def test_vtkhdf_frames_become_one_file_in_the_order_of_their_times(tmp_path: Path):
+    hdf = pytest.importorskip("vtkmodules.vtkIOHDF")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    (tmp_path / "core").mkdir()
+    series = Series(tmp_path, "20050828T000000")
+    points = np.random.default_rng(1).normal(size=(2, 3, 4, 3)).astype("f4")
+    for hour in (2, 0, 1):  # the newest frame is made first
+        name = f"core/core_d01_20050828T{hour:02d}0000.vtkhdf"
+        arrays = {"W": np.full((2, 3, 4), hour, "f4")}
+        layout = write_vtkhdf(tmp_path / name, points, arrays, fields={})
+        series.add(line(name, f"20050828T{hour:02d}0000", layout=layout))
+        series.write(force=True)
+    reader = hdf.vtkHDFReader()
+    reader.SetFileName(str(tmp_path / "core.vtkhdf"))
+    reader.UpdateInformation()
+    assert reader.GetNumberOfSteps() == 3
+    for step in range(3):
+        reader.SetStep(step)
+        reader.Update()
+        values = reader.GetOutputDataObject(0).GetPointData().GetArray("W")
+        assert reader.GetTimeValue() == 3600.0 * step
+        assert (vtk_to_numpy(values) == step).all()
+    assert constants(tmp_path / "core.paraview.py")["SERIES"] == "core.vtkhdf"
+    assert not (tmp_path / "core.pvd").exists()
+
+
+def test_no_more_than_once_a_second_unless_forced(tmp_path: Path):
+    series = Series(tmp_path, None)
+    series.add(line("core/a.vts", "t00000001.000"))
+    series.write()
+    series.add(line("core/b.vts", "t00000002.000"))
+    series.write()
+    assert "b.vts" not in (tmp_path / "core.pvd").read_text()
+    series.write(force=True)
+    assert "b.vts" in (tmp_path / "core.pvd").read_text()
+
+
+@pytest.mark.parametrize("product", ["core", 'say "hi"', "back\\slash", "d'or", "{x}"])
+def test_any_name_gives_a_script_that_python_understands(product: str, tmp_path: Path):
+    text = paraview_script(f"{product}.pvd", ["W"], deep=False, sphere=True)
+    path = tmp_path / "script.py"
+    path.write_text(text)
+    assert constants(path)["SERIES"] == f"{product}.pvd"
+    compile(text, "script.py", "exec")
