@@ -101,8 +101,9 @@ DIAGNOSTICS = (
         "northward_wind", uses=_ALPHA,
     ),
     Diagnostic(
-        "wind", "wind speed", "m s-1", ("U", "V"), VOLUME, _put_together(speed, _LEVEL),
-        "wind_speed", uses=_ALPHA, parts=_LEVEL,
+        # A speed is the same on the grid and on the earth.
+        "wind", "wind speed", "m s-1", ("U", "V"), VOLUME, _put_together(speed, ("U", "V")),
+        "wind_speed", parts=("U", "V"),
     ),
     Diagnostic(
         "wind_direction", "wind direction", "degrees", ("U", "V"), VOLUME,
@@ -118,7 +119,7 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         "wind10", "10 m wind speed", "m s-1", ("U10", "V10"), SURFACE,
-        _put_together(speed, _10M), "wind_speed", uses=_ALPHA,
+        _put_together(speed, ("U10", "V10")), "wind_speed",
     ),
     Diagnostic(
         "wind10_direction", "10 m wind direction", "degrees", ("U10", "V10"), SURFACE,
