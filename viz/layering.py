@@ -110,7 +110,8 @@ def drawn(
             draw_places(axes, plane, layers.stations, "^", reserved)
         with _told_as("cities"):
             draw_places(axes, plane, layers.cities, "o", reserved)
-        draw_places(axes, plane, layers.dates, " ", reserved, gap=8.0)
+        # Below the storm's way: the ground of a date would cut its line.
+        draw_places(axes, plane, layers.dates, " ", reserved, gap=8.0, zorder=2.1)
         added = [artist for artist in axes.get_children() if artist not in before]
         yield sorted(added, key=lambda artist: artist.get_zorder())
     finally:

@@ -58,6 +58,7 @@ def draw_places(
     reserved: Sequence[Bbox] = (),
     *,
     gap: float = 5.0,
+    zorder: float = 3.0,
 ) -> None:
     """Add each place within the map with its name where there is room for it, else without.
 
@@ -81,7 +82,7 @@ def draw_places(
             text = axes.annotate(
                 place.name, (x, y), (dx * gap, dy * gap), textcoords="offset points",
                 ha=across, va=up, fontsize=8.5, color=style.INK, family=style.FONT,
-                parse_math=False, bbox=style.LABEL,
+                parse_math=False, bbox=style.LABEL, zorder=zorder,
             )  # fmt: skip
             box = text.get_window_extent()
             frame = axes.bbox

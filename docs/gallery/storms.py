@@ -1,0 +1,45 @@
+"""The gallery's pictures of a storm that is followed, from the frames that the tests carry.
+
+python docs/gallery/storms.py
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from burstlens.viz.frame import open_frame
+from burstlens.viz.layers import Place
+from burstlens.viz.product import Context
+from burstlens.workflows.recipe_check import load
+
+HERE = Path(__file__).parent
+KATRINA = HERE.parents[1] / "tests" / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
+TIMES = ("20050828T120000", "20050828T150000", "20050828T180000", "20050828T210000")
+CITIES = (Place("New Orleans", 29.95, -90.07),)
+
+
+def main() -> None:
+    """Follow Katrina through four frames as the recipe does, and draw the last one."""
+    with tempfile.TemporaryDirectory() as folder:
+        recipe, _ = load("wrf-cyclone", (f"inputs={folder}", "half_width_km=150"))
+        made = {product.name: product for product in recipe.products}
+        state = None
+        for record, time in enumerate(TIMES):
+            now = Path(folder) / time
+            context = Context("gallery", "Hurricane Katrina", "track", "d01", time, HERE, state=now)
+            with open_frame([KATRINA], record, time=time, previous=state) as frame:
+                track = made["track"]
+                facts = track.kind.make(track.options, frame, Path(folder) / "out", context).facts
+            state = now
+            print(time, facts["lon"], facts["lat"], facts["value"], facts["units"])
+        followed = {"track": now}
+        for name, changes in (("storm", {"cities": CITIES}), ("wind", {"margin_km": 150.0})):
+            options = replace(made[name].options, width_px=800, **changes)
+            with open_frame([KATRINA], record, time=time, followed=followed) as frame:
+                made[name].kind.make(options, frame, HERE / f"wrf-cyclone-{name}.png", context)
+
+
+if __name__ == "__main__":
+    main()
