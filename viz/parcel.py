@@ -146,6 +146,31 @@ def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
 
 
 @_compiled
+def lifted_path(
+    pressure: NDArray[Any], temperature: NDArray[Any], mixing_ratio: NDArray[Any], lifted: int
+) -> tuple[NDArray[Any], float, float]:
+    """Temperature in K of a lifted parcel at the levels of one column, NaN below its start; then
+    pressure (Pa) and temperature at which it condenses.
+
+    The column is in Pa, K and kg kg-1, without NaN, from the lowest level upwards; ``lifted`` as of
+    :func:`cape_cin`.
+    """
+    p, t, q = pressure, temperature, mixing_ratio
+    first = _most_unstable(p, t, q, p.size) if lifted else 0
+    condensed = _condensation(t[first], q[first], p[first])
+    base = min(np.log(p[first]) + np.log(condensed / t[first]) * CP / RD, np.log(p[first]))
+    path = np.full(p.size, np.nan)
+    parcel, below = min(condensed, t[first]), base
+    for k in range(first, p.size):
+        if np.log(p[k]) >= base:
+            path[k] = t[first] * (p[k] / p[first]) ** (RD / CP)
+        else:
+            parcel = _lifted(parcel, below, np.log(p[k]))
+            path[k], below = parcel, np.log(p[k])
+    return path, np.exp(base), min(condensed, t[first])
+
+
+@_compiled
 def cape_cin(
     pressure: NDArray[Any], temperature: NDArray[Any], mixing_ratio: NDArray[Any], lifted: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:

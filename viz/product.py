@@ -176,17 +176,19 @@ def _built_in() -> dict[str, ProductKind]:
     from burstlens.viz.map import MapKind
     from burstlens.viz.netcdf import NetcdfKind
     from burstlens.viz.peak import PeakKind
-    from burstlens.viz.script import CommandKind, PythonKind
     from burstlens.viz.scene import SceneKind
+    from burstlens.viz.script import CommandKind, PythonKind
     from burstlens.viz.section import SectionKind
+    from burstlens.viz.seismogram import SeismogramKind
+    from burstlens.viz.sounding import SoundingKind
     from burstlens.viz.track_map import TrackMapKind
     from burstlens.viz.tracking import TrackKind
-    from burstlens.viz.seismogram import SeismogramKind
     from burstlens.viz.vtk import VtkKind
 
     built_in: tuple[ProductKind, ...] = (
         MapKind(),
         SectionKind(),
+        SoundingKind(),
         SceneKind(),
         VtkKind(),
         NetcdfKind(),

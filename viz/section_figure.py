@@ -263,7 +263,7 @@ def _label(axes: Axes, sections: Sections) -> None:
     axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)
     low, high = axes.get_ylim()
     if vertical.log:
-        shown = [p for p in _PRESSURES if low <= -np.log(p) <= high]
+        shown: list[float] = [p for p in _PRESSURES if low <= -np.log(p) <= high]
         if len(shown) < 3:
             bottom, top = np.exp(-low), np.exp(-high)
             shown = [p for p in MaxNLocator(6, steps=STEPS).tick_values(top, bottom) if p > 0]

@@ -64,37 +64,65 @@ def transect(frame: FrameReader, variable: str, start: End, end: End) -> Transec
     rows and columns, the line is straight along the numbers of its points. FrameError when an end
     lies outside of the domain or the two are one point.
     """
-    x_dimension, y_dimension = grid.horizontal_dimensions(frame, variable, centred=True)
-    sizes = frame.dimensions[y_dimension], frame.dimensions[x_dimension]
-    whole = {y_dimension: slice(0, sizes[0], 1), x_dimension: slice(0, sizes[1], 1)}
-    plane = grid.separated(grid.map_plane(frame, variable, whole, centred=True))
-    ends = [_index(plane, sizes, point, name) for point, name in ((start, "start"), (end, "end"))]
+    ground = _Ground.of(frame, variable)
+    named = ((start, "section: the start"), (end, "section: the end"))
+    ends = [_index(ground, point, what) for point, what in named]
     apart = float(np.hypot(*np.subtract(ends[1], ends[0])))
     if not apart > 0:
         raise FrameError("section: start and end are the same point")
     part = np.linspace(0, 1, int(np.clip(2 * round(apart) + 1, _LEAST, _MOST)))
     rows, columns = (ends[0][n] + part * (ends[1][n] - ends[0][n]) for n in (0, 1))
-    x, y = _coordinates(plane, rows, columns)
-    lon, lat, distance, units = _distance(plane, x, y)
-    first = [max(0, int(np.floor(v.min()))) for v in (rows, columns)]
-    stop = [
-        min(size, int(np.floor(v.max())) + 2)
-        for v, size in zip((rows, columns), sizes, strict=True)
-    ]
+    ahead = float(columns[-1] - columns[0]) / apart, float(rows[-1] - rows[0]) / apart
+    return _through(ground, rows, columns, ahead)
+
+
+def spot(frame: FrameReader, variable: str, point: End, what: str) -> Transect:
+    """A single point of the variable's grid, as a line of it alone.
+
+    FrameError with ``what`` it is when it lies outside of the domain.
+    """
+    ground = _Ground.of(frame, variable)
+    row, column = _index(ground, point, what)
+    return _through(ground, np.array([row]), np.array([column]), (1.0, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """The plane of a variable's grid, with the names of its dimensions along y and x."""
+
+    plane: grid.Plane
+    dimensions: tuple[str, str]
+    sizes: tuple[int, int]
+
+    @classmethod
+    def of(cls, frame: FrameReader, variable: str) -> _Ground:
+        x, y = grid.horizontal_dimensions(frame, variable, centred=True)
+        plane = grid.separated(grid.map_plane(frame, variable, {}, centred=True))
+        return cls(plane, (y, x), (frame.dimensions[y], frame.dimensions[x]))
+
+
+def _through(ground: _Ground, rows: Array, columns: Array, ahead: tuple[float, float]) -> Transect:
+    """The line through points of the whole grid, with the part of it that holds them."""
+    x, y = _coordinates(ground.plane, rows, columns)
+    lon, lat, distance, units = _distance(ground.plane, x, y)
+    places = rows, columns
+    first = [int(np.floor(v.min())) for v in places]
     window = {
-        y_dimension: slice(first[0], stop[0], 1),
-        x_dimension: slice(first[1], stop[1], 1),
+        dimension: slice(start, min(size, int(np.floor(v.max())) + 2), 1)
+        for dimension, start, v, size in zip(
+            ground.dimensions, first, places, ground.sizes, strict=True
+        )
     }
-    along = float(columns[-1] - columns[0]) / apart, float(rows[-1] - rows[0]) / apart
-    return Transect(window, rows - first[0], columns - first[1], distance, units, lon, lat, along)
+    return Transect(window, rows - first[0], columns - first[1], distance, units, lon, lat, ahead)
 
 
-def _index(plane: grid.Plane, sizes: tuple[int, int], point: End, name: str) -> tuple[float, float]:
+def _index(ground: _Ground, point: End, what: str) -> tuple[float, float]:
     """The row and the column of an end, in grid points and parts of them."""
+    plane, sizes = ground.plane, ground.sizes
     if point.i is not None and point.j is not None:
         row, column = float(point.j), float(point.i)
     else:
-        x, y = _place(plane, point)
+        x, y = _place(plane, point, what)
         if plane.x.ndim == 1:
             column, row = _between(plane.x, x), _between(plane.y, y)
         else:
@@ -106,20 +134,18 @@ def _index(plane: grid.Plane, sizes: tuple[int, int], point: End, name: str) -> 
         for at, size in zip((row, column), sizes, strict=True)
     )
     if not inside:
-        raise FrameError(
-            f"section: the {name} ({point}) is outside of the domain, {_extent(plane)}"
-        )
+        raise FrameError(f"{what} ({point}) is outside of the domain, {_extent(plane)}")
     return min(max(row, 0.0), sizes[0] - 1.0), min(max(column, 0.0), sizes[1] - 1.0)
 
 
-def _place(plane: grid.Plane, point: End) -> tuple[float, float]:
+def _place(plane: grid.Plane, point: End, what: str) -> tuple[float, float]:
     if point.lat is None or point.lon is None:
         if plane.projection is not None:
-            raise FrameError("section: the frame is on the earth: give lat and lon, or i and j")
+            raise FrameError(f"{what}: the frame is on the earth: give lat and lon, or i and j")
         return float(point.x or 0), float(point.y or 0)
     if plane.projection is None:
         raise FrameError(
-            "section: the frame has no longitudes and latitudes: give x and y, or i and j"
+            f"{what}: the frame has no longitudes and latitudes: give x and y, or i and j"
         )
     x, y = plane.projection.forward(point.lon, point.lat)
     return float(x), float(y)
