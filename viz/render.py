@@ -33,6 +33,8 @@ from burstlens.viz.stage import VIEW_DEGREES, Body, Lines, Sheet, Shell, Stage
 
 Array = NDArray[Any]
 _SAMPLES = 8
+_OVER = 40.0
+"""How much nearer to the eye a line is than the surface it lies on, in steps of depth."""
 _MISSING = "missing"
 
 
@@ -171,6 +173,10 @@ def _lines(body: Lines) -> Any:
     data.SetPoints(_points(np.nan_to_num(body.points)))
     data.SetLines(lines)
     actor = _actor(data)
+    # Lines lie on the ground, and over it.
+    mapper = actor.GetMapper()
+    mapper.SetResolveCoincidentTopologyToPolygonOffset()
+    mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0, -_OVER)
     look = actor.GetProperty()
     look.SetColor(*body.colour)
     look.SetLineWidth(body.width)

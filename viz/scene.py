@@ -54,17 +54,24 @@ class Slices:
     __pydantic_config__ = _CONFIG
 
     x: tuple[float, ...] = ()
-    """Vertical ones, so many km from the first column of the crop, along x (eastward)."""
+    """Vertical ones at these x, in km, as the numbers along the box are."""
 
     y: tuple[float, ...] = ()
-    """The same along y (northward)."""
+    """The same along y."""
+
+    lon: tuple[float, ...] = ()
+    """On the earth: vertical ones along the columns that are nearest to these degrees east in the
+    middle of the domain."""
+
+    lat: tuple[float, ...] = ()
+    """The same along rows, in degrees north."""
 
     height: tuple[float, ...] = ()
     """Level ones, at so many km."""
 
     def __post_init__(self) -> None:
-        if not (self.x or self.y or self.height):
-            raise ValueError("slices need x, y or height")
+        if not (self.x or self.y or self.lon or self.lat or self.height):
+            raise ValueError("slices need x, y, lon, lat or height")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,8 @@ class SceneOptions:
     """What is shown in colours: a 3-D variable on the `slices`, a 2-D one on the ground."""
 
     slices: Slices | None = None
-    """Where a 3-D `variable` is shown: `{ y = [40], height = [1.5] }`, in km."""
+    """Where a 3-D `variable` is shown: `{ y = [40], height = [1.5] }`, in km, on
+    the earth `{ lat = [25.5], height = [1.5] }`."""
 
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is shown."""

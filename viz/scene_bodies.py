@@ -14,6 +14,7 @@ from burstlens.viz.crop import Crop, resolve
 from burstlens.viz.destaggered import read_centred
 from burstlens.viz.diagnostic import SURFACE
 from burstlens.viz.frame import FrameReader
+from burstlens.viz.graticule import latitude, longitude
 from burstlens.viz.levels import interpolate
 from burstlens.viz.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.scene import Isosurface, SceneOptions
@@ -180,13 +181,19 @@ def _coloured(options: SceneOptions, frame: FrameReader, shown: Volume) -> Colou
     if slices is None:
         raise FrameError(f"{name} has {values.shape[0]} levels: say by slices where it is shown")
     parts, words = [], []
-    middle = points[0, points.shape[1] // 2, :, 0], points[0, :, points.shape[2] // 2, 1]
-    for direction, asked, along in (("x", slices.x, middle[0]), ("y", slices.y, middle[1])):
-        for distance in asked:
-            n = _nearest(direction, distance, along)
-            at: Any = (slice(None), slice(None), n) if direction == "x" else (slice(None), n)
+    lon, lat = _degrees(shown) or (None, None)
+    middle: Any = (0, points.shape[1] // 2), (0, slice(None), points.shape[2] // 2)
+    for direction, places, on, axis, write in (
+        ("x", slices.x, points[..., 0] if lon is None else None, 0, "x = {:g} km".format),
+        ("y", slices.y, points[..., 1] if lon is None else None, 1, "y = {:g} km".format),
+        ("lon", slices.lon, lon, 0, longitude),
+        ("lat", slices.lat, lat, 1, latitude),
+    ):
+        for place in places:
+            n = _nearest(direction, place, None if on is None else on[middle[axis]])
+            at: Any = (slice(None), n) if axis else (slice(None), slice(None), n)
             parts.append((points[at], values[at]))
-            words.append(f"{direction} = {distance:g} km")
+            words.append(write(place))
     for height in slices.height:
         level = interpolate(values, points[..., 2], height)
         if not np.isfinite(level).any():
@@ -199,14 +206,26 @@ def _coloured(options: SceneOptions, frame: FrameReader, shown: Volume) -> Colou
     return Coloured(name, about, units, tuple(parts), ", ".join(words), False)
 
 
-def _nearest(direction: str, distance: float, along: Array) -> int:
-    """The number of the point that is ``distance`` away from the crop's first."""
-    away = np.abs(along - along[0])
-    if not 0 <= distance <= away.max():
+def _degrees(volume: Volume) -> tuple[Array, Array] | None:
+    """Longitude and latitude of the points (z, y, x); None off the earth."""
+    x, y = volume.points[..., 0].astype(np.float64), volume.points[..., 1].astype(np.float64)
+    projection = volume.plane.projection
+    return None if projection is None else projection.inverse(x, y)
+
+
+def _nearest(direction: str, place: float, along: Array | None) -> int:
+    """The number of the point nearest to a place along an edge."""
+    if along is None:
+        other = "x and y" if direction in ("lon", "lat") else "lon and lat"
+        raise FrameError(f"slices: the frame has no {direction} to be cut at: take {other}")
+    if direction == "lon":
+        place = float(along[0]) + (place - float(along[0]) + 180) % 360 - 180
+    low, high = float(along.min()), float(along.max())
+    if not low <= place <= high:
         raise FrameError(
-            f"slices: {direction} = {distance:g} is outside of the crop: 0 to {away.max():.4g} km"
+            f"slices: {direction} = {place:g} is outside of the crop: {low:.5g} to {high:.5g}"
         )
-    return int(np.argmin(np.abs(away - distance)))
+    return int(np.argmin(np.abs(along - place)))
 
 
 def _ground(

@@ -256,9 +256,7 @@ def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:
         return words
     left = (heading.LEFT - _LEFT) * axes.figure.dpi / 72 / axes.bbox.width
     patches = [
-        Patch(
-            facecolor=(shade, max(asked.opacity, 0.35)), edgecolor=style.FRAME, lw=0.5, label=text
-        )
+        Patch(facecolor=(shade, max(asked.opacity, 0.6)), edgecolor=style.FRAME, lw=0.5, label=text)
         for text, shade, (asked, *_) in zip(words, shades, scene.shells, strict=True)
     ]
     axes.legend(

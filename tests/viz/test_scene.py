@@ -229,7 +229,7 @@ def test_the_same_frame_gives_the_same_bytes(supercell: Path, context: Context):
 def test_slices_hold_the_values_of_the_nearest_columns_and_of_their_height(
     supercell: Path, context: Context
 ):
-    options = SceneOptions(variable="theta", slices=Slices(x=(21,), y=(10,), height=(3,)))
+    options = SceneOptions(variable="theta", slices=Slices(x=(21,), y=(11,), height=(3,)))
     with open_frame([supercell]) as frame:
         coloured = read_scene(options, frame).coloured
         theta = frame.read("T").astype("f8") + 300
@@ -244,6 +244,23 @@ def test_slices_hold_the_values_of_the_nearest_columns_and_of_their_height(
     assert np.allclose(at_z[..., 2], 3)
     centre = (z[1:] + z[:-1])[:, 7, 9] / 2
     assert z_values[7, 9] == pytest.approx(np.interp(3, centre, theta[:, 7, 9]), abs=0.01)
+
+
+def test_slices_of_a_real_case_follow_degrees(cyclone: Path, context: Context):
+    options = SceneOptions(variable="theta", slices=Slices(lon=(-91.3,), lat=(24.6,)))
+    with open_frame([cyclone]) as frame:
+        coloured = read_scene(options, frame).coloured
+        lon, lat = frame.read("XLONG"), frame.read("XLAT")
+        theta = frame.read("theta")
+    assert coloured is not None
+    (_, along_lon), (_, along_lat) = coloured.parts
+    column = int(np.argmin(np.abs(lon[0] + 91.3)))
+    row = int(np.argmin(np.abs(lat[:, 0] - 24.6)))
+    assert np.array_equal(along_lon, theta[:, :, column])
+    assert np.array_equal(along_lat, theta[:, row])
+    assert coloured.where == "91.3°W, 24.6°N"
+    with open_frame([cyclone]) as frame, pytest.raises(FrameError, match="take lon and lat"):
+        read_scene(SceneOptions(variable="theta", slices=Slices(x=(5,))), frame)
 
 
 def test_limits_are_measured_on_what_is_shown_and_frozen_ones_are_used(
@@ -309,7 +326,8 @@ def test_terrain_is_the_floor_of_the_box(
         (SceneOptions((Isosurface("w", 1),)), "no variable 'w'"),
         (SceneOptions(variable="theta"), "say by slices where it is shown"),
         (SceneOptions(variable="PSFC", slices=Slices(x=(1,))), "it is shown on the ground"),
-        (SceneOptions(variable="theta", slices=Slices(x=(500,))), "outside of the crop: 0 to 80"),
+        (SceneOptions(variable="theta", slices=Slices(x=(500,))), "outside of the crop: 1 to 81"),
+        (SceneOptions(variable="theta", slices=Slices(lat=(5,))), "no lat to be cut at: take x"),
         (SceneOptions(variable="theta", slices=Slices(height=(90,))), "outside of the domain"),
         (SceneOptions((Isosurface("W", 1),), crop=Crop(index={"west_east": 3})), "two points"),
     ],
