@@ -118,8 +118,10 @@ def test_each_recipe_that_ships_is_whole(name, tmp_path):
     shutil.copy(Path(__file__).parents[1] / "data" / "traces" / "namelist.input", tmp_path)
     (tmp_path / "wrf.exe").write_text("#!/bin/sh\n")
     (tmp_path / "wrf.exe").chmod(0o755)
-    given = {"wrf-live": [f"inputs={tmp_path}"]}
-    recipe, _ = load(name, given.get(name, ()))
+    given = () if name.startswith("seismic") else (f"inputs={tmp_path}",)
+    if name == "command-generic":
+        given += ("program=wrf.exe", "frames=*.nc", "variable=t")
+    recipe, _ = load(name, given)
     assert recipe.title
     assert recipe.products
     assert [found for found in preflight(recipe) if found.level == "error"] == []
