@@ -44,12 +44,14 @@ def between(before: Array, after: Array) -> Array:
 
 def since_previous(block: Block) -> Array:
     """What fell since the frame before in mm; since the start of the model where there is none."""
-    from burstlens.viz.rain_totals import read_totals, totals
+    from burstlens.viz.rain_totals import rain_plane, read_totals
 
     after = block["rain"]
     if block.frame.previous is None:
         return after
-    before = read_totals(block.frame.previous).on(totals(block.frame))
+    sizes = block.frame.dimensions
+    shape = sizes["south_north"], sizes["west_east"]
+    before = read_totals(block.frame.previous).on(rain_plane(block.frame), shape)
     return between(before[block.part["south_north"], block.part["west_east"]], after)
 
 

@@ -13,64 +13,86 @@ from burstlens import valid_time
 from burstlens.errors import FrameError
 from burstlens.viz import times
 from burstlens.viz.frame import FrameReader
+from burstlens.viz.grid import Plane, map_plane, separated
 from burstlens.viz.product import Context
 from burstlens.viz.state import read_arrays, write_arrays
 
 Array = NDArray[Any]
 KIND = "rain 1"
-_STARTS = ("I_PARENT_START", "J_PARENT_START")
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Precipitation of the whole domain in mm (y, x) up to ``time``, a valid-time key.
 
-    ``corner`` is that of a nest in its parent, in the nest's own cells along x and y.
+    ``corner`` is the first cell's longitude and latitude in degrees, or x and y off the earth, NaN
+    where the grid has no straight rows and columns.
     """
 
     time: str
     rain: Array
-    corner: tuple[int, int]
+    corner: tuple[float, float]
 
     def write(self, path: Path) -> None:
         """Write it as a state file. StagingError when that cannot be done."""
         arrays = {"time": np.array(self.time), "rain": self.rain.astype(np.float32)}
         write_arrays(path, KIND, arrays | {"corner": np.array(self.corner)})
 
-    def on(self, other: Totals) -> Array:
-        """The rain at the points of another domain, NaN where this one does not reach.
+    def on(self, plane: Plane, shape: tuple[int, ...]) -> Array:
+        """The rain at the points of a later frame's plane, NaN where these totals do not reach.
 
-        A nest that moves goes by whole cells of its parent. FrameError for another size.
+        A domain that moves goes by whole cells. FrameError for another size.
         """
-        if self.rain.shape != other.rain.shape:
+        if self.rain.shape != shape:
             raise FrameError(
-                f"the state is of {self.rain.shape} points (y, x), the frame of {other.rain.shape}"
+                f"the state is of {self.rain.shape} points (y, x), the frame of {shape}"
             )
-        shift = [after - before for before, after in zip(self.corner, other.corner, strict=True)]
         moved = np.full_like(self.rain, np.nan)
-        parts = [
-            (slice(max(-by, 0), size - max(by, 0)), slice(max(by, 0), size - max(-by, 0)))
-            for by, size in zip(shift[::-1], self.rain.shape, strict=True)
-        ]
-        if all(abs(by) < size for by, size in zip(shift[::-1], self.rain.shape, strict=True)):
-            moved[parts[0][0], parts[1][0]] = self.rain[parts[0][1], parts[1][1]]
+        into, taken = zip(*map(_overlap, self._moved(plane), shape), strict=True)
+        moved[into] = self.rain[taken]
         return moved
+
+    def _moved(self, plane: Plane) -> tuple[int, int]:
+        """By how many cells the domain has moved since, along y and x."""
+        x, y = self.corner
+        if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2 or not np.isfinite(x + y):
+            return 0, 0
+        if plane.projection is not None:
+            x, y = (float(v) for v in plane.projection.forward(x, y))
+        steps = [(points[0] - at) / (points[1] - points[0]) for points, at in
+                 ((plane.y, y), (plane.x, x))]  # fmt: skip
+        return round(float(steps[0])), round(float(steps[1]))
+
+
+def _overlap(by: int, size: int) -> tuple[slice, slice]:
+    """Where what both have lies in the later domain and in the earlier one; empty if nowhere."""
+    by = max(-size, min(by, size))
+    return slice(max(-by, 0), size - max(by, 0)), slice(max(by, 0), size - max(-by, 0))
+
+
+def rain_plane(frame: FrameReader) -> Plane:
+    """The plane of the frame's rain, with 1-D coordinates where it has straight rows."""
+    return separated(map_plane(frame, "RAINNC", {}))
 
 
 def totals(frame: FrameReader) -> Totals:
     """What has fallen up to the frame. FrameError when it has no rain."""
-    attributes = frame.attributes
-    ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
-    i, j = (ratio * (int(attributes.get(name, 1)) - 1) for name in _STARTS)
-    return Totals(frame.time, frame.read("rain"), (i, j))
+    rain, plane = frame.read("rain"), rain_plane(frame)
+    corner = (np.nan, np.nan)
+    if plane.x.ndim == 1:
+        corner = float(plane.x[0]), float(plane.y[0])
+        if plane.projection is not None:
+            lon, lat = plane.projection.inverse(*corner)
+            corner = float(lon), float(lat)
+    return Totals(frame.time, rain, corner)
 
 
 def read_totals(path: Path) -> Totals:
     """What :meth:`Totals.write` wrote. FrameError when it is damaged or of another kind."""
     arrays = read_arrays(path, KIND)
     try:
-        i, j = (int(v) for v in arrays["corner"])
-        return Totals(str(arrays["time"]), arrays["rain"], (i, j))
+        x, y = (float(v) for v in arrays["corner"])
+        return Totals(str(arrays["time"]), arrays["rain"], (x, y))
     except (KeyError, ValueError, TypeError) as error:
         raise FrameError(f"the state {path.name} lacks {error}") from error
 

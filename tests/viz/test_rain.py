@@ -15,12 +15,13 @@ from pydantic import TypeAdapter, ValidationError
 from burstlens.errors import FrameError
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.grid import Plane
 from burstlens.viz.layers import Contours
 from burstlens.viz.map import FirstFrames, MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.rain import between
-from burstlens.viz.rain_totals import Totals, read_totals
+from burstlens.viz.rain_totals import Totals, read_totals, totals
 from burstlens.viz.vtk import VtkOptions
 from burstlens.workflows.guards.guard import Guard
 
@@ -184,24 +185,45 @@ def test_a_volume_may_hold_the_rain_of_an_interval(rainy: Any, chain: Any, tmp_p
     assert (read_totals(tmp_path / "b").rain == 16).all()
 
 
-def test_a_nest_that_moved_is_compared_where_both_lie():
+def test_a_domain_that_moves_is_compared_where_both_lie():
     rain = np.arange(30.0).reshape(5, 6)
-    before = Totals("20050828T000000", rain, (9, 12))
-    moved = before.on(Totals("20050828T030000", rain, (12, 11)))
+    x, y = np.arange(6) * 4000.0, np.arange(5) * 4000.0
+    before = Totals("20050828T000000", rain, (0.0, 0.0))
+    # Three cells eastwards, one to the south: its point (1, 0) is what was (0, 3).
+    moved = before.on(Plane(x + 12000, y - 4000, "m"), (5, 6))
     assert np.isnan(moved[0]).all()
     assert np.isnan(moved[:, 3:]).all()
-    # Three cells eastwards, one to the south: its point (1, 0) is what was (0, 3).
     assert np.array_equal(moved[1:, :3], rain[:4, 3:])
-    far = before.on(Totals("20050828T030000", rain, (99, 12)))
-    assert np.isnan(far).all()
-    assert np.array_equal(before.on(before), rain)
+    assert np.isnan(before.on(Plane(x + 4e6, y, "m"), (5, 6))).all()
+    assert np.array_equal(before.on(Plane(x, y, "m"), (5, 6)), rain)
+
+
+def test_katrinas_domain_moves_with_her_and_her_rain_stays_where_it_fell(
+    katrina: Path, chain: Any, tmp_path: Path
+):
+    with netCDF4.Dataset(os.fspath(katrina)) as data:
+        lat, lon = (np.asarray(data[name][:2]) for name in ("XLAT", "XLONG"))
+        rain = np.asarray(data["RAINNC"][:2])
+    state = tmp_path / "state"
+    with open_frame([katrina], 0, time="20050828T120000") as frame:
+        totals(frame).write(state)
+    with open_frame([katrina], 1, time="20050828T150000", previous=state) as frame:
+        fell = frame.read("rain_interval")
+        assert frame.variable("rain_interval").long_name == "precipitation of the last 3 h"
+    # Of each point now the nearest one then, by its degrees.
+    off = np.hypot(lat[1][..., None] - lat[0].ravel(), lon[1][..., None] - lon[0].ravel())
+    there = off.min(axis=-1) < 0.02
+    assert 0.3 < there.mean() < 1
+    before = rain[0].ravel()[off.argmin(axis=-1)]
+    assert np.array_equal(np.isfinite(fell), there)
+    assert np.allclose(fell[there], np.maximum(rain[1] - before, 0)[there], atol=1e-3)
 
 
 def test_a_state_of_another_size_or_kind_is_refused(
     rainy: Any, chain: Any, tmp_path: Path, cyclone: Path
 ):
     state = tmp_path / "state"
-    Totals("20050828T000000", np.zeros((3, 4)), (0, 0)).write(state)
+    Totals("20050828T000000", np.zeros((3, 4)), (0.0, 0.0)).write(state)
     told = r"the state is of \(3, 4\) points"
     for broken in (None, b"", b"PK nothing", state.read_bytes()[:200]):
         if broken is not None:
@@ -213,7 +235,7 @@ def test_a_state_of_another_size_or_kind_is_refused(
 
 
 def test_a_state_of_a_later_frame_is_refused(rainy: Any, chain: Any, tmp_path: Path):
-    Totals("20050829T000000", np.zeros((48, 48)), (0, 0)).write(tmp_path / "late")
+    Totals("20050829T000000", np.zeros((48, 48)), (0.0, 0.0)).write(tmp_path / "late")
     with pytest.raises(FrameError, match="time since the frame before is not known"):
         chain(MapOptions("rain_rate"), rainy(3, 1.0), 3, tmp_path / "late", tmp_path / "next")
 
