@@ -164,6 +164,10 @@ class PeakKind:
         """The CSV files of places."""
         return tuple(name for name in (options.cities, options.stations) if isinstance(name, str))
 
+    def follows(self, options: PeakOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
     def wants_limits(self, options: PeakOptions) -> int:
         """None: the first frames of a peak say nothing of the last."""
         return 0

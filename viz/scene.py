@@ -197,6 +197,10 @@ class SceneKind:
         """Nothing."""
         return ()
 
+    def follows(self, options: SceneOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
     def wants_limits(self, options: SceneOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
         free = options.variable is not None and isinstance(options.limits, FirstFrames)

@@ -86,6 +86,11 @@ def test_a_named_guard_is_set_by_its_dotted_path_and_merged_by_an_extending_reci
         ('variable = "W"\nmax_rate = -1', "guard.0.max_rate", "greater than 0"),
         ('variable = "W"\ncount = 3', "guard.0", "count needs log"),
         ('log = "x"\nlevel = 3', "guard.0", "level and crop need variable or expression"),
+        (
+            'variable = "W"\ncrop = { follow = "track:storm", half_width = 3 }',
+            "guard.0",
+            "a guard looks before anything is made of a frame, so it follows no track",
+        ),
         ('log = "x"\nmax = 3.0', "guard.0", "max needs variable"),
         ('log = "(a"', "guard.0", "is no regular expression"),
         ('log = ""', "guard.0", "1 to 500 characters"),

@@ -21,8 +21,10 @@ from burstlens.viz.crop import Crop, resolve
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.map import MapOptions
 from burstlens.viz.netcdf import NetcdfOptions
+from burstlens.viz.peak import PeakOptions
 from burstlens.viz.product import Context, Made, product_kind, wants
 from burstlens.viz.projection import Projection
+from burstlens.viz.scene import Isosurface, SceneOptions
 from burstlens.viz.track import Point, Track, read_track
 from burstlens.viz.vtk import VtkOptions
 
@@ -186,6 +188,8 @@ def test_what_a_product_follows_is_told_to_the_graph():
         ("map", MapOptions("T2"), ()),
         ("vtk", VtkOptions(("T",), crop=around), ("a",)),
         ("netcdf", NetcdfOptions(("T",), crop=Crop(follow="min:T2", half_width=1)), ()),
+        ("peak", PeakOptions(crop=around), ("a",)),
+        ("scene", SceneOptions(isosurfaces=(Isosurface("T", 1.0),), crop=around), ("a",)),
     ]
     for kind, options, follows in cases:
         assert wants(product_kind(kind), options).follows == follows
