@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.viz.crop import Crop
-from burstlens.viz.level import check_levels
+from burstlens.viz.formula import check_names
+from burstlens.viz.interval import of_interval
 from burstlens.viz.map import FirstFrames
 from burstlens.viz.product import Context, Made
 
@@ -40,7 +41,7 @@ class Isosurface:
     """From 0, not to be seen, to 1, not to be seen through."""
 
     def __post_init__(self) -> None:
-        check_levels((self.variable,))
+        check_names((self.variable,))
         if not math.isfinite(self.value):
             raise ValueError("isosurfaces: value must be a finite number")
         if not 0 < self.opacity <= 1:
@@ -160,7 +161,7 @@ class SceneOptions:
         if self.slices is not None and self.variable is None:
             raise ValueError("slices need a variable")
         if self.variable is not None:
-            check_levels((self.variable,))
+            check_names((self.variable,))
         if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
             raise ValueError("limits: the first number must be below the second")
         if self.log and self.centred:
@@ -201,6 +202,15 @@ class SceneKind:
         """The track that the crop follows."""
         return options.crop.tracks
 
+    def follows(self, options: SceneOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
+    def chained(self, options: SceneOptions) -> bool:
+        """Whether a variable is of the time since the frame before."""
+        names = [asked.variable for asked in options.isosurfaces]
+        return of_interval((*names, options.variable or "", options.crop.follow or ""))
+
     def wants_limits(self, options: SceneOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
         free = options.variable is not None and isinstance(options.limits, FirstFrames)
@@ -219,9 +229,13 @@ class SceneKind:
     def make(self, options: SceneOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
         domain, and when it cannot be rendered on this machine."""
+        from burstlens.viz.rain_totals import keep_totals
         from burstlens.viz.scene_bodies import read_scene
         from burstlens.viz.scene_figure import draw
         from burstlens.viz.times import lead
 
-        drawn = draw(read_scene(options, frame), options, out, context, lead(frame, context))
+        scene = read_scene(options, frame)
+        if self.chained(options):
+            keep_totals(frame, context)
+        drawn = draw(scene, options, out, context, lead(frame, context))
         return Made("png", drawn)
