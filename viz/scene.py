@@ -202,10 +202,6 @@ class SceneKind:
         """The track that the crop follows."""
         return options.crop.tracks
 
-    def follows(self, options: SceneOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
-        return options.crop.tracks
-
     def chained(self, options: SceneOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
         names = [asked.variable for asked in options.isosurfaces]
