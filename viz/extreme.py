@@ -37,25 +37,17 @@ def smoothed(values: Array, sigma: tuple[float, float]) -> Array:
     the mirror image it would be drawn to the edge.
     """
     missing = ~np.isfinite(values)
-    summed = np.asarray(values, np.float64)
-    weight = np.where(missing, 0.0, 1.0)
-    summed = np.where(missing, np.nan, summed)
-    for axis, width in enumerate(sigma):
-        reach = min(reach_points(width), values.shape[axis] - 1)
-        if reach < 1:
-            continue
+    field = np.where(missing, np.nan, values).astype(np.float64)
+    reaches = [min(reach_points(w), size - 1) for w, size in zip(sigma, field.shape, strict=True)]
+    for axis, reach in enumerate(reaches):
         pad = [(reach, reach) if n == axis else (0, 0) for n in (0, 1)]
-        summed = np.pad(summed, pad, mode="reflect", reflect_type="odd")
-        weight = np.pad(weight, pad, mode="reflect")
-    lost = np.isnan(summed)
-    summed, weight = np.where(lost, 0.0, summed), np.where(lost, 0.0, weight)
-    for axis, width in enumerate(sigma):
-        reach = min(reach_points(width), values.shape[axis] - 1)
-        if reach >= 1:
-            taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
-            summed, weight = (_along(array, taps, axis) for array in (summed, weight))
+        field = np.pad(field, pad, mode="reflect", reflect_type="odd") if reach > 0 else field
+    if not missing.any():
+        return _blurred(field, sigma, reaches)
+    there = np.isfinite(field)
+    weight = _blurred(there.astype(np.float64), sigma, reaches)
     weight[missing] = np.nan
-    return np.asarray(summed / weight)
+    return _blurred(np.where(there, field, 0.0), sigma, reaches) / weight
 
 
 def nearest_minimum(field: Array, away: Array | None, reach: float) -> Extreme | None:
@@ -97,13 +89,15 @@ def _refined(field: Array, row: int, column: int) -> Extreme:
     return Extreme(row + shifts[0], column + shifts[1], (row, column), at_edge)
 
 
-def _along(values: Array, taps: Array, axis: int) -> Array:
-    """The convolution where the taps lie wholly within the array."""
-    size = values.shape[axis] - len(taps) + 1
-    parts = [
-        values[n : n + size] if axis == 0 else values[:, n : n + size] for n in range(len(taps))
-    ]
-    total = np.zeros_like(parts[0])
-    for tap, part in zip(taps, parts, strict=True):
-        total += tap * part
-    return total
+def _blurred(field: Array, sigma: tuple[float, float], reaches: list[int]) -> Array:
+    """Convolved with the Gaussian along each axis, where its taps lie wholly within the array."""
+    for axis, (width, reach) in enumerate(zip(sigma, reaches, strict=True)):
+        if reach < 1:
+            continue
+        taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
+        size = field.shape[axis] - 2 * reach
+        total = np.zeros([size if n == axis else field.shape[n] for n in (0, 1)])
+        for n, tap in enumerate(taps / taps.sum()):
+            total += tap * (field[n : n + size] if axis == 0 else field[:, n : n + size])
+        field = total
+    return field
