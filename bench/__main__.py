@@ -27,6 +27,8 @@ PARTS = (
     "maps",
     "guards",
     "diagnostics",
+    "storms",
+    "ground",
 )
 
 
