@@ -27,6 +27,7 @@ PARTS = (
     "maps",
     "guards",
     "diagnostics",
+    "volumes",
     "storms",
     "ground",
 )
