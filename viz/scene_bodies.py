@@ -18,6 +18,7 @@ from burstlens.viz.graticule import latitude, longitude
 from burstlens.viz.levels import interpolate
 from burstlens.viz.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.scene import Isosurface, SceneOptions
+from burstlens.viz.units import convert
 from burstlens.viz.volume import Volume, read_volume
 
 Array = NDArray[Any]
@@ -90,45 +91,34 @@ def read_scene(options: SceneOptions, frame: FrameReader) -> Scene:
     Raises FrameError when a variable is missing, all NaN, 2-D where a 3-D one is needed, or when a
     slice lies outside of the domain.
     """
-    volumes = [
-        read_volume(
-            frame, (asked.variable,), options.crop, simplest=False,
-            units={asked.variable: asked.units} if asked.units else {},
-        )
-        for asked in options.isosurfaces
-    ]  # fmt: skip
+    names = tuple(dict.fromkeys(asked.variable for asked in options.isosurfaces))
+    deep = None
+    if names:
+        deep = read_volume(frame, names, options.crop, simplest=False)
     units = {options.variable: options.units} if options.variable and options.units else {}
     shown = None
     if options.variable is not None:
         shown = read_volume(frame, (options.variable,), options.crop, simplest=False, units=units)
-    first = volumes[0] if volumes else shown
+    first = deep or shown
     assert first is not None
-    shells = []
-    for asked, volume in zip(options.isosurfaces, volumes, strict=True):
-        points, values = _placed(volume), volume.arrays[asked.variable]
-        if values.shape[0] < 2:
-            raise FrameError(f"isosurfaces: {asked.variable} has no levels, so no surface in 3-D")
-        about = frame.variable(asked.variable).long_name
-        shells.append((asked, points, values, volume.units[asked.variable], about))
-    deep = next((points for _, points, _, _, _ in shells), None)
+    placed = _placed(first)
+    shells = [_shell(asked, frame, deep, placed) for asked in options.isosurfaces if deep]
     coloured = None
     if options.variable is not None and shown is not None:
         coloured = _coloured(options, frame, shown)
-        if deep is None and not coloured.on_ground:
-            deep = _placed(shown)
-    flat = _placed(first)
-    named = options.isosurfaces[0].variable if options.isosurfaces else str(options.variable)
-    ground, water = _ground(frame, options.crop, named, flat)
+    flat = deep is None and coloured is not None and coloured.on_ground
+    named = names[0] if names else str(options.variable)
+    ground, water = _ground(frame, options.crop, named, placed)
     if coloured is not None and coloured.on_ground:
         on = [(np.concatenate([p[..., :2], ground[..., 2:]], axis=-1), v)
               for p, v in coloured.parts]  # fmt: skip
         coloured = Coloured(
             coloured.name, coloured.long_name, coloured.units, tuple(on), coloured.where, True
         )
-    every = (deep if deep is not None else ground[None]).reshape(-1, 3)
+    every = (ground if flat else placed).reshape(-1, 3)
     low, high = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
     low[2] = min(low[2], float(ground[..., 2].min()))
-    if deep is None:
+    if flat:
         high[2] = max(high[2], low[2] + _FLAT * float((high - low)[:2].max()))
     else:
         high[2] = max(_ceiling(frame, options.crop, named) or high[2], ground[..., 2].max())
@@ -138,6 +128,18 @@ def read_scene(options: SceneOptions, frame: FrameReader) -> Scene:
         _scale(first.plane), _scale(first.plane) != 1.0 or first.plane.units == "km",
         first.height_units in (*_KM, ""),
     )  # fmt: skip
+
+
+def _shell(
+    asked: Isosurface, frame: FrameReader, volume: Volume, placed: Array
+) -> tuple[Isosurface, Array, Array, str, str]:
+    name, units = asked.variable, volume.units[asked.variable]
+    values = volume.arrays[name]
+    if values.shape[0] < 2:
+        raise FrameError(f"isosurfaces: {name} has no levels, so no surface in 3-D")
+    shown = asked.units or units
+    about = frame.variable(name).long_name
+    return asked, placed, convert(values, units, shown), shown, about
 
 
 def _corner(values: Array) -> tuple[float, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,14 @@ def draw(
     shades = _shades(options)
     bodies += [*_surroundings(scene, options, view, tall), *_shells(scene, shades)]
     width, height = round(axes.bbox.width), round(axes.bbox.height)
-    stage = Stage(width, height, view, tuple(_raised(body, tall) for body in bodies))
+    # Isosurfaces share their points, which travel to the renderer once.
+    raised: dict[int, Array] = {}
+    factor = np.array([1, 1, tall])
+    for body in bodies:
+        raised.setdefault(id(body.points), (body.points * factor).astype(np.float32))
+    stage = Stage(
+        width, height, view, tuple(replace(body, points=raised[id(body.points)]) for body in bodies)
+    )
     axes.imshow(renderer().render(stage), extent=(0, 1, 0, 1), aspect="auto", interpolation="none")
     label_box(axes, scene, view, tall)
     words = _legend(axes, scene, shades)
@@ -178,9 +186,11 @@ def _surroundings(scene: Scene, options: SceneOptions, view: View, tall: float) 
         shade[:] = np.array([*to_rgb(_LAND), 1]) * 255
         height = scene.ground[..., 2]
         if np.ptp(height) > _RELIEF_KM:
-            # From grey-green to bright: the light shows the form, the shade how high it is.
-            span = 0.35 + 0.55 * (height - height.min()) / np.ptp(height)
-            shade[:] = style.colormap("cmcrameri.bamako")(span, bytes=True)
+            # From green to pale: the light shows the form, the shade how high it is. Pale as a
+            # whole, so that what stands on it is seen first.
+            span = 0.35 + 0.6 * (height - height.min()) / np.ptp(height)
+            relief = style.colormap("cmcrameri.bamako")(span, bytes=True)
+            shade[..., :3] = 0.5 * relief[..., :3] + 127
         if scene.water is not None:
             shade[scene.water] = np.array([*to_rgb(_WATER), 1]) * 255
         bodies.append(Sheet(scene.ground, shade, lit=np.ptp(height) > _RELIEF_KM))
@@ -233,17 +243,6 @@ def _edges(scene: Scene, view: View) -> Array:
                 continue
             path += [corners[a], corners[b], np.full(3, np.nan)]
     return np.array(path)
-
-
-def _raised(body: Body, tall: float) -> Body:
-    """The body with its heights exaggerated, as points of float32 relative to nothing."""
-    factor = np.array([1, 1, tall])
-    points = (body.points * factor).astype(np.float32)
-    if isinstance(body, Shell):
-        return Shell(points, body.values, body.value, body.colour, body.opacity)
-    if isinstance(body, Sheet):
-        return Sheet(points, body.colours, body.lit)
-    return Lines(points, body.colour, body.width)
 
 
 def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:

@@ -31,8 +31,8 @@ _VERSION = (2, 7)
 _ROOT = "VTKHDF"
 _KIND = b"StructuredGrid"
 _LEVEL = 1
-_BLOCK = 1 << 20
-"""Bytes by which a file in memory grows."""
+_REST = 1 << 16
+"""Bytes of a file beside its arrays, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ def write_vtkhdf(
     if compress:
         options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
     layout = {}
-    with whole_file(out), _hdf5(out) as file:
+    size = sum(values.nbytes for values in named.values()) + _REST
+    with whole_file(out), _hdf5(out, size) as file:
         root = _root(file, mesh.shape)
         for path, values in named.items():
             stored = root.create_dataset(path, data=native(values), **options)
@@ -94,7 +95,7 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
     ]
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        with _hdf5(part) as file:
+        with _hdf5(part, _REST) as file:
             points = layout["Points"][1]
             root = _root(file, (points[0], points[1], points[2]))
             for path, (kind, shape) in layout.items():
@@ -112,10 +113,12 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
 
 
 @contextmanager
-def _hdf5(path: Path) -> Iterator[h5py.File]:
-    """A new file, made in memory and written at the end: on a full disk HDF5 can neither write a
-    file nor close it, and the worker would keep it open for ever. Raises OSError."""
-    with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=_BLOCK) as file:
+def _hdf5(path: Path, size: int) -> Iterator[h5py.File]:
+    """A new file of about ``size`` bytes, made in memory and written at the end. Raises OSError.
+
+    On a full disk HDF5 can neither write a file nor close it: the worker would keep it for ever.
+    """
+    with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=size) as file:
         yield file
         file.flush()
         image = file.id.get_file_image()
