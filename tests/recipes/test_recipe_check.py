@@ -219,7 +219,7 @@ def test_products_that_follow_a_chain_pass(recipe):
 def test_first_frames_freeze_no_colours_of_what_is_of_the_time_since_the_frame_before(faults):
     product = '[[product]]\nname = "rate"\nkind = "map"\nvariable = "rain_rate"\n'
     text = faults(f"{GOOD}{product}log = true\n")
-    assert "product.rate.limits: goes from frame to frame, so its limits cannot be those" in text
+    assert "goes from frame to frame, so its limits cannot be those of the first frames" in text
 
 
 def test_a_faulty_expression_is_told_with_the_recipe(faults):
