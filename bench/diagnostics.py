@@ -28,7 +28,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     figures = []
     for lifted, words in ((0, "surface-based"), (1, "most unstable")):
         cape_cin(*(values[:, :2, :2].copy() for values in state), lifted)
-        times = _cpu_s(lambda lifted=lifted: cape_cin(*state, lifted), repeats)
+        times = cpu_s(lambda lifted=lifted: cape_cin(*state, lifted), repeats)
         name = f"{words} CAPE and CIN, {side} x {side} columns of 40 levels"
         figures.append(
             Figure(name, median(times), "s", None if quick else CAPE_S, note=spread(times, " s"))
@@ -47,7 +47,7 @@ def _slp(path: Path, side: int, repeats: int) -> list[Figure]:
                 frame.read(name)
 
         read()
-        times = _cpu_s(read, repeats)
+        times = cpu_s(read, repeats)
         figures.append(
             Figure(
                 f"{words}, {side} x {side} x 40, read from memory and computed",
@@ -76,7 +76,7 @@ def _tiled(values: Any, side: int) -> Any:
     return np.ascontiguousarray(np.tile(values, (1, count, count))[:, :side, :side])
 
 
-def _cpu_s(action: Callable[[], Any], repeats: int) -> list[float]:
+def cpu_s(action: Callable[[], Any], repeats: int) -> list[float]:
     times = []
     for _ in range(repeats):
         begin = time.process_time()

@@ -7,7 +7,6 @@ the kernel counts them for it (rchar of /proc/self/io), each from a fresh open.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.diagnostics import cpu_s
 from bench.maps import SIDE, SPACING_M, write_overview
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
@@ -47,7 +47,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     figures = []
     for n, words in ((0, "in the whole first frame"), (1, "where it should be")):
         follow(n)
-        times = _cpu_s(lambda n=n: follow(n), repeats)
+        times = cpu_s(lambda n=n: follow(n), repeats)
         figures.append(
             Figure(
                 f"storm looked for {words}, of {SIDE} x {SIDE} points",
@@ -103,15 +103,6 @@ def _deflated(data: Any, name: str, dimensions: tuple[str, ...], units: str) -> 
     )
     variable.units = units
     return variable
-
-
-def _cpu_s(action: Callable[[], None], repeats: int) -> list[float]:
-    times = []
-    for _ in range(repeats):
-        begin = time.process_time()
-        action()
-        times.append(time.process_time() - begin)
-    return times
 
 
 def _bytes_read(path: Path, state: Path, action: Callable[[FrameReader], object]) -> int:
