@@ -152,8 +152,8 @@ class Chart:
     def curve(self, pressure: Array, kelvin: Array, colour: str, label: str, **looks: Any) -> None:
         """A profile of the column."""
         points = self.place(pressure / 100, kelvin - air.ZERO_C)
-        looks = {"lw": 2.0, "zorder": 4, "path_effects": _HALO} | looks
-        self.axes.plot(points[:, 0], points[:, 1], color=colour, label=label, **looks)
+        drawn: dict[str, Any] = {"lw": 2.0, "zorder": 4, "path_effects": _HALO} | looks
+        self.axes.plot(points[:, 0], points[:, 1], color=colour, label=label, **drawn)
 
     def parcel(self, column: Column) -> None:
         """The parcel's path, its surplus of warmth shaded, and its level of condensation."""
