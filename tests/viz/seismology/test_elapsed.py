@@ -55,25 +55,26 @@ def test_the_time_of_a_peak_on_a_calendar_is_true_to_the_second(
         assert (data["time_of_peak"][:] == 14.0).all()
 
 
-def test_traces_of_a_calendar_begin_at_their_true_time(
-    surface: Callable[..., Path], context: Context, tmp_path: Path
+@pytest.mark.parametrize(
+    ("time", "start", "began"),
+    [
+        ("20260131T120005", "20260131T120000", "2026-01-31T12:00:05"),
+        # Idealized runs: the year 1 is none that MiniSEED has.
+        ("00010101T000005", "00010101T000000", "1970-01-01T00:00:05"),
+    ],
+)
+def test_traces_begin_at_their_true_time_where_their_calendar_has_one(
+    surface: Callable[..., Path],
+    context: Context,
+    tmp_path: Path,
+    time: str,
+    start: str,
+    began: str,
 ):
     path = surface(5.0, {"vx": np.ones((4, 5))})
     options = SeismogramOptions(("vx",), (Place("A", x=500.0, y=500.0),), format="mseed")
-    here = replace(context, time="20260131T120005", start="20260131T120000")
-    with open_frame([path], time=here.time) as frame:
+    with open_frame([path], time=time) as frame:
+        here = replace(context, time=time, start=start)
         SeismogramKind().make(options, frame, tmp_path / "out.mseed", here)
     (trace,) = obspy.read(str(tmp_path / "out.mseed"))
-    assert trace.stats.starttime == obspy.UTCDateTime("2026-01-31T12:00:05")
-
-
-def test_a_run_of_the_year_one_counts_from_the_reference_time(
-    surface: Callable[..., Path], context: Context, tmp_path: Path
-):
-    path = surface(5.0, {"vx": np.ones((4, 5))})
-    options = SeismogramOptions(("vx",), (Place("A", x=500.0, y=500.0),), format="mseed")
-    here = replace(context, time="00010101T000005", start="00010101T000000")
-    with open_frame([path], time=here.time) as frame:
-        SeismogramKind().make(options, frame, tmp_path / "out.mseed", here)
-    (trace,) = obspy.read(str(tmp_path / "out.mseed"))
-    assert trace.stats.starttime == obspy.UTCDateTime("1970-01-01T00:00:05")
+    assert trace.stats.starttime == obspy.UTCDateTime(began)
