@@ -18,6 +18,7 @@ from burstlens.viz.coast.lines import KINDS, Kind
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.colours import colours
 from burstlens.viz.field import Field
+from burstlens.viz.formula import bare
 from burstlens.viz.heading import LEFT
 from burstlens.viz.layering import Layers, drawn
 from burstlens.viz.map import MapOptions
@@ -90,7 +91,8 @@ def draw(
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
         pixels = paper.print(painted, words, (below, above), over)
-        write_png(pixels, out, _metadata(field, context), options.dpi)
+        told = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
+        write_png(pixels, out, told, options.dpi)
     box = paper.axes.bbox
     return {
         "limits": list(limits),
@@ -177,7 +179,7 @@ def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
 def _caption(field: Field, nests: Sequence[Nested]) -> str:
     low, high = field.extent()
     unit = printed(field.units)
-    caption = f"{field.name}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {unit}".rstrip()
+    caption = f"{bare(field.name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {unit}".rstrip()
     for nest in nests:
         if nest.shown is not None:
             low, high = nest.shown.extent()
@@ -186,14 +188,3 @@ def _caption(field: Field, nests: Sequence[Nested]) -> str:
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"
     return caption
-
-
-def _metadata(field: Field, context: Context) -> dict[str, str]:
-    """PNG text chunks (PNG specification, 11.3.4); no creation time, so that bytes repeat."""
-    return {
-        "Software": heading.software(context),
-        "Title": f"{field.name} {field.level}".rstrip(),
-        "Description": field.long_name,
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }

@@ -92,3 +92,11 @@ def maker(context: Context) -> str:
 def software(context: Context) -> str:
     """The program and its version."""
     return f"Burstlens {context.version}".rstrip()
+
+
+def texts(title: str, context: Context, description: str = "") -> dict[str, str]:
+    """What a PNG tells of itself (PNG specification, 11.3.4); no creation time, so that bytes
+    repeat."""
+    told = {"Software": software(context), "Title": title, "Description": description}
+    source = f"run {context.run}, attempt {context.attempt}, stream {context.stream}, time "
+    return {key: text for key, text in told.items() if text} | {"Source": source + context.time}

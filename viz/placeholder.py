@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from burstlens import valid_time
-from burstlens.viz import style
+from burstlens.viz import heading, style
 from burstlens.viz.figure import picture_size
 from burstlens.viz.map import MapOptions
 from burstlens.viz.png import write_png
@@ -48,12 +48,6 @@ def draw_placeholder(options: Any, out: Path, context: Context, reason: str) -> 
         )  # fmt: skip
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())
-    metadata = {
-        "Software": f"Burstlens {context.version}".rstrip(),
-        "Title": f"placeholder for {context.product}",
-        "Description": reason,
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }
-    write_png(pixels, out, metadata, dpi)
+    told = heading.texts(f"placeholder for {context.product}", context, reason)
+    write_png(pixels, out, told, dpi)
     return Made("png", {"placeholder": True, "reason": reason, "size": [width, height]})

@@ -90,14 +90,8 @@ def draw(
         times.stamp(context.time), lead, _caption(scene, tall)
     )
     canvas.draw()
-    metadata = {
-        "Software": heading.software(context),
-        "Title": title,
-        "Description": "; ".join(words) or "scene",
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }
-    write_png(np.asarray(canvas.buffer_rgba()), out, metadata, options.dpi)
+    told = heading.texts(title, context, "; ".join(words) or "scene")
+    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
     camera = {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom}
     facts: dict[str, Any] = {
         "size": [options.width_px, options.height_px],

@@ -20,6 +20,7 @@ from burstlens.viz.colour_bar import STEPS, ColourBar, minus, plain_frame
 from burstlens.viz.colours import colours
 from burstlens.viz.cross_section import Sections, Slice, Vertical
 from burstlens.viz.field import Field
+from burstlens.viz.formula import bare
 from burstlens.viz.graticule import latitude, longitude
 from burstlens.viz.isolines import draw_isolines
 from burstlens.viz.layers import Contours
@@ -92,7 +93,8 @@ def draw(
     words = heading.Heading(figure, title, below, heading.maker(context))
     words.write(times.stamp(context.time), lead, _caption(field))
     canvas.draw()
-    write_png(np.asarray(canvas.buffer_rgba()), out, _metadata(field, context), options.dpi)
+    told = heading.texts(f"{field.name}, vertical section", context, field.long_name)
+    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
     low, high = field.extent()
     bottom, top = (float(v) for v in axes.get_ylim())
     box = axes.bbox
@@ -303,16 +305,5 @@ def _ends(sections: Sections) -> list[list[float]] | None:
 def _caption(field: Slice) -> str:
     low, high = field.extent()
     return (
-        f"{field.name}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(field.units)}"
+        f"{bare(field.name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(field.units)}"
     ).rstrip()
-
-
-def _metadata(field: Slice, context: Context) -> dict[str, str]:
-    """PNG text chunks; no creation time, so that bytes repeat."""
-    return {
-        "Software": heading.software(context),
-        "Title": f"{field.name}, vertical section",
-        "Description": field.long_name,
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }

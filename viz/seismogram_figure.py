@@ -104,13 +104,7 @@ def finish(
     canvas: Any = figure.canvas
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())
-    told = {
-        "Software": heading.software(context),
-        "Title": title,
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }
-    write_png(pixels, out, told, figure.dpi)
+    write_png(pixels, out, heading.texts(title, context), figure.dpi)
     return {"size": [pixels.shape[1], pixels.shape[0]]}
 
 

@@ -60,13 +60,9 @@ def draw(
     lowest = f"lowest level: {column.pressure[0] / 100:.1f} hPa"
     words.write(times.stamp(context.time), lead, lowest)
     canvas.draw()
-    metadata = {
-        "Software": heading.software(context),
-        "Title": "sounding",
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }
-    write_png(np.asarray(canvas.buffer_rgba()), out, metadata, options.dpi)
+    write_png(
+        np.asarray(canvas.buffer_rgba()), out, heading.texts("sounding", context), options.dpi
+    )
     return {
         "size": [options.width_px, options.height_px],
         "parcel": options.parcel,

@@ -93,7 +93,9 @@ def draw_track_map(
         below = draw_panels(
             track, colours, what, width=width, dpi=options.dpi, maker=heading.maker(context)
         )
-        write_png(np.vstack([top, below]), out, _metadata(track, context), options.dpi)
+        title = f"track of the {track.extreme} of {track.variable}"
+        told = heading.texts(title, context, track.long_name)
+        write_png(np.vstack([top, below]), out, told, options.dpi)
     box = paper.axes.bbox
     return {
         "limits": list(limits),
@@ -179,13 +181,3 @@ def _caption(track: Track) -> str:
         if count:
             parts.append(f"{words} at {count} of {len(track.points)} times")
     return "  ·  ".join(parts)
-
-
-def _metadata(track: Track, context: Context) -> dict[str, str]:
-    return {
-        "Software": heading.software(context),
-        "Title": f"track of the {track.extreme} of {track.variable}",
-        "Description": track.long_name,
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}, "
-        f"time {context.time}",
-    }
