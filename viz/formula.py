@@ -41,14 +41,23 @@ def is_formula(name: str) -> bool:
     >>> is_formula("2 * W"), is_formula("wind@0-6km agl")
     (True, False)
     """
-    return _OPERATOR.search(_AT_LEVEL.sub("_", _UNITS.sub("", name))) is not None
+    return _OPERATOR.search(_AT_LEVEL.sub("_", bare(name))) is not None
+
+
+def bare(name: str) -> str:
+    """A name without the unit that an expression states.
+
+    >>> bare("2 * W [m s-1]")
+    '2 * W'
+    """
+    return _UNITS.sub("", name)
 
 
 @lru_cache(maxsize=64)
 def parse_formula(text: str) -> Formula:
     """The formula of a text. RecipeError says what is wrong with it."""
     match = _UNITS.search(text)
-    bare = _UNITS.sub("", text).strip()
+    plain = bare(text).strip()
     levels: dict[str, str] = {}
 
     def named(found: re.Match[str]) -> str:
@@ -57,20 +66,20 @@ def parse_formula(text: str) -> Formula:
         return name
 
     try:
-        tree, kind = parse(_AT_LEVEL.sub(named, bare))
+        tree, kind = parse(_AT_LEVEL.sub(named, plain))
     except RecipeError as error:
-        raise RecipeError(f"{bare!r} {error}") from None
+        raise RecipeError(f"{plain!r} {error}") from None
     if kind.truth:
-        raise RecipeError(f"{bare!r} gives a yes or no, not a number")
+        raise RecipeError(f"{plain!r} gives a yes or no, not a number")
     if any(isinstance(node, ast.Call) and _gathers(node) for node in ast.walk(tree)):
         raise RecipeError(
-            f"{bare!r} takes a statistic, which would change with the crop: only what is computed "
+            f"{plain!r} takes a statistic, which would change with the crop: only what is computed "
             "point by point"
         )
     if not kind.everywhere:
-        raise RecipeError(f"{bare!r} is one number, not a field")
+        raise RecipeError(f"{plain!r} is one number, not a field")
     variables = {name: levels.get(name, name) for name in names_in(tree)}
-    return Formula(bare, tree, variables, match[1].strip() if match else "")
+    return Formula(plain, tree, variables, match[1].strip() if match else "")
 
 
 def check_names(names: Iterable[str]) -> None:
