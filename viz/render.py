@@ -2,11 +2,12 @@
 
 VTK ends its process by a segmentation fault where it finds no OpenGL, and drivers have faults of
 their own; a worker must outlive both, so this is a program by itself (``viz/renderer.py`` starts
-it). It ends when the other end of its pipe is closed.
+it). It ends when the other end of its pipe is closed, or the worker is no more.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from multiprocessing.connection import Connection
 from typing import Any
@@ -33,6 +34,7 @@ from burstlens.viz.stage import VIEW_DEGREES, Body, Lines, Sheet, Shell, Stage
 
 Array = NDArray[Any]
 _SAMPLES = 8
+_LOOK_S = 2.0
 _OVER = 40.0
 """How much nearer to the eye a line is than the surface it lies on, in steps of depth."""
 _MISSING = "missing"
@@ -207,12 +209,16 @@ def _points(points: Array) -> Any:
     return held
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, worker: int) -> None:
     """Answer each stage with its pixels, or with the words of what went wrong."""
     window = vtkRenderWindow()
     window.SetOffScreenRendering(1)
     with Connection(descriptor) as pipe:
         while True:
+            # Whatever the worker has forked may hold the other end open after its death.
+            while not pipe.poll(_LOOK_S):
+                if os.getppid() != worker:
+                    return
             try:
                 stage = pipe.recv()
             except EOFError:
@@ -225,4 +231,4 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

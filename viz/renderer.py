@@ -57,7 +57,7 @@ class Renderer:
         environment.setdefault("LP_NUM_THREADS", "2")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "burstlens.viz.render", str(theirs.fileno())],
+                [sys.executable, "-m", "burstlens.viz.render", str(theirs.fileno()), str(os.getpid())],
                 pass_fds=(theirs.fileno(),), env=environment, stdin=subprocess.DEVNULL,
                 stdout=self._words, stderr=self._words,
             )  # fmt: skip

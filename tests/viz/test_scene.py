@@ -7,6 +7,7 @@ import dataclasses
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -172,16 +173,15 @@ def test_what_vtk_refuses_is_told_and_the_process_lives_on(fresh: Renderer):
     assert fresh.pid == pid
 
 
-def test_the_process_ends_with_its_worker(tmp_path: Path):
-    import sys
-
+@pytest.mark.parametrize("forks", ["", "os.fork() or (os.closerange(0, 3), time.sleep(9)); "])
+def test_the_process_ends_with_its_worker_whatever_that_has_forked(forks: str):
     code = (
-        "from burstlens.viz.renderer import renderer; import os;"
-        "print(renderer().pid, flush=True); os._exit(1)"
+        "from burstlens.viz.renderer import renderer; import os, time; held = renderer();"
+        f"print(held.pid, flush=True); {forks}os._exit(1)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     pid = int(said.stdout)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 8
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         if "Z" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1][:3]:
             break
