@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.nearness import did_you_mean
 from burstlens.valid_time import wrf_key
+from burstlens.viz.frame_file import AGAIN, PAUSES_S, TIME_NAMES
+from burstlens.viz.frame_file import netCDF4 as netCDF4
 from burstlens.viz.level import AT
-from burstlens.viz.tile import AGAIN, PAUSES_S, TIME_NAMES, Tiles
-from burstlens.viz.tile import netCDF4 as netCDF4
+from burstlens.viz.tile import Tiles
 
 Window = Mapping[str, slice]
 """The part of each dimension that is wanted; dimensions not named are taken whole."""

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from burstlens import valid_time
-from burstlens.errors import FrameError
+from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import grid, style
 from burstlens.viz.crop import Crop
 from burstlens.viz.field import Field, read_field
@@ -103,7 +103,7 @@ def _read(
                 own = replace(own, plane=onto(_shifted(own.plane, shift), parent))
                 facts["min"], facts["max"] = own.extent()
                 nested = replace(nested, shown=own)
-    except FrameError as error:
+    except (FrameError, RecipeError) as error:
         facts["missing"] = str(error)
     return nested
 

@@ -1,37 +1,21 @@
-"""The files of a frame, each opened when it is needed: one, or the tiles of an io_form 102 frame.
-
-HDF5 locking is switched off before HDF5 is loaded, because a reader that holds a lock makes
-WRF lose the frame it writes next. Nothing here ever opens model output for writing.
-"""
+"""The files of a frame: one, or the tiles of an io_form 102 frame, opened when they are needed."""
 
 from __future__ import annotations
 
-import os
 import re
-import time as clock
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import prod
 from pathlib import Path
 from typing import Any
 
-os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
-
-import netCDF4 as netCDF4
-import numpy as np
-
 from burstlens.errors import FrameError
-from burstlens.valid_time import label, wrf_key
-from burstlens.workflows import cdf
+from burstlens.viz.frame_file import opened, time_dimension
 from burstlens.workflows.structure import absent
 
-PAUSES_S = (0.05, 0.2)
-"""How long to wait before a file that could not be read is opened again."""
-AGAIN = (OSError, RuntimeError, KeyError)
-"""What the library raises for a file that may be readable in a moment."""
 MOST_OPEN = 64
 """Files open at once: a process may have 1024, and each costs memory."""
-TIME_NAMES = ("Time", "time")
 
 _AXES = {"west_east": "WEST-EAST", "south_north": "SOUTH-NORTH"}
 _RANK = re.compile(r"_(\d{4,8})$")
@@ -87,14 +71,14 @@ class Tiles:
     @property
     def time_dimension(self) -> str | None:
         """The dimension along which the records lie."""
-        return _time_dimension(self.first)
+        return time_dimension(self.first)
 
     @property
     def sizes(self) -> dict[str, int]:
         """The size of each dimension of the joined domain, without time."""
         data = self.first
         sizes = {name: len(dimension) for name, dimension in data.dimensions.items()}
-        sizes.pop(_time_dimension(data) or "", None)
+        sizes.pop(time_dimension(data) or "", None)
         if len(self._tiles) > 1:
             for dimension, axis in _AXES.items():
                 faces = int(data.getncattr(f"{axis}_GRID_DIMENSION"))
@@ -144,7 +128,7 @@ class Tiles:
         """Open the tile, unless it is; False when it cannot be. FrameError when it is alone."""
         if tile.data is None and not tile.fault:
             try:
-                tile.data = self._opened(tile.path)
+                tile.data = opened(tile.path, self._record, self._time)
                 self._open.append(tile)
                 if len(self._tiles) > 1:
                     tile.part = _part(tile.path, tile.data)
@@ -159,52 +143,37 @@ class Tiles:
                 oldest.data = None
         return not tile.fault
 
-    def _opened(self, path: Path) -> Any:
-        for pause_s in (*PAUSES_S, None):
-            _check_whole(path, self._record)
-            try:
-                data = netCDF4.Dataset(os.fspath(path), "r")
-                try:
-                    _check_record(path, data, self._record, self._time)
-                except BaseException:
-                    data.close()
-                    raise
-                # A missing value costs a masked array only where there is one.
-                data.set_always_mask(False)
-                return data
-            except AGAIN as error:
-                if pause_s is None:
-                    raise FrameError(f"{path.name} cannot be read: {error}") from error
-                clock.sleep(pause_s)
-        raise AssertionError("unreachable")
-
     def _likely(self, wanted: Mapping[str, slice]) -> list[Tile]:
-        """All tiles, first those that are likely to hold the wanted part.
+        """All tiles, first those that hold the wanted part if the domain is cut as WRF cuts it.
 
-        WRF numbers ranks row by row (external/RSL_LITE/module_dm.F, ``mytask / ntasks_x``), and
-        its patches differ by a cell or two. It is only an order: a tile itself says where it lies.
+        Ranks go row by row. It is only an order: a tile itself says where it lies.
         """
-        known = self._open[0]
-        sizes = self.sizes
-        split = [d for d in _AXES if d in known.part]
-        columns = max(1, round(sizes[split[0]] / len(known.part[split[0]]))) if split else 1
-        rows = -(-(max(tile.rank for tile in self._tiles) + 1) // columns)
+        known, count = self._open[0], max(tile.rank for tile in self._tiles) + 1
+        edges: dict[str, list[int]] = {}
+        for columns in (number for number in range(1, count + 1) if count % number == 0):
+            places = known.rank % columns, known.rank // columns
+            for dimension, place, ranks in zip(
+                _AXES, places, (columns, count // columns), strict=True
+            ):
+                size = self.sizes[dimension]
+                found = _cut(size + 1, ranks)
+                if known.part[dimension] != range(found[place], min(found[place + 1], size)):
+                    break
+                edges[dimension] = found
+            else:
+                break
+        else:
+            return self._tiles
 
-        def distance(tile: Tile) -> float:
-            far = 0.0
-            for dimension in split:
-                place, count = (
-                    (tile.rank % columns, columns)
-                    if dimension == "west_east"
-                    else (tile.rank // columns, rows)
-                )
+        def holds_none(tile: Tile) -> bool:
+            for dimension, place in zip(_AXES, divmod(tile.rank, columns)[::-1], strict=True):
                 want = wanted.get(dimension) or wanted.get(f"{dimension}_stag")
-                if want is not None:
-                    low, high = (n * sizes[dimension] / count for n in (place, place + 1))
-                    far += max(0.0, low - want.stop + 1, want.start - high + 1)
-            return far
+                low, high = edges[dimension][place : place + 2]
+                if want is not None and not (want.start < high and want.stop > low):
+                    return True
+            return False
 
-        return sorted(self._tiles, key=distance)
+        return sorted(self._tiles, key=holds_none)
 
     def _absent(self) -> str:
         """Which ranks' files are missing or cannot be read, as a message has it."""
@@ -218,6 +187,15 @@ class Tiles:
 def _rank(path: Path, index: int) -> int:
     match = _RANK.search(path.name)
     return int(match[1]) if match else index
+
+
+def _cut(faces: int, ranks: int) -> list[int]:
+    """Where WRF's patches begin along a dimension, and where the last one ends: the larger ones
+    are at both ends (frame/task_for_point.c, over the staggered dimension)."""
+    least, more = divmod(faces, ranks)
+    before, after = more // 2, more - more // 2
+    sizes = [least + 1] * before + [least] * (ranks - more) + [least + 1] * after
+    return list(accumulate(sizes, initial=0))
 
 
 def _is_split(dimension: str) -> bool:
@@ -239,51 +217,3 @@ def _part(path: Path, data: Any) -> dict[str, range]:
         text = f"{path.name} does not say which part of the domain it holds"
         raise FrameError(f"{text}: {error}") from error
     return part
-
-
-def _time_dimension(data: Any) -> str | None:
-    for name, dimension in data.dimensions.items():
-        if name in TIME_NAMES or dimension.isunlimited():
-            return str(name)
-    return None
-
-
-def _check_record(path: Path, data: Any, record: int, time: str) -> None:
-    dimension = _time_dimension(data)
-    records = len(data.dimensions[dimension]) if dimension else 1
-    if record >= records:
-        raise FrameError(f"{path.name} holds {records} frames, not frame {record}")
-    if time and "Times" in data.variables:
-        written = data.variables["Times"][record]
-        found = wrf_key(b"".join(np.ma.filled(written, b"_")))
-        if found != time:
-            raise FrameError(
-                f"{path.name} holds {label(found) if found else 'no time'} "
-                f"where {label(time)} was expected"
-            )
-
-
-def _check_whole(path: Path, record: int) -> None:
-    """Tell an empty, foreign or short file before the library sees it.
-
-    The library reads what a short classic file lacks as zeros; of HDF5 it knows the end itself.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(8)
-            if not head:
-                raise FrameError(f"{path.name} is empty")
-            if head.startswith(b"\x89HDF\r\n\x1a\n"):
-                return
-            if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
-                raise FrameError(f"{path.name} is no netCDF file")
-            try:
-                header = cdf.read_header(file.fileno())
-            except FrameError as error:
-                raise FrameError(f"{path.name} cannot be read: {error}") from error
-            size = os.fstat(file.fileno()).st_size
-            least = max(header.end_of_fixed(), header.end_of_record(record))
-            if size < least:
-                raise FrameError(f"{path.name} is short: {size} bytes of {least}")
-    except OSError as error:
-        raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error

@@ -71,16 +71,30 @@ def test_only_the_tiles_that_a_crop_needs_are_opened(mosaic: list[Path]):
         assert opened(mosaic[0].parent) == set()
 
 
-def test_uneven_patches_cost_at_most_a_neighbour(
+def test_the_ranks_that_a_crop_needs_are_found_among_many(
     supercell: Path, cut_tiles: Callable[..., list[Path]]
 ):
-    paths = cut_tiles(supercell, 7, 6, ("Times", "T2"))
-    for first in range(0, 38, 4):
-        window = {"west_east": slice(first, first + 2), "south_north": slice(first, first + 2)}
-        with open_frame(paths) as frame, open_frame([supercell]) as whole:
-            assert np.array_equal(frame.read("T2", window), whole.read("T2", window))
-            # A window of two cells lies in at most four tiles.
-            assert len(opened(paths[0].parent)) <= 1 + 4 + 2
+    for columns, rows in ((10, 10), (12, 3), (3, 11)):
+        paths = cut_tiles(supercell, columns, rows, ("Times", "T2"))
+        for first in range(0, 38, 9):
+            window = {"west_east": slice(first, first + 2), "south_north": slice(first, first + 2)}
+            with open_frame(paths) as frame, open_frame([supercell]) as whole:
+                assert np.array_equal(frame.read("T2", window), whole.read("T2", window))
+                # Two cells each way lie in four tiles at most; the first one speaks for all.
+                assert len(opened(paths[0].parent)) <= 1 + 4
+
+
+def test_ranks_that_are_laid_out_in_another_way_are_found_as_well(
+    supercell: Path, mosaic: list[Path]
+):
+    aside = mosaic[0].with_name("aside")
+    for one, other in ((1, 14), (6, 9), (18, 3)):
+        mosaic[one].rename(aside)
+        mosaic[other].rename(mosaic[one])
+        aside.rename(mosaic[other])
+    with open_frame([supercell]) as whole, open_frame(mosaic) as frame:
+        for window in WINDOWS:
+            assert np.array_equal(frame.read("W", window), whole.read("W", window))
 
 
 def test_more_ranks_than_may_be_open_are_joined_all_the_same(
