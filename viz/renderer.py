@@ -55,9 +55,10 @@ class Renderer:
         environment.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
         # Mesa takes all cores by itself, and the other workers have theirs.
         environment.setdefault("LP_NUM_THREADS", "2")
+        numbers = str(theirs.fileno()), str(os.getpid())
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "burstlens.viz.render", str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-m", "burstlens.viz.render", *numbers],
                 pass_fds=(theirs.fileno(),), env=environment, stdin=subprocess.DEVNULL,
                 stdout=self._words, stderr=self._words,
             )  # fmt: skip
