@@ -11,26 +11,31 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patheffects import AbstractPathEffect, withStroke
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
 from burstlens.viz import grid, heading, style, times
-from burstlens.viz.colour_bar import STEPS, ColourBar, minus, plain_frame
+from burstlens.viz.colour_bar import ColourBar, minus
 from burstlens.viz.colours import colours
 from burstlens.viz.cross_section import Sections, Slice, Vertical
 from burstlens.viz.field import Field
 from burstlens.viz.formula import bare
-from burstlens.viz.graticule import latitude, longitude
 from burstlens.viz.isolines import draw_isolines
 from burstlens.viz.layers import Contours
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.section import SectionOptions
+from burstlens.viz.section_axes import (
+    ends,
+    label_axes,
+    off_axis,
+    on_axis,
+    section_axes,
+    shown_range,
+    way,
+)
 from burstlens.viz.units import printed
 
 Array = NDArray[Any]
-_RIGHT, _TOP, _BOTTOM = 84.0, 68.0, 72.0
 _GROUND = "#7d746b"
 _ROWS = 300
 """Heights that a column is interpolated to."""
@@ -39,7 +44,6 @@ _SCALE_HEIGHT_KM = 7.5
 _HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.8, foreground="white", alpha=0.55)]
 _SPACING_PX = 42
 """Between symbols of the wind, at 100 dpi."""
-_PRESSURES = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10, 5, 2, 1)
 
 
 def draw(
@@ -56,7 +60,7 @@ def draw(
     size = options.width_px / options.dpi, options.height_px / options.dpi
     figure = Figure(figsize=size, dpi=options.dpi)
     canvas: Any = FigureCanvasAgg(figure)
-    axes = _axes(figure, line.distance, _range(vertical, options.top))
+    axes = section_axes(figure, line.distance, shown_range(vertical, options.top))
     colormap = style.colormap(name)
     norm: Normalize = LogNorm(*limits) if options.log else Normalize(*limits)
     if bounds:
@@ -85,11 +89,11 @@ def draw(
     if vertical.ground is not None:
         foot = np.full_like(line.distance, rows[0])
         axes.fill_between(
-            line.distance, foot, _axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
+            line.distance, foot, on_axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
         )
-    _label(axes, sections)
+    label_axes(axes, sections)
     title = options.title or style.words(field.name, field.long_name)
-    below = "  ·  ".join(part for part in (heading.subtitle(context), _way(sections)) if part)
+    below = "  ·  ".join(part for part in (heading.subtitle(context), way(sections)) if part)
     words = heading.Heading(figure, title, below, heading.maker(context))
     words.write(times.stamp(context.time), lead, _caption(field))
     canvas.draw()
@@ -109,69 +113,24 @@ def draw(
         "colormap": name,
         "size": [options.width_px, height],
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
-        "extent": [0.0, float(line.distance[-1]), *_told(vertical, bottom, top)],
+        "extent": [0.0, float(line.distance[-1]), *off_axis(vertical, bottom, top)],
         "length": float(line.distance[-1]),
         "length_units": line.units,
-        "ends": _ends(sections),
+        "ends": ends(sections),
     }
-
-
-def _axis(vertical: Vertical, values: Array) -> Array:
-    """Levels as they lie on the axis: -ln p, so that pressure rises downwards."""
-    return -np.log(values) if vertical.log else values
-
-
-def _told(vertical: Vertical, *places: float) -> list[float]:
-    return [float(np.exp(-at)) if vertical.log else at for at in places]
-
-
-def _range(vertical: Vertical, top: float | None) -> tuple[float, float]:
-    """The lowest and the highest place on the axis that are shown."""
-    axis = _axis(vertical, vertical.levels)
-    low = float(np.nanmin(axis))
-    if vertical.ground is not None:
-        low = min(low, float(np.nanmin(_axis(vertical, vertical.ground))))
-        # So much of the ground that it can be seen where it is lowest.
-        low -= 0.015 * (float(np.nanmin(axis[-1])) - low)
-    # The lowest of the highest level, so that no part of the picture is empty.
-    high = float(np.nanmin(axis[-1]))
-    if top is not None:
-        asked = float(_axis(vertical, np.array(-top if vertical.down else top)))
-        low, high = (asked, high) if vertical.down else (low, asked)
-    if not low < high:
-        ends = vertical.levels[0].min(), vertical.levels[-1].max()
-        shown = " to ".join(f"{abs(end):.4g}" for end in ends)
-        raise FrameError(
-            f"section: top = {top or 0:g} leaves nothing: "
-            f"the levels are at {shown} {vertical.units}"
-        )
-    return low, high
-
-
-def _axes(figure: Figure, distance: Array, span: tuple[float, float]) -> Axes:
-    point = figure.dpi / 72
-    width, height = figure.bbox.width, figure.bbox.height
-    left, right = heading.LEFT * point / width, 1 - _RIGHT * point / width
-    bottom, top = _BOTTOM * point / height, 1 - _TOP * point / height
-    axes = figure.add_axes(
-        (left, bottom, right - left, top - bottom), facecolor=style.MISSING,
-        xlim=(float(distance[0]), float(distance[-1])), ylim=span, autoscale_on=False,
-    )  # fmt: skip
-    plain_frame(axes)
-    return axes
 
 
 def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
     """Values (row, point) at places on the axis: linear between levels, those of the lowest level
     down to the ground; NaN above the highest and below the ground."""
-    axis = _axis(vertical, vertical.levels)
+    axis = on_axis(vertical, vertical.levels)
     found = np.full((rows.size, axis.shape[1]), np.nan)
     for n in range(axis.shape[1]):
         levels = axis[:, n]
         whole = np.isfinite(levels)
         if whole.any() and (np.diff(levels[whole]) > 0).all():
             found[:, n] = np.interp(rows, levels[whole], values[whole, n], right=np.nan)
-    bottom = axis[0] if vertical.ground is None else _axis(vertical, vertical.ground)
+    bottom = axis[0] if vertical.ground is None else on_axis(vertical, vertical.ground)
     found[rows[:, None] < bottom] = np.nan
     return found
 
@@ -180,10 +139,10 @@ def _cells(
     axes: Axes, distance: Array, values: Array, vertical: Vertical, norm: Any, colormap: Any
 ) -> None:
     """The model's own cells: edges half-way between levels, the lowest one at the ground."""
-    axis = _axis(vertical, vertical.levels)
+    axis = on_axis(vertical, vertical.levels)
     bottom = 1.5 * axis[:1] - 0.5 * axis[1:2]
     if vertical.ground is not None:
-        bottom = _axis(vertical, vertical.ground)[None]
+        bottom = on_axis(vertical, vertical.ground)[None]
     faces = np.concatenate(
         [bottom, 0.5 * (axis[1:] + axis[:-1]), 1.5 * axis[-1:] - 0.5 * axis[-2:-1]]
     )
@@ -252,58 +211,6 @@ def _south(sections: Sections) -> bool:
     return lat is not None and float(np.mean(lat)) < 0
 
 
-def _label(axes: Axes, sections: Sections) -> None:
-    """Numbers and names along both axes: distances with the places below, heights or pressures."""
-    line, vertical = sections.line, sections.vertical
-    length = float(line.distance[-1])
-    ticks = [t for t in MaxNLocator(6, steps=STEPS).tick_values(0, length) if 0 <= t <= length]
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _place(sections, value)))
-    axes.set_xlabel(f"distance ({line.units})", fontsize=9, color=style.INK, family=style.FONT)
-    axes.yaxis.set_minor_locator(NullLocator())
-    words = f"{vertical.words} ({printed(vertical.units) or 'grid point'})"
-    axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)
-    low, high = axes.get_ylim()
-    if vertical.log:
-        shown: list[float] = [p for p in _PRESSURES if low <= -np.log(p) <= high]
-        if len(shown) < 3:
-            bottom, top = np.exp(-low), np.exp(-high)
-            shown = [p for p in MaxNLocator(6, steps=STEPS).tick_values(top, bottom) if p > 0]
-        axes.yaxis.set_major_locator(FixedLocator([-float(np.log(p)) for p in shown]))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{np.exp(-value):.4g}"))
-        axes.set_ylim(low, high)
-        return
-    axes.yaxis.set_major_locator(MaxNLocator(7, steps=STEPS))
-    sign = -1.0 if vertical.down else 1.0
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{sign * value + 0.0:g}")))
-
-
-def _place(sections: Sections, distance: float) -> str:
-    """A distance, and below it the latitude and longitude there."""
-    line = sections.line
-    text = f"{distance:g}"
-    if line.lon is None or line.lat is None:
-        return text
-    degrees = [float(np.interp(distance, line.distance, of)) for of in (line.lat, line.lon)]
-    return f"{text}\n{latitude(round(degrees[0], 1))} {longitude(round(degrees[1], 1))}"
-
-
-def _way(sections: Sections) -> str:
-    """Both ends in words; empty off the earth."""
-    ends = _ends(sections) or ()
-    return " to ".join(f"{latitude(round(a, 2))} {longitude(round(b, 2))}" for a, b in ends)
-
-
-def _ends(sections: Sections) -> list[list[float]] | None:
-    """[latitude, longitude] of both ends, in degrees."""
-    line = sections.line
-    if line.lon is None or line.lat is None:
-        return None
-    return [[float(np.round(v[n], 4)) for v in (line.lat, line.lon)] for n in (0, -1)]
-
-
 def _caption(field: Slice) -> str:
-    low, high = field.extent()
-    return (
-        f"{bare(field.name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(field.units)}"
-    ).rstrip()
+    low, high = (minus(f"{value:.4g}") for value in field.extent())
+    return f"{bare(field.name)}: {low} to {high} {printed(field.units)}".rstrip()
