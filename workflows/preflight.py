@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.errors import RecipeError
 from burstlens.quantity import show_bytes
+from burstlens.viz.product import wants
 from burstlens.workflows.notify import allowed, forbidden
 from burstlens.workflows.parameters import config_path
 from burstlens.workflows.recipe import Recipe
@@ -54,17 +56,24 @@ def preflight(recipe: Recipe) -> list[Finding]:
 
 
 def _without_stream(recipe: Recipe, streams: Sequence[str]) -> Iterator[str]:
-    """Products of streams that the model's settings do not ask for."""
-    if not streams:
-        return
+    """Streams that the model's settings do not ask for, and what that means for which products."""
+    made, beside = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for product in recipe.products:
-        stream = product.common.stream
-        if stream is not None and stream not in streams:
-            there = ", ".join(streams)
-            yield (
-                f"product.{product.name}: nothing is made of it, for the model's settings ask for "
-                f"no stream {stream!r} (there will be {there})"
-            )
+        if product.common.stream is not None:
+            made[product.common.stream].append(product.name)
+        for stream in wants(product.kind, product.options).beside:
+            beside[stream].append(product.name)
+    for stream in [name for name in (made | beside) if streams and name not in streams]:
+        means = []
+        if stream in made:
+            means.append(f"not made: {', '.join(made[stream])}")
+        if stream in beside:
+            means.append(f"made without it: {', '.join(beside[stream])}")
+        there = ", ".join(streams)
+        yield (
+            f"the model's settings ask for no stream {stream!r} (there will be {there}): "
+            f"{'; '.join(means)}"
+        )
 
 
 def _reaching_out(recipe: Recipe) -> Iterator[str]:
