@@ -18,8 +18,10 @@ from burstlens.viz.layers import Place, Source
 _COLUMNS = ("name", "lat", "lon", "x", "y")
 _STAR = "*"
 _SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
-          (0, 1, "center", "bottom"), (0, -1, "center", "top"))  # fmt: skip
-"""Where a name may stand: right, left, above, below its mark."""
+          (0, 1, "center", "bottom"), (0, -1, "center", "top"),
+          (0.7, 0.7, "left", "bottom"), (-0.7, -0.7, "right", "top"),
+          (-0.7, 0.7, "right", "bottom"), (0.7, -0.7, "left", "top"))  # fmt: skip
+"""Where a name may stand: right, left, above, below its mark, and in its corners."""
 
 
 def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
@@ -58,7 +60,6 @@ def draw_places(
     reserved: Sequence[Bbox] = (),
     *,
     gap: float = 5.0,
-    zorder: float = 3.0,
 ) -> None:
     """Add each place within the map with its name where there is room for it, else without.
 
@@ -82,7 +83,7 @@ def draw_places(
             text = axes.annotate(
                 place.name, (x, y), (dx * gap, dy * gap), textcoords="offset points",
                 ha=across, va=up, fontsize=8.5, color=style.INK, family=style.FONT,
-                parse_math=False, bbox=style.LABEL, zorder=zorder,
+                parse_math=False, bbox=style.LABEL,
             )  # fmt: skip
             box = text.get_window_extent()
             frame = axes.bbox
@@ -100,7 +101,7 @@ def draw_places(
 def draw_source(axes: Axes, plane: Plane, source: Source) -> None:
     """Add a star at the epicentre, with its name where there is room for it."""
     place = Place(source.name, source.lat, source.lon, source.x, source.y)
-    draw_places(axes, plane, (place,), _STAR)
+    draw_places(axes, plane, (place,), _STAR, gap=9.0)
 
 
 def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:
@@ -113,7 +114,7 @@ def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:
 
 
 def located_on(plane: Plane, place: Place) -> tuple[float, float]:
-    """Where a place is on a plane. FrameError when it has lat and lon and the plane is not on earth."""
+    """Where a place is on a plane. FrameError when only one of them is on the earth."""
     if place.x is not None and place.y is not None:
         return place.x, place.y
     if plane.projection is None:

@@ -51,7 +51,7 @@ def draw_section(
         _mark_arrivals(axes, section)
         name_panel(axes, title, COLOURS[number])
         _write_peaks(axes, sizes[number])
-        axes.set_ylim(-stations + 0.5, 0.75 if section.arrivals else 0.5)
+        axes.set_ylim(-stations + (0.25 if section.arrivals else 0.5), 0.5)
         axes.set_yticks([])
         first, last = section.span(options.duration_s)
         axes.set_xlim(first, last)
@@ -143,13 +143,13 @@ def thinned(times: Array, values: Array, pixels: float) -> tuple[Array, Array]:
 
 
 def _mark_arrivals(axes: Axes, section: RecordSection) -> None:
-    """A bar across each trace where a phase arrives, named above the nearest station's."""
+    """A bar across each trace where a phase arrives, named below the farthest station's."""
     for phase, times in section.arrivals.items():
         rows = -np.arange(times.size, dtype=float)
         axes.vlines(times, rows - 0.3, rows + 0.3, color=style.INK, lw=1.1, zorder=3)
         axes.annotate(
-            phase, (float(times[0]), 0.3), (0, 1), textcoords="offset points", ha="center",
-            va="bottom", fontsize=8, color=style.INK, family=style.FONT, annotation_clip=True,
+            phase, (float(times[-1]), rows[-1] - 0.3), (0, -2), textcoords="offset points", ha="center",
+            va="top", fontsize=8, color=style.INK, family=style.FONT, annotation_clip=True,
         )  # fmt: skip
 
 

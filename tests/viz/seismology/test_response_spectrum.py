@@ -45,8 +45,8 @@ def test_an_oscillator_stepped_by_a_general_solver_agrees():
     """scipy's adaptive Runge-Kutta of order 8, for noise that is linear between samples."""
     from scipy.integrate import solve_ivp
 
-    ground = np.random.default_rng(11).normal(size=400)
-    times = np.arange(400) * 0.02
+    ground = np.random.default_rng(11).normal(size=150)
+    times = np.arange(150) * 0.02
     for period in (0.4, 1.3):
         omega = 2 * np.pi / period
 
@@ -55,10 +55,10 @@ def test_an_oscillator_stepped_by_a_general_solver_agrees():
             return [state[1], pull - 0.1 * omega * state[1] - omega**2 * state[0]]
 
         solved = solve_ivp(
-            moved, (0, times[-1]), [0, 0], "DOP853", times, rtol=1e-9, atol=1e-12, max_step=0.01
+            moved, (0, times[-1]), [0, 0], "DOP853", times, rtol=1e-8, atol=1e-12, max_step=0.02
         )
         expected = omega**2 * np.abs(solved.y[0]).max()
-        assert pseudo_acceleration(ground, 0.02, [period]) == pytest.approx(expected, rel=1e-6)
+        assert pseudo_acceleration(ground, 0.02, [period]) == pytest.approx(expected, rel=1e-5)
 
 
 def test_components_and_stations_are_treated_alike():
