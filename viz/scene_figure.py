@@ -265,7 +265,8 @@ def _title(scene: Scene) -> str:
     if scene.coloured is not None:
         names.insert(0, style.words(scene.coloured.name, scene.coloured.long_name))
     # Each once, in their order: two values of one variable are one title.
-    return " and ".join(dict.fromkeys([names[0], *(n[:1].lower() + n[1:] for n in names[1:])]))
+    first, *rest = dict.fromkeys(names)
+    return " and ".join([first, *(name[:1].lower() + name[1:] for name in rest)])
 
 
 def _caption(scene: Scene, tall: float) -> str:
@@ -277,6 +278,6 @@ def _caption(scene: Scene, tall: float) -> str:
         asked, _, values, units, _ = scene.shells[0]
         name, low, high = asked.variable, float(np.nanmin(values)), float(np.nanmax(values))
     parts.append(f"{name}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(units)}")
-    if tall != 1:
+    if tall != 1 and scene.in_km and scene.height_in_km:
         parts.append(f"heights × {tall:.3g}")
     return "  ·  ".join(part.strip() for part in parts)

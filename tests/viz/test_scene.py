@@ -19,7 +19,7 @@ from PIL import Image
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.crop import Crop
-from burstlens.viz.frame import open_frame
+from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.product import Context, Made
 from burstlens.viz.renderer import Renderer, renderer
 from burstlens.viz.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
@@ -317,6 +317,44 @@ def test_terrain_is_the_floor_of_the_box(
     assert rows.max() / 1000 == scene.ground[..., 2].max()
     pixels, _ = make(SceneOptions((Isosurface("W", 0.2),)), path, context)
     assert pixels.std() > 10
+
+
+@pytest.mark.parametrize(
+    ("lon", "lat", "wide_km", "deep_km"),
+    [
+        (np.linspace(5, 12, 21), np.linspace(46, 40, 17), 596, 667),
+        (np.linspace(175.5, 184.5, 21), np.linspace(-20, -14, 17), 971, 667),
+        (np.linspace(-180, 180, 61), np.linspace(70, 90, 17), 4447, 4447),
+    ],
+    ids=["southward", "date line", "pole"],
+)
+def test_degrees_are_laid_out_in_km(
+    lon: np.ndarray, lat: np.ndarray, wide_km: float, deep_km: float, context: Context
+):
+    path = context.files.parent / "degrees.nc"
+    z = np.arange(6) * 500.0
+    zz, yy, xx = np.meshgrid(z, np.arange(17), np.arange(lon.size), indexing="ij")
+    bump = 10 * np.exp(-((xx - 10) ** 2 + (yy - 8) ** 2) / 20) + 0 * zz
+    bump[:, :3, :3] = np.nan
+    with netCDF4.Dataset(str(path), "w") as data:
+        wrapped = (lon + 180) % 360 - 180 if lon.size == 21 else lon
+        for name, values, units in (
+            ("lon", wrapped, "degrees_east"), ("lat", lat, "degrees_north"), ("z", z, "m"),
+        ):  # fmt: skip
+            data.createDimension(name, values.size)
+            data.createVariable(name, "f8", (name,)).units = units
+            data[name][:] = values
+        data["z"].axis = "Z"
+        data.createVariable("q", "f4", ("z", "lat", "lon"))[:] = bump
+    options = SceneOptions((Isosurface("q", 3, colour="#c80000"),), "q", Slices(height=(1,)))
+    with open_frame([path]) as frame:
+        scene = read_scene(options, frame)
+    # Along the widest parallel and the meridians, on a sphere of 6370 km; a plane bends them.
+    assert scene.high[0] - scene.low[0] == pytest.approx(wide_km, rel=0.03)
+    assert scene.high[1] - scene.low[1] == pytest.approx(deep_km, rel=0.03)
+    pixels, made = make(options, path, context)
+    assert reddish(pixels[90:330]).sum() > 200
+    assert made.facts["max"] == pytest.approx(10, abs=0.1)
 
 
 @pytest.mark.parametrize(

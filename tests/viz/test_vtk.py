@@ -151,6 +151,22 @@ def test_a_real_case_lies_on_the_models_own_plane_at_its_true_heights(
     assert field_value(data, "Projection") == made.facts["projection"]
 
 
+def test_a_volume_that_follows_a_storm_lies_where_the_storm_is(cyclone: Path, context: Context):
+    crop = Crop(follow="min:PSFC", half_width_km=100)
+    data, _ = make(VtkOptions(("QVAPOR",), crop), cyclone, context)
+    pressure, (x, y) = raw(cyclone, "PSFC"), mercator(cyclone)
+    row, column = np.unravel_index(int(pressure.argmin()), pressure.shape)
+    here = points(data)
+    nearest = np.hypot(here[0, ..., 0] - x[row, column], here[0, ..., 1] - y[row, column])
+    found = np.unravel_index(int(nearest.argmin()), nearest.shape)
+    assert nearest.min() < 5
+    assert max(shape(data)[1:]) == 21
+    column_heights = true_heights(cyclone)[:, row, column]
+    assert np.abs(here[:, found[0], found[1], 2] - column_heights).max() < 0.01
+    vapour = raw(cyclone, "QVAPOR")[:, row, column]
+    assert np.array_equal(array(data, "QVAPOR")[:, found[0], found[1]], vapour)
+
+
 def test_heights_are_exaggerated_and_the_file_says_so(cyclone: Path, context: Context):
     options = VtkOptions(("QVAPOR",), exaggeration=20)
     data, made = make(options, cyclone, context)
