@@ -174,6 +174,19 @@ def test_the_same_frame_gives_the_same_bytes(cyclone: Path, context: Context):
     assert found[0] == found[1]
 
 
+def test_a_section_across_tiles_joins_them(tiles: list[Path]):
+    with open_frame(tiles) as frame:
+        size = frame.dimensions["west_east"]
+        ends = End(i=0, j=12), End(i=size - 1, j=12)
+        found = read_sections(SectionOptions("W", *ends), frame)
+        assert found.field.values.shape[1] == 100
+        w = frame.read("W")[:, 12].astype("f8")
+    centred = 0.5 * (w[1:] + w[:-1])
+    columns = found.line.columns
+    expected = [np.interp(columns, np.arange(size), level) for level in centred]
+    assert np.allclose(found.field.values, expected, atol=1e-6)
+
+
 def test_a_depth_grows_downwards(cf_volume: Any, context: Context):
     path = cf_volume(depth=True)
     ends = {"start": End(x=0.0, y=100.0), "end": End(x=300.0, y=200.0)}
