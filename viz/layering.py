@@ -25,7 +25,7 @@ from burstlens.viz.nesting import Nested, draw_nests
 from burstlens.viz.places import draw_places, draw_source, draw_track, read_places
 from burstlens.viz.relief import draw_relief
 from burstlens.viz.track import followed_track
-from burstlens.viz.track_layer import TrackLayer, draw_storm
+from burstlens.viz.track_layer import TrackLayer, draw_storm, way_boxes
 from burstlens.viz.wind_symbols import Symbols, WindField, draw_wind, read_wind
 
 _WINDS: tuple[Symbols, ...] = ("streamlines", "vectors", "barbs")
@@ -110,8 +110,9 @@ def drawn(
             draw_places(axes, plane, layers.stations, "^", reserved)
         with _told_as("cities"):
             draw_places(axes, plane, layers.cities, "o", reserved)
-        # Below the storm's way: the ground of a date would cut its line.
-        draw_places(axes, plane, layers.dates, " ", reserved, gap=8.0, zorder=2.1)
+        if layers.storm is not None:
+            around = [*reserved, *way_boxes(axes, plane, layers.storm.track)]
+            draw_places(axes, plane, layers.dates, " ", around, gap=8.0)
         added = [artist for artist in axes.get_children() if artist not in before]
         yield sorted(added, key=lambda artist: artist.get_zorder())
     finally:

@@ -33,6 +33,8 @@ from burstlens.viz.track_panels import draw_panels, moment
 from burstlens.viz.units import printed
 
 _DAY_S = 86400.0
+_DATES = 6
+"""Dates on a track shorter than a day, at most, beside those of its ends."""
 
 
 def draw_track_map(
@@ -109,14 +111,12 @@ def draw_track_map(
 
 def dates(track: Track) -> tuple[Place, ...]:
     """When the storm was where: the newest and the first point, then those that begin a day, or
-    all of a track shorter than a day."""
-    points = track.points
-    span_s = valid_time.seconds(points[-1].time) - valid_time.seconds(points[0].time)
-    between = [
-        point
-        for point in points[1:-1]
-        if span_s < _DAY_S or valid_time.seconds(point.time) % _DAY_S == 0
-    ]
+    some of a track shorter than a day."""
+    points, between = track.points, track.points[1:-1]
+    if valid_time.seconds(points[-1].time) - valid_time.seconds(points[0].time) < _DAY_S:
+        between = between[:: len(between) // _DATES + 1]
+    else:
+        between = tuple(p for p in between if valid_time.seconds(p.time) % _DAY_S == 0)
     dated = dict.fromkeys((points[-1], points[0], *between))
     return tuple(_dated(point, track.on_earth) for point in dated)
 

@@ -21,6 +21,7 @@ from burstlens.viz.colour_bar import STEPS, minus, plain_frame
 from burstlens.viz.heading import LEFT
 from burstlens.viz.sheet import RIGHT
 from burstlens.viz.track import Track
+from burstlens.viz.track_layer import edge_width
 from burstlens.viz.units import printed
 
 _dates: Any = dates
@@ -56,7 +57,7 @@ def draw_panels(
             1 - (LEFT + RIGHT) * point / width, _PANEL * point / height,
         )  # fmt: skip
         axes = figure.add_axes(box)
-        _curve(axes, when, values, mapped)
+        _curve(axes, when, values, mapped, edge_width(track))
         _label_times(axes, when, unit, last=n + 1 == len(curves))
         axes.annotate(
             title.replace(" ()", ""), (0, 1), (0, 6), xycoords="axes fraction",
@@ -81,6 +82,7 @@ def _curve(
     when: NDArray[np.float64],
     values: Sequence[float | None],
     colours: ScalarMappable | None,
+    edge: float,
 ) -> None:
     """A line, broken where there is no value, with a dot at each."""
     known = np.array([np.nan if value is None else value for value in values])
@@ -89,7 +91,7 @@ def _curve(
     axes.set_axisbelow(True)
     axes.plot(when, known, "-", color=style.INK, lw=1.2)
     filled: Any = "white" if colours is None else colours.to_rgba(known)
-    axes.scatter(when, known, s=26, c=filled, edgecolors=style.INK, linewidths=0.9, zorder=3)
+    axes.scatter(when, known, s=26, c=filled, edgecolors=style.INK, linewidths=edge, zorder=3)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=STEPS))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{value:.6g}")))
     axes.margins(x=0.02, y=0.15)

@@ -9,16 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 from PIL import Image
 from pydantic import TypeAdapter
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import style
 from burstlens.viz.frame import open_frame
+from burstlens.viz.grid import map_plane
+from burstlens.viz.layering import Layers, drawn
 from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.projection import Projection
 from burstlens.viz.track import Point, Track
 from burstlens.viz.track_figure import dates
+from burstlens.viz.track_layer import TrackLayer, way_boxes
 from burstlens.viz.track_map import TrackMapKind, TrackMapOptions
 
 KATRINA = Track("PSFC", "surface pressure", "min", "hPa", "kn", "degrees")
@@ -177,6 +182,43 @@ def test_days_are_written_at_the_track():
     ]
     short = dataclasses.replace(track, points=way[:3])
     assert [p.name for p in dates(short)] == ["28 Aug 12Z", "28 Aug 00Z", "28 Aug 06Z"]
+
+
+def test_no_date_stands_on_the_way_or_on_another(cyclone: Path):
+    hours = [f"200508{day:02d}T{hour:02d}0000" for day in range(20, 29) for hour in (0, 8, 16)]
+    way = tuple(
+        Point(t, -93 + 0.15 * n, 24.5 + np.sin(n / 3), "found", (1, 1), 950.0 + n)
+        for n, t in enumerate(hours)
+    )
+    track = dataclasses.replace(KATRINA, points=way)
+    with open_frame([cyclone]) as frame:
+        plane = map_plane(frame, "PSFC", {})
+    limits = {"xlim": plane.x[[0, -1]], "ylim": plane.y[[0, -1]]}
+    axes = Figure(figsize=(8, 8)).add_axes((0, 0, 1, 1), autoscale_on=False, **limits)
+    layers = Layers(storm=TrackLayer(track), dates=dates(track))
+    with drawn(layers, axes, plane, ()) as artists:
+        words = [a.get_window_extent() for a in artists if isinstance(a, Annotation)]
+        assert len(words) >= 9
+        assert not any(w.overlaps(part) for w in words for part in way_boxes(axes, plane, track))
+        assert sum(w.overlaps(other) for w in words for other in words) == len(words)
+
+
+def test_a_long_track_is_one_line_of_colours(cyclone: Path, context: Context):
+    times = [f"20050828T{n // 60:02d}{n % 60:02d}00" for n in range(300)]
+    way = tuple(
+        Point(t, -92.5 + 0.01 * n, 24.0, "found", (1, 1), 940.0 + n / 15)
+        for n, t in enumerate(times)
+    )
+    drawn = Drawn(
+        cyclone, context, dataclasses.replace(KATRINA, points=way), limits=[940, 960],
+        colormap="viridis", coast=False,
+    )  # fmt: skip
+    assert len(dates(dataclasses.replace(KATRINA, points=way))) <= 8
+    colours = style.colormap("viridis")
+    for point in way[20:280:20]:
+        row, column = drawn.at(point.x, point.y)
+        expected = np.array(colours((point.value - 940) / 20)[:3]) * 255
+        assert np.abs(drawn.pixels[row, column] - expected).max() < 40
 
 
 def test_what_cannot_be_drawn_is_told(
