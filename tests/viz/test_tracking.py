@@ -93,6 +93,29 @@ def test_a_storm_moves_across_180_degrees(
     assert places(made)[-1][0] == pytest.approx(-178.6, abs=0.05)
 
 
+def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, follow_storm: Follow):
+    lon, lat = np.arange(150.0, 220.0, 0.5), np.arange(40.0, 0.0, -0.5)
+    way = [(178.3 + n, 20.2 + 0.4 * n) for n in range(4)]
+    paths = []
+    for n, (x, y) in enumerate(way):
+        paths.append(tmp_path / f"{n}.nc")
+        with netCDF4.Dataset(str(paths[-1]), "w") as data:
+            for name, values, units in (
+                ("lat", lat, "degrees_north"),
+                ("lon", lon, "degrees_east"),
+            ):
+                data.createDimension(name, values.size)
+                data.createVariable(name, "f8", (name,)).units = units
+                data[name][:] = values
+            pressure = data.createVariable("msl", "f4", ("lat", "lon"))
+            pressure.units = "Pa"
+            away = distance_km("degrees", *np.meshgrid(lon, lat), x, y)
+            pressure[:] = 101300 - 4000 * np.exp(-0.5 * (away / 200) ** 2)
+    made = follow_storm(*paths, times=HOURS[:4], variable="msl", units="hPa")
+    assert max(off_km(made, way)) < 3
+    assert places(made)[-1][0] == pytest.approx(-178.7, abs=0.05)
+
+
 def test_a_storm_moves_over_the_pole(
     wrf_file: Callable[..., Path], follow_storm: Follow, vortex: Vortex
 ):
