@@ -148,8 +148,9 @@ def _mark_arrivals(axes: Axes, section: RecordSection) -> None:
         rows = -np.arange(times.size, dtype=float)
         axes.vlines(times, rows - 0.3, rows + 0.3, color=style.INK, lw=1.1, zorder=3)
         axes.annotate(
-            phase, (float(times[-1]), rows[-1] - 0.3), (0, -2), textcoords="offset points", ha="center",
-            va="top", fontsize=8, color=style.INK, family=style.FONT, annotation_clip=True,
+            phase, (float(times[-1]), rows[-1] - 0.3), (0, -2), textcoords="offset points",
+            ha="center", va="top", fontsize=8, color=style.INK, family=style.FONT,
+            annotation_clip=True,
         )  # fmt: skip
 
 
