@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,7 +70,7 @@ class Track:
     units: str
     wind_units: str
     plane: str
-    points: tuple[Point, ...] = field(default=())
+    points: tuple[Point, ...] = ()
 
     @property
     def on_earth(self) -> bool:
