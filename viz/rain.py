@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.errors import FrameError
 from burstlens.viz.diagnostic import SURFACE, Block, Diagnostic
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.interval import RAIN, RAIN_RATE
@@ -64,12 +65,17 @@ def rate(block: Block) -> Array:
     return np.asarray(fell / fell.dtype.type(hours)) if hours else np.zeros_like(fell)
 
 
-def _interval(frame: FrameReader) -> str:
+def _since(frame: FrameReader) -> str:
+    """Of which time the rain is, in words."""
     from burstlens.viz.rain_totals import hours_since_previous
 
-    minutes = round(60 * hours_since_previous(frame), 1)
+    try:
+        minutes = round(60 * hours_since_previous(frame), 1)
+    except FrameError:
+        return "since the frame before"
     whole, rest = divmod(minutes, 60)
-    return " ".join(f"{n:g} {unit}" for n, unit in ((whole, "h"), (rest, "min")) if n) or "0 h"
+    parts = [f"{n:g} {unit}" for n, unit in ((whole, "h"), (rest, "min")) if n]
+    return f"of the last {' '.join(parts) or '0 h'}"
 
 
 DIAGNOSTICS = (
@@ -80,11 +86,11 @@ DIAGNOSTICS = (
     Diagnostic(
         RAIN, "precipitation since the frame before", "mm", ("RAINNC",), SURFACE, since_previous,
         "thickness_of_precipitation_amount", uses=(*_PARTS[1:], *_BUCKETS),
-        words=lambda frame: f"precipitation of the last {_interval(frame)}",
+        words=lambda frame: f"precipitation {_since(frame)}",
     ),
     Diagnostic(
         RAIN_RATE, "precipitation rate since the frame before", "mm h-1", ("RAINNC",), SURFACE,
         rate, "lwe_precipitation_rate", uses=(*_PARTS[1:], *_BUCKETS),
-        words=lambda frame: f"precipitation rate, mean of the last {_interval(frame)}",
+        words=lambda frame: f"precipitation rate, mean {_since(frame)}",
     ),
 )  # fmt: skip

@@ -84,7 +84,7 @@ def totals(frame: FrameReader) -> Totals:
         if plane.projection is not None:
             lon, lat = plane.projection.inverse(*corner)
             corner = float(lon), float(lat)
-    return Totals(frame.time, rain, corner)
+    return Totals(times.valid(frame), rain, corner)
 
 
 def read_totals(path: Path) -> Totals:
@@ -101,7 +101,7 @@ def hours_since_previous(frame: FrameReader) -> float:
     """Since the frame before, or the model's start where there is none; FrameError if unknown."""
     before = read_totals(frame.previous).time if frame.previous else times.start(frame)
     calendar = times.calendar(frame)
-    apart = valid_time.between(before, frame.time, calendar) if before else None
+    apart = valid_time.between(before, times.valid(frame), calendar) if before else None
     if apart is None or apart < 0:
         words = "the frame before" if frame.previous else "the model's start"
         raise FrameError(f"rain of an interval: the time since {words} is not known")

@@ -26,12 +26,19 @@ def start(frame: FrameReader) -> str | None:
     if frame.start is not None:
         return frame.start
     if "XTIME" in frame and frame.variable("XTIME").units.startswith("minute"):
-        return _earlier(frame.time, frame)
+        return _earlier(valid(frame), frame)
     for name in frame.names:
         found = frame.variable(name)
         if found.attributes.get("standard_name") == "forecast_reference_time":
             return _key(frame, name)
     return None
+
+
+def valid(frame: FrameReader) -> str:
+    """The frame's valid-time key: that it was opened with, else WRF's Times; empty if unknown."""
+    if frame.time or "Times" not in frame:
+        return frame.time
+    return valid_time.wrf_key(np.asarray(frame.read("Times")).tobytes()) or ""
 
 
 def calendar(frame: FrameReader) -> str:

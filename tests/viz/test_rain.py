@@ -76,6 +76,12 @@ def test_a_total_that_sank_by_rounding_gives_no_rain_instead_of_all_of_it():
     assert between(before, np.nextafter(before, np.float32(0))).tolist() == [0]
 
 
+def test_a_frame_that_is_opened_by_hand_knows_its_own_time(katrina: Path):
+    with open_frame([katrina], 3) as frame:
+        assert frame.variable("rain_rate").long_name.endswith("mean of the last 21 h")
+        assert np.allclose(frame.read("rain_rate"), frame.read("RAINNC") / 21)
+
+
 def test_a_nan_of_either_frame_stays():
     found = between(np.array([np.nan, 1, 1]), np.array([1, np.nan, 2]))
     assert np.array_equal(np.isnan(found), [True, True, False])
