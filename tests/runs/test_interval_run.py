@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+pytestmark = pytest.mark.slow
+
 KATRINA = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]
 RECIPE = """
