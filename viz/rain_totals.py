@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens import valid_time
-from burstlens.errors import FrameError
+from burstlens.errors import FrameError, StateError
 from burstlens.viz import times
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.grid import Plane, map_plane, separated
@@ -41,10 +41,10 @@ class Totals:
     def on(self, plane: Plane, shape: tuple[int, ...]) -> Array:
         """The rain at the points of a later frame's plane, NaN where these totals do not reach.
 
-        A domain that moves goes by whole cells. FrameError for another size.
+        A domain that moves goes by whole cells. StateError for another size.
         """
         if self.rain.shape != shape:
-            raise FrameError(
+            raise StateError(
                 f"the state is of {self.rain.shape} points (y, x), the frame of {shape}"
             )
         moved = np.full_like(self.rain, np.nan)
@@ -88,13 +88,13 @@ def totals(frame: FrameReader) -> Totals:
 
 
 def read_totals(path: Path) -> Totals:
-    """What :meth:`Totals.write` wrote. FrameError when it is damaged or of another kind."""
+    """What :meth:`Totals.write` wrote. StateError when it is damaged or of another kind."""
     arrays = read_arrays(path, KIND)
     try:
         x, y = (float(v) for v in arrays["corner"])
         return Totals(str(arrays["time"]), arrays["rain"], (x, y))
     except (KeyError, ValueError, TypeError) as error:
-        raise FrameError(f"the state {path.name} lacks {error}") from error
+        raise StateError(f"the state {path.name} lacks {error}") from error
 
 
 def hours_since_previous(frame: FrameReader) -> float:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
+from burstlens.errors import StateError
 from burstlens.viz.state import read_arrays, write_arrays
 
 Array = NDArray[Any]
@@ -55,7 +55,7 @@ class RunningPeak:
 
 
 def read_peak(path: Path | None) -> RunningPeak | None:
-    """What :meth:`RunningPeak.write` wrote, None of None. FrameError when it is damaged."""
+    """What :meth:`RunningPeak.write` wrote, None of None. StateError when it is damaged."""
     if path is None:
         return None
     arrays = read_arrays(path, KIND)
@@ -64,7 +64,7 @@ def read_peak(path: Path | None) -> RunningPeak | None:
         scalars = {"time_s": float(whole["time_s"]), "frames": int(whole["frames"])}
         return RunningPeak(**(whole | scalars))
     except (KeyError, TypeError) as error:
-        raise FrameError(f"the state {path.name} lacks {error}") from error
+        raise StateError(f"the state {path.name} lacks {error}") from error
 
 
 def advanced(
@@ -74,20 +74,20 @@ def advanced(
 
     ``order`` is 0 for the peak of the motion itself, 1 of its derivative and -1 of its integral,
     by trapezoids from the first frame on; the first frame alone has a derivative and an integral of
-    zero. Raises FrameError when ``before`` is of another grid, or not before ``time_s``.
+    zero. Raises StateError when ``before`` is of another grid, or not before ``time_s``.
     """
     motion = np.asarray(motion, np.float32)
     integral = np.zeros_like(motion)
     quantity = motion if order == 0 else motion * 0
     if before is not None:
         if before.when.shape != motion.shape[1:]:
-            raise FrameError(
+            raise StateError(
                 f"the state is of {before.when.shape} points (y, x), "
                 f"the frame of {motion.shape[1:]}"
             )
         step = np.float32(time_s - before.time_s)
         if not step > 0:
-            raise FrameError(f"the state is of {before.time_s:g} s, the frame of {time_s:g} s")
+            raise StateError(f"the state is of {before.time_s:g} s, the frame of {time_s:g} s")
         if order < 0:
             grown = (before.motion + motion) * (step / 2)
             integral = before.integral + np.where(np.isfinite(grown), grown, 0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
+from burstlens.errors import StateError
 from burstlens.viz.product import whole_file
 
 Array = NDArray[Any]
@@ -27,13 +27,13 @@ def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array]) -> None:
 
 
 def read_arrays(path: Path, kind: str) -> dict[str, Array]:
-    """The arrays of a file of that ``kind``. FrameError when it is damaged or of another kind."""
+    """The arrays of a file of that ``kind``. StateError when it is damaged or of another kind."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             found = str(stored["kind"])
             arrays = {name: stored[name] for name in stored.files if name != "kind"}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise FrameError(f"the state {path.name} cannot be read: {error}") from error
+        raise StateError(f"the state {path.name} cannot be read: {error}") from error
     if found != kind:
-        raise FrameError(f"the state {path.name} is of the format {found!r}, not {kind!r}")
+        raise StateError(f"the state {path.name} is of the format {found!r}, not {kind!r}")
     return arrays

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
+from burstlens.errors import FrameError, StateError
 from burstlens.viz import grid
 from burstlens.viz.crop import Crop
 from burstlens.viz.field import Field, read_field
@@ -56,25 +56,25 @@ class Traces:
 
 
 def read_traces(path: Path | None) -> Traces | None:
-    """What :meth:`Traces.write` wrote, None of None. FrameError when it is damaged."""
+    """What :meth:`Traces.write` wrote, None of None. StateError when it is damaged."""
     if path is None:
         return None
     arrays = read_arrays(path, KIND)
     missing = [part.name for part in fields(Traces) if part.name not in arrays]
     if missing:
-        raise FrameError(f"the state {path.name} lacks {', '.join(missing)}")
+        raise StateError(f"the state {path.name} lacks {', '.join(missing)}")
     return Traces(**arrays)
 
 
 def joined(before: Traces | None, more: Traces) -> Traces:
     """Both, one after the other; samples that ``before`` has already are left out.
 
-    FrameError when they are not of the same stations and components.
+    StateError when they are not of the same stations and components.
     """
     if before is None:
         return more
     if before.names.tolist() != more.names.tolist() or len(before.values) != len(more.values):
-        raise FrameError("the stations or components are not those of the frames before")
+        raise StateError("the stations or components are not those of the frames before")
     new = more.times > before.times[-1]
     return Traces(
         before.names, before.x, before.y, before.geographic,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from burstlens import valid_time
-from burstlens.errors import FrameError
+from burstlens.errors import FrameError, StateError
 from burstlens.viz.position import DEGREES, course, distance_km, moved
 from burstlens.viz.product import whole_file
 
@@ -87,10 +87,10 @@ class Track:
         return replace(self, points=(*self.before(point.time).points, point))
 
     def continued(self, earlier: Track) -> Track:
-        """An earlier part of this track; FrameError when it is one of another field or unit."""
+        """An earlier part of this track; StateError when it is one of another field or unit."""
         mine, other = replace(self, points=()), replace(earlier, points=())
         if mine != other:
-            raise FrameError(
+            raise StateError(
                 f"the track so far is that of the {_words(other)}, not of the {_words(mine)}"
             )
         return earlier
@@ -164,13 +164,13 @@ def _words(track: Track) -> str:
 
 
 def read_track(path: Path) -> Track:
-    """The track of a state file. FrameError when it is none, or of another format."""
+    """The track of a state file. StateError when it is none, or of another format."""
     try:
         state = json.loads(path.read_bytes())
         if not isinstance(state, dict) or "format" not in state:
-            raise FrameError(f"{path.name} is not the state of a track")
+            raise StateError(f"{path.name} is not the state of a track")
         if state["format"] != FORMAT:
-            raise FrameError(
+            raise StateError(
                 f"{path.name} is the state of a track in format {state['format']}, where format "
                 f"{FORMAT} is read: another version of Burstlens wrote it"
             )
@@ -179,9 +179,9 @@ def read_track(path: Path) -> Track:
         if times != sorted(times):
             raise ValueError("times")
     except OSError as error:
-        raise FrameError(f"{path.name} cannot be read: {error.strerror}") from error
+        raise StateError(f"{path.name} cannot be read: {error.strerror}") from error
     except (ValidationError, ValueError) as error:
-        raise FrameError(f"{path.name} is not the state of a track") from error
+        raise StateError(f"{path.name} is not the state of a track") from error
     return track
 
 

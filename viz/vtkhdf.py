@@ -25,7 +25,7 @@ from burstlens.viz.product import whole_file
 from burstlens.viz.vtk_file import Curvilinear, check_shapes, native
 
 Array = NDArray[Any]
-Layout = Mapping[str, tuple[str, Sequence[int]]]
+Layout = Mapping[str, tuple[str, tuple[int, ...]]]
 """The type (as numpy writes it) and the shape of each array, by its path in the file."""
 _VERSION = (2, 7)
 _ROOT = "VTKHDF"
@@ -51,7 +51,7 @@ def write_vtkhdf(
     *,
     fields: Mapping[str, float | str],
     compress: bool = False,
-) -> dict[str, tuple[str, list[int]]]:
+) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Write point data on ``points`` (z, y, x, 3) as one file, and return its :data:`Layout`.
 
     ``arrays`` and ``fields`` are those of :func:`burstlens.viz.vtk_file.write_vtk`. Raises
@@ -69,7 +69,7 @@ def write_vtkhdf(
         root = _root(file, mesh.shape)
         for path, values in named.items():
             stored = root.create_dataset(path, data=native(values), **options)
-            layout[path] = (stored.dtype.str, list(stored.shape))
+            layout[path] = (stored.dtype.str, tuple(stored.shape))
         for name, value in fields.items():
             kind: Any = np.float64
             held: list[Any] = [value]
@@ -81,18 +81,32 @@ def write_vtkhdf(
     return layout
 
 
+def layout_of(facts: Mapping[str, Any]) -> Layout | None:
+    """The layout that :func:`write_vtkhdf` told of a file; None where the facts hold none.
+
+    A file of a user's own program may end alike, with any facts or none.
+    """
+    layout = facts.get("layout")
+    if not isinstance(layout, Mapping) or "Points" not in layout:
+        return None
+    try:
+        found = {
+            str(path): (np.dtype(kind).str, tuple(map(int, shape)))
+            for path, (kind, shape) in layout.items()
+        }
+    except (TypeError, ValueError):
+        return None
+    return found if len(found["Points"][1]) == 4 else None
+
+
 def write_series(out: Path, steps: Sequence[Step]) -> int:
     """Write the series of frames, in the order of time, and return how many are in it.
 
     A series has one layout, that of the newest frame: frames with another one are left out. The
     file stands whole under its name at once. Raises OSError when it cannot be written.
     """
-    layout = {path: (kind, tuple(shape)) for path, (kind, shape) in steps[-1].layout.items()}
-    shown = [
-        step
-        for step in steps
-        if {path: (kind, tuple(shape)) for path, (kind, shape) in step.layout.items()} == layout
-    ]
+    layout = steps[-1].layout
+    shown = [step for step in steps if step.layout == layout]
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         with _hdf5(part, _REST) as file:

@@ -63,8 +63,10 @@ class Backlog:
     def __post_init__(self) -> None:
         for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
             self._times.setdefault(stream, []).append(valid)
-        self.needs = Needs(self._times, self.streams)
-        self.needs.enter(self.products)
+        self.needs = Needs(self.streams)
+        self.needs.enter(self.products, self.first_stream)
+        for stream, valid, attempt in sorted(self.history.frames):
+            self.needs.saw(stream, valid, attempt)
         self._await_limits(self.products)
 
     def _await_limits(self, products: Iterable[MadeProduct]) -> None:
@@ -76,7 +78,7 @@ class Backlog:
     def enter(self, products: Sequence[MadeProduct]) -> None:
         """From now on order these products as well."""
         self.products = (*self.products, *products)
-        self.needs.enter(products)
+        self.needs.enter(products, self.first_stream)
         self._await_limits(products)
 
     def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
@@ -132,6 +134,7 @@ class Backlog:
 
     def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
         # Of all attempts: a model that restarts midway must not shift each n-th frame.
+        self.needs.saw(frame.stream, frame.time, frame.attempt)
         times = self._times.setdefault(frame.stream, [])
         place = bisect.bisect_left(times, frame.time)
         if place == len(times) or times[place] != frame.time:

@@ -185,7 +185,7 @@ def _published(history: History, event: Event) -> None:
     history.product_bytes += _int(event.get("bytes", 0))
     state = event.get("state")
     if isinstance(state, Mapping):
-        history.states.note(*key, str(state["name"]))
+        history.states.note(*key, str(state["name"]), _int(state.get("bytes")))
 
 
 def _failed(history: History, event: Event) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from burstlens.model import Frame, Needed
@@ -23,16 +23,22 @@ Series = tuple[str, str]
 """A product, and the stream that it is made of."""
 
 
-class Needs:
-    """Orders that wait for what they need. ``times`` holds the valid times so far by stream,
-    ``streams`` all that there can be: for another one nothing waits (none: that is not known)."""
+AHEAD = 16
+"""Frames of a stream that is ahead of the one whose maps show it: so many are kept for it."""
 
-    def __init__(self, times: Mapping[str, Sequence[str]], streams: Sequence[str] = ()) -> None:
+
+class Needs:
+    """Orders that wait for what they need. ``streams`` are all that there can be: for another one
+    nothing waits (none: that is not known)."""
+
+    def __init__(self, streams: Sequence[str] = ()) -> None:
         self.ended = False
         """Whether no frame is to come any more."""
-        self._times = times
         self._streams = frozenset(streams)
         self._wants: dict[str, Wants] = {}
+        self._looked_at: defaultdict[str, set[str]] = defaultdict(set)
+        self._times: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self._attempt = 0
         self._open: defaultdict[Series, dict[str, set[int]]] = defaultdict(dict)
         self._line: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
         self._behind: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
@@ -40,12 +46,23 @@ class Needs:
         self._busy: set[Series] = set()
         self._count = 0
 
-    def enter(self, products: Sequence[MadeProduct]) -> None:
+    def enter(self, products: Sequence[MadeProduct], first_stream: str | None) -> None:
         """These products are made from now on."""
         for product in products:
             found = wants(product.kind, product.options)
             if found:
                 self._wants[product.name] = found
+            for stream in found.beside:
+                self._looked_at[stream].add(product.common.stream or first_stream or "")
+
+    def saw(self, stream: str, time: str, attempt: int) -> None:
+        """A frame is there, or will never be whole. What attempts of the model write is apart:
+        one that was started again is behind the former one."""
+        times = self._times[stream, attempt]
+        place = bisect.bisect_left(times, time)
+        if place == len(times) or times[place] != time:
+            times.insert(place, time)
+        self._attempt = max(self._attempt, attempt)
 
     def waits(self, product: str) -> bool:
         """Whether that product's orders may have to wait."""
@@ -89,12 +106,16 @@ class Needs:
 
     def _is_abreast(self, needs: Wants, frame: Frame) -> bool:
         """Whether the other streams are as far, or nothing says that they will be."""
-        own = self._times.get(frame.stream, ())
-        if self.ended or (own and own[-1] > frame.time):
+        if self.ended or frame.attempt < self._attempt:
+            return True
+        if self._is_far(frame.stream, frame, beyond=True):
             return True
         streams = [s for s in needs.beside if not self._streams or s in self._streams]
-        latest = [self._times.get(stream, ()) for stream in streams]
-        return all(times and times[-1] >= frame.time for times in latest)
+        return all(self._is_far(stream, frame) for stream in streams)
+
+    def _is_far(self, stream: str, frame: Frame, *, beyond: bool = False) -> bool:
+        newest = self._times.get((stream, frame.attempt), [""])[-1]
+        return newest > frame.time if beyond else newest >= frame.time
 
     def _is_open(self, series: Series, time: str) -> bool:
         return any(open_time <= time for open_time in self._open.get(series, ()))
@@ -103,7 +124,7 @@ class Needs:
         """What no longer waits for another product or stream, to be admitted anew."""
         abreast, self._abreast = self._abreast, []
         yield from abreast
-        for series, queue in self._behind.items():
+        for series, queue in list(self._behind.items()):  # what goes on may wait anew
             oldest = min(self._open.get(series, ()), default=None)
             while queue and (oldest is None or queue[0][0] < oldest):
                 yield heapq.heappop(queue)[2]
@@ -118,30 +139,48 @@ class Needs:
     def _has_older(self, series: Series, time: str) -> bool:
         return any(open_time < time for open_time in self._open.get(series, ()))
 
-    def of(self, work: Work, states: States, newest: Callable[[str, str], Frame | None]) -> Needed:
-        """What an order gets as it goes. ``newest`` gives a stream's newest frame up to a time."""
+    def of(
+        self, work: Work, states: States, newest: Callable[[str, Frame], Frame | None]
+    ) -> Needed:
+        """What an order gets as it goes. ``newest`` gives a stream's newest frame for another."""
         product, frame = work.order.context.product, work.order.frame
         needs = self._wants.get(product)
         if needs is None:
             return Needed()
         followed = {name: states.newest(name, frame.stream, frame.time) for name in needs.follows}
-        beside = {stream: newest(stream, frame.time) for stream in needs.beside}
+        beside = {stream: newest(stream, frame) for stream in needs.beside}
         return Needed(
-            states.newest(product, frame.stream, frame.time, before=True) if needs.chained else "",
+            states.before(product, frame.stream, frame.time) if needs.chained else (),
             {name: state for name, state in followed.items() if state},
             {stream: found for stream, found in beside.items() if found is not None},
         )
 
     def keeps(self, frame: Frame) -> bool:
         """Whether a product of another stream may still want that frame."""
-        times = self._times.get(frame.stream, ())
-        for (product, _), open_times in self._open.items():
-            if frame.stream in self._wants[product].beside and (open_times or not self.ended):
-                oldest = min(open_times, default=times[-1] if times else "")
-                place = bisect.bisect_right(times, oldest) - 1
-                if place < 0 or frame.time >= times[place]:
-                    return True
-        return False
+        return any(
+            self._is_wanted(frame, stream) for stream in self._looked_at.get(frame.stream, ())
+        )
+
+    def _is_wanted(self, frame: Frame, by: str) -> bool:
+        """Of the frames up to the oldest that is still to be made, or the newest that came, the
+        last one is wanted, and those after it."""
+        still = [
+            time
+            for (product, stream), times in self._open.items()
+            if stream == by and frame.stream in self._wants[product].beside
+            for time, attempts in times.items()
+            if frame.attempt in attempts
+        ]
+        over = self.ended or frame.attempt < self._attempt
+        if over and not still:
+            return False
+        own = self._times.get((by, frame.attempt), [])
+        since = min(still, default=own[-1] if own else "")
+        times = self._times.get((frame.stream, frame.attempt), [])
+        first = max(bisect.bisect_right(times, since) - 1, 0)
+        if not still:
+            first = max(first, len(times) - AHEAD)
+        return first >= len(times) or frame.time >= times[first]
 
     @property
     def waiting(self) -> list[Work]:

@@ -164,6 +164,8 @@ class Production:
             self._fail(work, value)
         elif isinstance(value, Receipt):
             self._receipts.append(_with_clock(value, work))
+            if "chain" in value.facts:
+                self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
             self.backlog.note_size(value)
         elif work.what == "measure":
             limits = self.backlog.measured(work.order.context.product, value)

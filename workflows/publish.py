@@ -133,6 +133,8 @@ class Publisher:
         if before is not None and before < receipt.attempt:
             self._journal.append("product.superseded", **_names(key), attempt=before)
         event = self._journal.append("product.published", **_fields(receipt))
+        for name in self._history.states.surplus(receipt.product, receipt.stream):
+            (self._run.products / name).unlink(missing_ok=True)
         self._list(event)
         return event
 

@@ -49,14 +49,19 @@ class Series:
         if suffix not in XML_SUFFIXES and suffix != HDF_SUFFIX:
             return
         product, key = str(line["product"]), str(line["time"])
-        facts = line.get("facts") or {}
-        held = self._products.setdefault(product, _Product(facts))
+        told = line.get("facts")
+        facts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
         if suffix == HDF_SUFFIX:
             # Only the products of this kind bring HDF5 to the driver.
-            from burstlens.viz.vtkhdf import Step
+            from burstlens.viz.vtkhdf import Step, layout_of
 
-            held.steps[key] = Step(name, time_value(key, self._start), facts.get("layout") or {})
+            layout = layout_of(facts)
+            if layout is None:
+                return
+            held = self._products.setdefault(product, _Product(facts))
+            held.steps[key] = Step(name, time_value(key, self._start), layout)
         else:
+            held = self._products.setdefault(product, _Product(facts))
             held.entries[key] = pvd_entry(key, name, start=self._start)
         self._stale.add(product)
 
@@ -89,9 +94,10 @@ class Series:
         # Once: a person may have changed it since.
         if not isinstance(variables, Mapping) or not variables or path.exists():
             return
-        shape = facts.get("shape") or [1]
+        shape = facts.get("shape")
+        deep = isinstance(shape, list) and len(shape) == 3 and shape[0] > 1
         text = paraview_script(
-            series, list(variables), deep=shape[0] > 1,
+            series, [str(name) for name in variables], deep=deep,
             sphere="centre of the earth" in str(facts.get("coordinates", "")),
         )  # fmt: skip
         write_whole(path, text, sync=False)

@@ -47,10 +47,15 @@ class Space:
         """The frames that lie on the buffer."""
         return [frame for frames in self.files.values() for frame, _ in frames]
 
-    def newest(self, stream: str, time: str) -> Frame | None:
-        """The newest frame of a stream, up to that valid time, that lies on the buffer."""
-        found = [frame for frame in self.frames() if frame.stream == stream and frame.time <= time]
-        return max(found, key=lambda frame: (frame.time, frame.attempt), default=None)
+    def newest(self, stream: str, beside: Frame) -> Frame | None:
+        """Of the frames of a stream that lie on the buffer the newest one up to the valid time of
+        another stream's frame, of the same attempt where there is one."""
+        found = [f for f in self.frames() if f.stream == stream and f.time <= beside.time]
+        return max(
+            found,
+            key=lambda frame: (frame.attempt == beside.attempt, frame.time, frame.attempt),
+            default=None,
+        )
 
     def want(self, frame: Frame, products: tuple[str, ...]) -> None:
         """These products are to be made of a frame as well before it may go."""

@@ -1,25 +1,58 @@
-"""Where the states of chained products lie: the newest one up to a valid time."""
+"""Where the states of chained products lie: the newest ones up to a valid time."""
 
 from __future__ import annotations
 
 import bisect
+from dataclasses import dataclass, field
+
+HELD_BYTES = 256 << 20
+"""States of one product on one stream take so much room at most."""
+LEAST = 8
+"""... but so many of the newest are kept, whatever their size."""
+CHANCES = 3
+"""States that a frame may go on from: the newest, and others before it should it be unusable."""
+
+
+@dataclass(slots=True)
+class _Series:
+    times: list[str] = field(default_factory=list)
+    names: dict[str, tuple[str, int]] = field(default_factory=dict)
+    bytes: int = 0
 
 
 class States:
     """The published states by product and stream, by path relative to ``products/``."""
 
     def __init__(self) -> None:
-        self._times: dict[tuple[str, str], list[str]] = {}
-        self._names: dict[tuple[str, str, str], str] = {}
+        self._series: dict[tuple[str, str], _Series] = {}
 
-    def note(self, product: str, stream: str, time: str, name: str) -> None:
-        """A state stands; it takes the place of one of the same valid time."""
-        if (product, stream, time) not in self._names:
-            bisect.insort(self._times.setdefault((product, stream), []), time)
-        self._names[product, stream, time] = name
+    def note(self, product: str, stream: str, time: str, name: str, size: int) -> None:
+        """A state of ``size`` bytes stands; it takes the place of one of the same valid time."""
+        series = self._series.setdefault((product, stream), _Series())
+        if time not in series.names:
+            bisect.insort(series.times, time)
+        series.bytes += size - series.names.get(time, ("", 0))[1]
+        series.names[time] = name, size
 
-    def newest(self, product: str, stream: str, time: str, *, before: bool = False) -> str:
-        """The newest state up to that valid time, or ``before`` it; empty when there is none."""
-        times = self._times.get((product, stream), [])
-        place = (bisect.bisect_left if before else bisect.bisect_right)(times, time)
-        return self._names[product, stream, times[place - 1]] if place else ""
+    def newest(self, product: str, stream: str, time: str) -> str:
+        """The newest state up to that valid time; empty when there is none."""
+        series = self._series.get((product, stream), _Series())
+        place = bisect.bisect_right(series.times, time)
+        return series.names[series.times[place - 1]][0] if place else ""
+
+    def before(self, product: str, stream: str, time: str) -> tuple[str, ...]:
+        """The newest states before that valid time, newest first."""
+        series = self._series.get((product, stream), _Series())
+        place = bisect.bisect_left(series.times, time)
+        found = series.times[max(0, place - CHANCES) : place]
+        return tuple(series.names[time][0] for time in reversed(found))
+
+    def surplus(self, product: str, stream: str) -> list[str]:
+        """The oldest states, forgotten here and to be deleted, that there is no room for."""
+        series = self._series.get((product, stream), _Series())
+        gone = []
+        while series.bytes > HELD_BYTES and len(series.times) > LEAST:
+            name, size = series.names.pop(series.times.pop(0))
+            series.bytes -= size
+            gone.append(name)
+        return gone

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.durable import read_json
-from burstlens.errors import FrameError, RecipeError, RunError, StagingError
+from burstlens.errors import FrameError, RecipeError, RunError, StagingError, StateError
 from burstlens.model import Damage, Failure, Frame, Needed, Receipt, State
 from burstlens.run_dir import RunDir
 from burstlens.stagers.base import bring, remove
-from burstlens.viz.product import Context, Made, Mark, product_kind, wants
+from burstlens.viz.product import Context, Made, Mark, ProductKind, product_kind, wants
 from burstlens.workflows.buffer import BufferRef, free_bytes
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.guards.finding import Reading, Trip
@@ -168,8 +168,11 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
 
     def make(reader: FrameReader, order: Order) -> Made:
         clock["read"] = time.time()
-        made = kind.make(order.options, reader, out, replace(order.context, state=state))
-        if state is not None and not state.is_file():
+        context = replace(order.context, state=state)
+        if state is None:
+            return kind.make(order.options, reader, out, context)
+        made = _make_chained(kind, order, reader, out, context)
+        if not state.is_file():
             raise FrameError(f"the kind {kind.name} is chained and wrote no state")
         return made
 
@@ -186,6 +189,32 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
         remove(out)
         if state is not None:
             remove(state)
+
+
+def _make_chained(
+    kind: ProductKind, order: Order, reader: FrameReader, out: Path, context: Context
+) -> Made:
+    """Go on from the newest state that serves, else begin anew; the facts tell which did not."""
+    unusable = []
+    for name in order.needed.previous:
+        reader.previous = Path(order.products) / name
+        try:
+            if not reader.previous.is_file():
+                raise StateError(f"the state {reader.previous.name} is gone")
+            made = kind.make(order.options, reader, out, context)
+        except StateError as error:
+            unusable.append(str(error))
+            continue
+        return _told(made, unusable, "an older state")
+    reader.previous = None
+    return _told(kind.make(order.options, reader, out, context), unusable, "nothing")
+
+
+def _told(made: Made, unusable: Sequence[str], base: str) -> Made:
+    if not unusable:
+        return made
+    text = f"goes on from {base}: {'; '.join(unusable)}"
+    return replace(made, facts={**made.facts, "chain": text})
 
 
 def placeholder(buffer: BufferRef, order: Order, reason: str) -> Viewed:
@@ -232,7 +261,7 @@ def _around(buffer: BufferRef, order: Order) -> dict[str, Any]:
 
     products, needed = Path(order.products), order.needed
     return {
-        "previous": products / needed.previous if needed.previous else None,
+        "previous": products / needed.previous[0] if needed.previous else None,
         "followed": {name: products / path for name, path in needed.followed.items()},
         "beside": {
             stream: Beside(tuple(_paths(buffer, frame)), frame.record, stream, frame.time)

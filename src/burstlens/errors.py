@@ -51,6 +51,11 @@ class FrameError(BurstlensError):
     """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
 
 
+class StateError(FrameError):
+    """What a chained product kept of an earlier frame cannot be gone on from: an older state, or
+    none, may serve."""
+
+
 class SimulationError(BurstlensError):
     """The model ended badly. ``line`` is the one log line that matters, where there is one."""
 

@@ -76,11 +76,11 @@ class Progress:
 class Needed:
     """What a product needs beside its frame: state files, relative to ``products/``, and frames.
 
-    ``previous`` is its own state for the frame before (empty: none), ``followed`` those of other
+    ``previous`` are its own states for the frames before, newest first, ``followed`` those of other
     products by name, ``beside`` the frames of other streams.
     """
 
-    previous: str = ""
+    previous: tuple[str, ...] = ()
     followed: Mapping[str, str] = field(default_factory=dict)
     beside: Mapping[str, Frame] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ from burstlens.model import Damage
 from burstlens.viz.product import Context
 from burstlens.workflows.backlog import Backlog
 from burstlens.workflows.history import replay
+from burstlens.workflows.needs import AHEAD
 from burstlens.workflows.recipe import MadeProduct, Product
 
 
@@ -83,8 +84,8 @@ def settle(waiting, product, number, attempt=1):
 
 
 def needed(waiting, work, frames=()):
-    def newest(stream, time):
-        found = [frame for frame in frames if frame.stream == stream and frame.time <= time]
+    def newest(stream, beside):
+        found = [f for f in frames if f.stream == stream and f.time <= beside.time]
         return max(found, key=lambda frame: frame.time, default=None)
 
     return waiting.needs.of(work, waiting.history.states, newest)
@@ -110,7 +111,7 @@ def test_a_chain_is_given_the_state_of_the_frame_before(backlog, frame):
         [work] = waiting.take(0.0, 100)
         given.append(needed(waiting, work).previous)
         settle(waiting, "track", number)
-    assert given == ["", ".states/1-1"]
+    assert given == [(), (".states/1-1",)]
 
 
 def test_a_restarted_model_goes_on_from_the_state_before_its_first_frame(backlog, frame):
@@ -122,7 +123,7 @@ def test_a_restarted_model_goes_on_from_the_state_before_its_first_frame(backlog
         [work] = waiting.take(0.0, 100)
         given.append(needed(waiting, work).previous)
         settle(waiting, "track", number, attempt=2)
-    assert given == [".states/1-1", ".states/2-2", ".states/3-2"]
+    assert [newest for newest, *_ in given] == [".states/1-1", ".states/2-2", ".states/3-2"]
 
 
 def test_a_frame_that_failed_leaves_the_chain_at_the_state_before_it(backlog, frame):
@@ -133,7 +134,7 @@ def test_a_frame_that_failed_leaves_the_chain_at_the_state_before_it(backlog, fr
     waiting.returned()
     waiting.needs.settled("track", "output", key(2), 1)
     [work] = waiting.take(0.0, 100)
-    assert (work.order.frame.time, needed(waiting, work).previous) == (key(3), ".states/1-1")
+    assert (work.order.frame.time, needed(waiting, work).previous) == (key(3), (".states/1-1",))
 
 
 def test_work_that_is_tried_again_holds_its_chain(backlog, frame):
@@ -253,6 +254,56 @@ def test_the_nests_frame_is_kept_until_what_shows_it_is_made(backlog, frame):
     assert waiting.needs.keeps(new)  # the next frame may still want it
     waiting.needs.ended = True
     assert not waiting.needs.keeps(new)
+
+
+def test_what_follows_two_chains_waits_for_both(backlog, frame):
+    tracks = made("eye", chained=True), made("vortex", chained=True)
+    waiting = backlog(*tracks, made("moving", follows=("eye", "vortex")))
+    waiting.add(frame(key(1)))
+    assert sorted(taken(waiting)) == [("eye", key(1)), ("vortex", key(1))]
+    settle(waiting, "eye", 1)
+    assert taken(waiting) == []
+    settle(waiting, "vortex", 1)
+    assert taken(waiting) == [("moving", key(1))]
+
+
+def test_a_restarted_model_is_waited_for_anew(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    for number in (1, 2, 3):
+        waiting.add(frame(key(number)))
+        waiting.add(frame(key(number), stream="d02"))
+    assert len(taken(waiting)) == 3
+    for number in (1, 2, 3):
+        settle(waiting, "nested", number)
+    waiting.add(frame(key(2), attempt=2))
+    assert taken(waiting) == []  # the nest's frame of the first start is none of the second
+    again = frame(key(2), stream="d02", attempt=2)
+    waiting.add(again)
+    assert waiting.needs.keeps(again)
+    assert taken(waiting) == [("nested", key(2))]
+
+
+def test_a_nest_that_is_ahead_is_kept_for_the_parents_next_frame(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in range(4)]
+    waiting.add(nests[0])
+    assert waiting.needs.keeps(nests[0])  # the parent has no frame yet
+    waiting.add(frame(key(0)))
+    assert taken(waiting) == [("nested", key(0))]
+    settle(waiting, "nested", 0)
+    for nest in nests[1:]:
+        waiting.add(nest)
+    assert all(waiting.needs.keeps(nest) for nest in nests)
+    waiting.add(frame(key(2)))
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, False, True, True]
+
+
+def test_a_nest_that_is_far_ahead_does_not_fill_the_buffer(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in range(AHEAD + 5)]
+    for nest in nests:
+        waiting.add(nest)
+    assert sum(waiting.needs.keeps(nest) for nest in nests) == AHEAD
 
 
 def test_guards_do_not_ride_on_what_waits(recipe, frame):

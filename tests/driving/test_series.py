@@ -64,6 +64,34 @@ def test_files_of_which_nothing_is_known_get_a_series_without_a_script(tmp_path:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.pvd"]
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        None,
+        [],
+        {},
+        {"layout": 5},
+        {"layout": {}},
+        {"layout": {"Points": 3}},
+        {"layout": {"Points": ["f4", [3]]}},
+        {"layout": {"Points": ["no type", [1, 2, 3, 3]]}},
+    ],
+)
+def test_a_file_of_a_users_own_program_is_no_part_of_a_series(tmp_path: Path, facts: Any):
+    series = Series(tmp_path, None)
+    series.add({"product": "p", "name": "p/a.vtkhdf", "time": "t00000001.000", "facts": facts})
+    series.write(force=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("shape", [5, [], "wide", None])
+def test_facts_of_any_shape_give_a_script(tmp_path: Path, shape: Any):
+    series = Series(tmp_path, None)
+    series.add(line("core/a.vts", "t00000001.000", shape=shape))
+    series.write(force=True)
+    assert constants(tmp_path / "core.paraview.py")["DEEP"] is False
+
+
 def test_vtkhdf_frames_become_one_file_in_the_order_of_their_times(tmp_path: Path):
     hdf = pytest.importorskip("vtkmodules.vtkIOHDF")
     from vtkmodules.util.numpy_support import vtk_to_numpy
