@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.viz import grid
 from burstlens.viz.frame import FrameReader
-from burstlens.viz.projection import EARTH_RADIUS_M
+from burstlens.viz.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.section import End
 
 Array = NDArray[Any]
@@ -126,9 +126,7 @@ def _index(ground: _Ground, point: End, what: str) -> tuple[float, float]:
         if plane.x.ndim == 1:
             column, row = _between(plane.x, x), _between(plane.y, y)
         else:
-            nearest = np.nanargmin(np.hypot(plane.x - x, plane.y - y))
-            at_row, at_column = np.unravel_index(int(nearest), plane.x.shape)
-            row, column = float(at_row), float(at_column)
+            row, column = _among(plane.x, plane.y, x, y)
     inside = all(
         -_OUTSIDE <= at <= size - 1 + _OUTSIDE
         for at, size in zip((row, column), sizes, strict=True)
@@ -162,6 +160,32 @@ def _between(points: Array, at: float) -> float:
     inside = float(np.interp(at, points[order], number[order]))
     beyond = min(at - low, 0.0) + max(at - high, 0.0)
     return inside + float(beyond / step) * (1 if points[0] < points[-1] else -1)
+
+
+def _among(lon: Array, lat: Array, x: float, y: float) -> tuple[float, float]:
+    """The row and the column of a place on a curvilinear grid of degrees (y, x), also beyond it.
+
+    From the nearest point on by the steps to its neighbours; infinite where they lead elsewhere.
+    """
+    # Seen from the place, distances are true: also across the pole and the date line.
+    around = Projection(f"+proj=aeqd +lat_0={y!r} +lon_0={x!r} +R={EARTH_RADIUS_M:.0f}")
+    east, north = around.forward(lon, lat)
+    number = np.unravel_index(int(np.nanargmin(np.hypot(east, north))), lon.shape)
+    row, column = (int(n) for n in number)
+    steps = []
+    for axis, at in ((0, row), (1, column)):
+        low, high = max(at - 1, 0), min(at + 1, lon.shape[axis] - 1)
+        pair = ([low, high], column) if axis == 0 else (row, [low, high])
+        apart = np.array([np.diff(east[pair])[0], np.diff(north[pair])[0]])
+        steps.append(apart / max(high - low, 1))
+    across = np.column_stack(steps)
+    wanted = -np.array([east[row, column], north[row, column]])
+    on = np.linalg.lstsq(across, wanted)[0]
+    # A grid of one row has no step across. Degrees of float32 are a metre or so apart.
+    missed = float(np.hypot(*(wanted - across @ on)))
+    if missed > max(1.0, _OUTSIDE * float(np.linalg.norm(across, axis=0).max())):
+        return np.inf, np.inf
+    return row + float(on[0]), column + float(on[1])
 
 
 def _coordinates(plane: grid.Plane, rows: Array, columns: Array) -> tuple[Array, Array]:

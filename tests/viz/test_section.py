@@ -37,6 +37,20 @@ def make(path: Path, context: Context, **options: Any) -> tuple[np.ndarray, dict
         return np.asarray(image.convert("RGB")).astype(int), dict(facts)
 
 
+@pytest.fixture
+def turned(cyclone: Path, add_variables: Callable[..., Path]) -> Path:
+    """The cyclone on a grid turned by 30 degrees, of which the attributes tell nothing."""
+    with netCDF4.Dataset(os.fspath(cyclone)) as data:
+        lat, lon = (np.asarray(data[name][0], "f8") for name in ("XLAT", "XLONG"))
+    y, x = lat - lat.mean(), lon - lon.mean()
+    cos, sin = np.cos(np.radians(30)), np.sin(np.radians(30))
+    return add_variables(
+        cyclone,
+        XLAT=(lat.mean() + sin * x + cos * y).astype("f4"),
+        XLONG=(lon.mean() + cos * x - sin * y).astype("f4"),
+    )
+
+
 def test_points_lie_straight_on_the_models_plane_and_the_distance_is_that_on_the_ground(
     cyclone: Path,
 ):
@@ -258,6 +272,49 @@ def test_what_cannot_be_is_told(
 ):
     with pytest.raises(BurstlensError, match=told):
         make(cyclone, context, **({"variable": "W"} | SLANTED | options))
+
+
+def test_on_a_curvilinear_grid_ends_lie_where_they_are_and_within_the_domain(turned: Path):
+    with netCDF4.Dataset(os.fspath(turned)) as data:
+        lat, lon = (np.asarray(data[name][0], "f8") for name in ("XLAT", "XLONG"))
+    within = lat[9:11, 19:21].mean(), lon[9:11, 19:21].mean()
+    # The middle of an edge, and from there so many cells out of the domain.
+    step = np.array([lat[24, -1] - lat[24, -2], lon[24, -1] - lon[24, -2]])
+    with open_frame([turned]) as frame:
+        for place in (within, [lat[24, -1], lon[24, -1]] + 0.3 * step):
+            line = transect(frame, "W", End(lat=place[0], lon=place[1]), End(i=3, j=40))
+            assert line.lat is not None
+            assert line.lon is not None
+            assert line.lat[0] == pytest.approx(min(place[0], lat.max()), abs=0.05)
+        line = transect(frame, "W", End(lat=within[0], lon=within[1]), End(i=3, j=40))
+        assert [line.lat[0], line.lon[0]] == pytest.approx(within, abs=2e-3)
+        for place in ([lat[24, -1], lon[24, -1]] + 0.8 * step, (50.0, 0.0), (-25.0, 90.0)):
+            with pytest.raises(FrameError, match=r"start \(lat .* is outside of the domain"):
+                transect(frame, "W", End(lat=place[0], lon=place[1]), End(i=3, j=40))
+
+
+@pytest.mark.parametrize("lat", [10.0, 88.0])
+def test_on_a_curvilinear_grid_every_place_between_points_is_inside(turned: Path, lat: float):
+    """Also around the pole and across the date line."""
+    around = Geod("+a=6370000 +b=6370000")
+    across, along = np.meshgrid(np.arange(48.0) - 20, np.arange(48.0) - 20)
+    azimuth = np.degrees(np.arctan2(across, along)) + 25
+    lon, lats, _ = around.fwd(
+        np.full_like(azimuth, 179.0), np.full_like(azimuth, lat), azimuth,
+        12e3 * np.hypot(across, along),
+    )  # fmt: skip
+    with netCDF4.Dataset(os.fspath(turned), "a") as data:
+        data["XLONG"][0], data["XLAT"][0] = lon, lats
+    with open_frame([turned]) as frame:
+        for row, column in ((0.5, 0.5), (20.5, 19.5), (20, 20), (46.5, 46.5), (3.3, 40.1)):
+            x, y = column - 20, row - 20
+            at = around.fwd(179.0, lat, np.degrees(np.arctan2(x, y)) + 25, 12e3 * np.hypot(x, y))
+            line = transect(frame, "W", End(lat=at[1], lon=at[0]), End(i=10, j=30))
+            found = (
+                line.rows[0] + line.window["south_north"].start,
+                line.columns[0] + line.window["west_east"].start,
+            )
+            assert found == pytest.approx((row, column), abs=0.05)
 
 
 def test_a_section_off_the_earth_takes_no_degrees(supercell: Path, context: Context):

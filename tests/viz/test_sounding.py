@@ -135,6 +135,16 @@ def test_levels_without_values_are_left_out(
         read(add_variables(supercell, T=theta), End(i=5, j=5))
 
 
+def test_a_point_beside_a_curvilinear_grid_has_no_column(
+    cyclone: Path, add_variables: Callable[..., Path]
+):
+    with netCDF4.Dataset(os.fspath(cyclone)) as data:
+        lat, lon = (np.asarray(data[name][0]) for name in ("XLAT", "XLONG"))
+    slanted = add_variables(cyclone, XLONG=(lon + 0.3 * (lat - lat.mean())).astype("f4"))
+    with pytest.raises(FrameError, match=r"point \(lat 24, lon -60\) is outside of the domain"):
+        read(slanted, End(lat=24, lon=-60))
+
+
 def test_what_cannot_be_is_told(cyclone: Path, cf_volume: Any):
     with pytest.raises(FrameError, match=r"point \(lat 50, lon 0\) is outside .* lat 22"):
         read(cyclone, End(lat=50, lon=0))
