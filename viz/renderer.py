@@ -67,17 +67,19 @@ class Renderer:
         """The picture as (height, width, 3) bytes, the top row first.
 
         Raises FrameError when the process fails, ends or is too slow; the next picture gets a new
-        one.
+        one, also after an interruption.
         """
         self.start()
         assert self._process is not None
         late = threading.Event()
         # Not only the answer may be late: a process that hangs takes no stage either.
         watch = threading.Timer(timeout_s, _kill, (self._process, late))
+        answered = False
         watch.start()
         try:
             self._pipe.send(stage)
             answer = self._pipe.recv()
+            answered = True
         except (EOFError, OSError) as error:
             reason = self._end()
             if late.is_set():
@@ -85,6 +87,9 @@ class Renderer:
             raise FrameError(reason) from error
         finally:
             watch.cancel()
+            # Whatever came in between: an answer left in the pipe would be the next picture.
+            if not answered:
+                self.close()
         if isinstance(answer, str):
             raise FrameError(f"the scene cannot be rendered: {answer}")
         self._rendered += 1

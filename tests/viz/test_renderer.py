@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes.util
 import dataclasses
 import os
@@ -19,6 +20,7 @@ import pytest
 from burstlens.errors import FrameError
 from burstlens.viz.renderer import Renderer, renderer
 from burstlens.viz.stage import Lines, Sheet, Shell, Stage, View
+from burstlens.workflows.time_limit import time_limit
 
 
 def reddish(pixels: np.ndarray) -> np.ndarray:
@@ -136,6 +138,19 @@ def test_a_renderer_that_hangs_is_ended(fresh: Renderer):
     with pytest.raises(FrameError, match=r"longer than 0\.2 s"):
         fresh.render(stage, timeout_s=0.2)
     assert fresh.render(stage).any()
+
+
+def test_after_an_interruption_the_next_picture_is_not_the_one_that_was_left(fresh: Renderer):
+    wanted = Stage(200, 160, box(), (ball(),))
+    first = fresh.render(wanted)
+    assert fresh.pid is not None
+    before = fresh.pid
+    os.kill(before, signal.SIGSTOP)
+    with pytest.raises(FrameError, match=r"longer than 0\.3 s"), time_limit(0.3):
+        fresh.render(Stage(200, 160, box(), (dataclasses.replace(ball(), value=1.0),)))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(before, signal.SIGCONT)
+    assert np.array_equal(fresh.render(wanted), first)
 
 
 def test_without_opengl_the_message_says_what_is_needed(
