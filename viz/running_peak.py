@@ -29,9 +29,9 @@ class RunningPeak:
     """Peaks after ``frames`` frames, the last of which was ``time_s`` after the start.
 
     ``peaks`` are (1, y, x), or a peak of each component (n, y, x) for a geometric mean; NaN where
-    there was never a value. ``when`` (y, x) is the time in s at which a peak last grew. ``motion``
-    and ``integral`` (n, y, x) are the last frame's components and their integral over time, empty
-    where the peak needs none.
+    there was never a value. ``when`` (y, x), in float64, is the time in s at which a peak last grew.
+    ``motion`` and ``integral`` (n, y, x) are the last frame's components and their integral over
+    time, empty where the peak needs none.
     """
 
     peaks: Array
@@ -96,13 +96,13 @@ def advanced(
             quantity = (motion - before.motion) / step
     sizes = _combined(np.abs(quantity), combine)
     peaks = np.full_like(sizes, np.nan) if before is None else before.peaks
-    when = np.full(sizes.shape[1:], np.nan, np.float32) if before is None else before.when
+    when = np.full(sizes.shape[1:], np.nan) if before is None else before.when
     higher = (sizes > peaks) | (np.isnan(peaks) & ~np.isnan(sizes))
     # What is not needed again is not carried along.
     unused = motion[:, :0, :0]
     return RunningPeak(
         np.where(higher, sizes, peaks),
-        np.where(higher.any(axis=0), np.float32(time_s), when),
+        np.where(higher.any(axis=0), time_s, when),
         motion if order else unused,
         integral if order < 0 else unused,
         time_s,
