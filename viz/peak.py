@@ -117,7 +117,12 @@ class PeakOptions:
         ):
             raise ValueError("intensity has its own steps: no limits, log, units or colormap")
         # What a map cannot be asked for is told by the map itself.
-        self.as_map(self.quantity, None)
+        self.as_map(self.shown, None)
+
+    @property
+    def shown(self) -> str:
+        """The variable that is on the map."""
+        return "time_of_peak" if self.show == "time" else self.quantity
 
     @property
     def motion(self) -> Literal["pgv", "pga", "pgd"]:

@@ -115,7 +115,7 @@ def _distance_km(options: PeakOptions, frame: FrameReader, where: Field) -> Arra
 
 
 def _map(options: PeakOptions, frame: FrameReader, out: Path, context: Context) -> Made:
-    variable = "time_of_peak" if options.show == "time" else options.quantity
+    variable = options.shown
     shown = read_field(frame, variable, level=None, crop=options.crop, units=None)
     limits = None
     if variable not in ("intensity", "time_of_peak"):

@@ -219,6 +219,7 @@ def test_a_frame_of_another_grid_is_refused_and_leaves_nothing(
         ({"magnitude": 6.0}, "goes with quantity"),
         ({"quantity": "intensity", "units": "m"}, "its own steps"),
         ({"limits": [2, 1]}, "below the second"),
+        ({"quantity": "intensity", "show": "time", "limits": [5, 1]}, "below the second"),
         ({"width_px": 7}, "width_px must be"),
         ({"quantity": "pgx"}, "pgv"),
         ({"source": {"x": 3.0}}, "lat and lon, or x and y"),
