@@ -198,8 +198,9 @@ class MapKind:
 
     def ships(self, options: MapOptions) -> tuple[str, ...]:
         """The CSV files of places and tracks."""
-        named = (options.cities, options.stations, options.track)
-        return tuple(name for name in named if isinstance(name, str) and names_file(name))
+        track = () if options.storm else options.track
+        named = (options.cities, options.stations, track)
+        return tuple(name for name in named if isinstance(name, str))
 
     def follows(self, options: MapOptions) -> tuple[str, ...]:
         """The tracks that the crop follows and that are drawn."""

@@ -62,6 +62,11 @@ def test_places_and_tracks_come_from_a_file_of_the_recipe(gulf: Path, context: C
     assert set(MapKind().ships(options)) == {"track.csv", "s.csv"}
 
 
+def test_a_file_of_places_travels_whatever_its_name_is():
+    options = MapOptions("T2", cities="towns", stations="stations", track="storm")
+    assert MapKind().ships(options) == ("towns", "stations")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
