@@ -69,9 +69,12 @@ def read_traces(path: Path | None) -> Traces | None:
 def joined(before: Traces | None, more: Traces) -> Traces:
     """Both, one after the other; samples that ``before`` has already are left out.
 
-    StateError when they are not of the same stations and components.
+    StateError when they are not of the same stations and components, FrameError when there is no
+    sample at all.
     """
     if before is None:
+        if not more.times.size:
+            raise FrameError("no samples: the stations have not recorded anything yet")
         return more
     if before.names.tolist() != more.names.tolist() or len(before.values) != len(more.values):
         raise StateError("the stations or components are not those of the frames before")
@@ -92,6 +95,8 @@ def recorded(frame: FrameReader, components: Sequence[str]) -> Traces:
     """
     name = _named(frame, "timeseries_id")
     station = frame.variable(name).dimensions[0]
+    if not frame.dimensions[station]:
+        raise FrameError(f"no stations: {station} has no points")
     values = []
     samples = ""
     for component in components:

@@ -67,7 +67,8 @@ def recorded_at(tmp_path: Path) -> Callable[..., Path]:
 
     def write(times: Any, values: dict[str, Any], **changes: Any) -> Path:
         times = np.asarray(times, float)
-        path = tmp_path / f"stations_{round(times[-1] * 1000):08d}.nc"
+        last = times[-1] if times.size else 0.0
+        path = tmp_path / f"stations_{round(last * 1000):08d}.nc"
         names = changes.get("names", ["FAR", "NEAR", "MIDDLE"])
         attributes = {"featureType": "timeSeries", "source_x_m": 1000.0, "source_y_m": 2000.0}
         attributes |= {"source_depth_m": 3000.0} | changes.get("attributes", {})
@@ -77,7 +78,7 @@ def recorded_at(tmp_path: Path) -> Callable[..., Path]:
                 data.createDimension(name, size)
             data.createDimension("letters", 8)
             data.createVariable("time", "f8", ("time",)).units = "s"
-            data["time"][0] = times[-1]
+            data["time"][0] = last
             data.createVariable("sample_time", "f8", ("sample",)).units = "s"
             data["sample_time"][:] = times
             variable = data.createVariable("station_name", "S1", ("station", "letters"))

@@ -241,6 +241,25 @@ def test_other_stations_than_before_are_refused(chain: Any, recorded_at: Any, fr
         chain(SeismogramKind(), [frames[0], (other, 14.0)])
 
 
+def test_a_first_record_without_samples_is_told_and_a_later_one_adds_none(
+    chain: Any, recorded_at: Any, frames: Any
+):
+    nothing = dict.fromkeys(("vx", "vy", "vz"), np.zeros((0, 3)))
+    empty = recorded_at([], nothing)
+    with pytest.raises(FrameError, match="no samples"):
+        chain(SeismogramKind(), [(empty, 0.1)])
+    *_, (product, _) = chain(SeismogramKind(), [frames[0], (empty, 3.0)])
+    assert product.facts["samples"] == CHUNK
+
+
+def test_a_record_without_stations_is_told(chain: Any, recorded_at: Any):
+    times = np.arange(1, 5) * 0.1
+    nothing = dict.fromkeys(("vx", "vy", "vz"), np.zeros((4, 0)))
+    path = recorded_at(times, nothing, names=[], x=[])
+    with pytest.raises(FrameError, match="no stations"):
+        chain(SeismogramKind(), [(path, 0.4)])
+
+
 def test_a_damaged_state_is_told(chain: Any, frames: Any, context: Context, tmp_path: Path):
     (tmp_path / "bad").write_bytes(b"PK\x03\x04 nothing more")
     with pytest.raises(FrameError, match="state bad cannot be read"):
