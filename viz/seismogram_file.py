@@ -9,6 +9,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,12 +86,21 @@ def channel_code(title: str, number: int, step_s: float) -> str:
 
 
 def station_codes(names: list[str]) -> list[str]:
-    """Codes of five capital letters and digits at most, different from each other."""
-    codes: list[str] = []
-    for number, name in enumerate(names):
-        code = re.sub(r"[^A-Z0-9]", "", name.upper())[:5]
-        codes.append(f"S{number:04d}" if not code or code in codes else code)
-    return codes
+    """Codes of five capital letters and digits at most, different from each other.
+
+    A station whose name has none, or one that is taken, is numbered, with a number that is no
+    other's name.
+    """
+    wanted = [re.sub(r"[^A-Z0-9]", "", name.upper())[:5] for name in names]
+    taken = set(wanted)
+    given: set[str] = set()
+    for number, code in enumerate(wanted):
+        if not code or code in given:
+            free = (f"S{n:04d}" if n < 10_000 else f"{n:05d}" for n in count(number))
+            wanted[number] = code = next(code for code in free if code not in taken)
+        taken.add(code)
+        given.add(code)
+    return wanted
 
 
 def _mseed(stream: Stream) -> bytes:

@@ -18,6 +18,7 @@ from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.seismogram import SeismogramKind, SeismogramOptions
 from burstlens.viz.seismogram_figure import COLOURS
+from burstlens.viz.seismogram_file import station_codes
 
 STEP_S = 0.1
 CHUNK = 20
@@ -118,6 +119,14 @@ def test_miniseed_holds_what_the_stations_recorded(chain: Any, frames: Any):
     np.testing.assert_allclose(trace.data, motion(times, 0), atol=1e-7)
     assert trace.stats.sampling_rate == pytest.approx(10.0)
     assert trace.stats.starttime == obspy.UTCDateTime("2026-01-31T12:00:00.1")
+
+
+def test_codes_of_stations_are_their_own():
+    assert station_codes(["S0002", "AB", "AB"]) == ["S0002", "AB", "S0003"]
+    assert station_codes(["ab", "A-B", "S0001", ""]) == ["AB", "S0002", "S0001", "S0003"]
+    many = station_codes(["SAME"] * 10_003)
+    assert len(set(many)) == len(many)
+    assert max(map(len, many)) == 5
 
 
 def test_sac_files_tell_distance(chain: Any, frames: Any, tmp_path: Path):
