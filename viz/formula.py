@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from burstlens.errors import FrameError, RecipeError
-from burstlens.expression import GATHERING, names_in, parse
+from burstlens.expression import FUNCTIONS, GATHERING, names_in, parse
+from burstlens.nearness import NEAR, did_you_mean
 from burstlens.viz.level import LEVEL, check_levels
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _UNITS = re.compile(r"\s*\[([^][]*)\]\s*$")
 _AT_LEVEL = re.compile(rf"[A-Za-z_]\w*@\s*(?:{LEVEL})(?![\w.])", re.IGNORECASE)
 _OPERATOR = re.compile(r"[-+*/()]")
+_PLAIN = re.compile(r"\w[^/*@<>=!,\[\]\"']*")
+_SPACED = re.compile(r"\s[-+]|[-+]\s")
+_CALLED = re.compile(r"(\w+)\s*\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,15 @@ class Formula:
 def is_formula(name: str) -> bool:
     """Whether a name is an expression rather than that of a variable, perhaps at a level.
 
-    >>> is_formula("2 * W"), is_formula("wind@0-6km agl")
-    (True, False)
+    What cannot be computed and reads like a variable's name is one: a file may have it. A file's
+    own variable goes before an expression of the same letters (:class:`.FrameReader`).
+
+    >>> is_formula("2 * W"), is_formula("wind@0-6km agl"), is_formula("T(surface)")
+    (True, False, False)
     """
-    return _OPERATOR.search(_AT_LEVEL.sub("_", bare(name))) is not None
+    if _OPERATOR.search(_AT_LEVEL.sub("_", bare(name))) is None:
+        return False
+    return not _may_be_a_name(name) or _computes(name)
 
 
 def bare(name: str) -> str:
@@ -138,6 +147,23 @@ def compute(frame: FrameReader, text: str, window: Window | None = None) -> Any:
         found = np.asarray(Arithmetic(fields).value(formula.tree))
     # What divides by zero has no value; a recipe's field is shown and stored without infinities.
     return np.where(np.isfinite(found), found, found.dtype.type(np.nan))
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Whether netCDF allows it as a name, and it does not look like a mistake in an expression."""
+    if not _PLAIN.fullmatch(text) or text != text.strip() or _SPACED.search(text):
+        return False
+    return not any(
+        did_you_mean(called, FUNCTIONS).startswith(NEAR) for called in _CALLED.findall(text)
+    )
+
+
+def _computes(text: str) -> bool:
+    try:
+        parse_formula(text)
+    except RecipeError:
+        return False
+    return True
 
 
 def _gathers(node: ast.Call) -> bool:

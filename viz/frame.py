@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
-from burstlens.nearness import did_you_mean
+from burstlens.nearness import NEAR, did_you_mean
 from burstlens.valid_time import wrf_key
 from burstlens.viz.frame_file import AGAIN, PAUSES_S, TIME_NAMES
 from burstlens.viz.frame_file import netCDF4 as netCDF4
@@ -24,7 +24,6 @@ from burstlens.viz.tile import Tiles
 Window = Mapping[str, slice]
 """The part of each dimension that is wanted; dimensions not named are taken whole."""
 
-_NEAR = "; did you mean"
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 _Result = TypeVar("_Result")
@@ -269,7 +268,7 @@ class FrameReader:
         own = [known for known in self.names if known not in sizes and known not in TIME_NAMES]
         if {"south_north", "west_east"} <= sizes.keys():
             near = did_you_mean(name, (*own, *diagnostics))
-            if near.startswith(_NEAR):
+            if near.startswith(NEAR):
                 return near
         return did_you_mean(name, own)
 

@@ -32,7 +32,7 @@ STATISTICS = ("min", "max", "mean", "sum", "std")
 POINTWISE = ("abs", "sqrt", "exp", "log", "log10")
 GATHERING = frozenset({*STATISTICS, "percentile", "any", "all", "count"})
 """Functions that make one value of a field."""
-_FUNCTIONS = (*STATISTICS, *POINTWISE, "percentile", "hypot", "finite", "any", "all", "count")
+FUNCTIONS = (*STATISTICS, *POINTWISE, "percentile", "hypot", "finite", "any", "all", "count")
 _ARITHMETIC: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
@@ -41,7 +41,7 @@ def names_in(tree: ast.expr) -> tuple[str, ...]:
     """The variables in a part of an expression, each once, in the order of the text."""
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     found.sort(key=lambda node: (node.lineno, node.col_offset))
-    return tuple(dict.fromkeys(node.id for node in found if node.id not in _FUNCTIONS))
+    return tuple(dict.fromkeys(node.id for node in found if node.id not in FUNCTIONS))
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +76,7 @@ def _kind(node: ast.expr) -> Kind:
             raise RecipeError(f"{ast.unparse(node)[:40]} is no number that can be used here")
         return Kind(truth=False, everywhere=False)
     if isinstance(node, ast.Name):
-        if node.id in _FUNCTIONS:
+        if node.id in FUNCTIONS:
             raise RecipeError(f"{node.id} is a function: write {node.id}(...)")
         return Kind(truth=False, everywhere=True)
     if isinstance(node, ast.Call):
@@ -105,7 +105,7 @@ def _kind(node: ast.expr) -> Kind:
         return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
     raise RecipeError(
         f"{ast.unparse(node)[:40]!r} does not belong here: there are variables, numbers, "
-        f"+ - * / **, comparisons, and, or, not, and the functions {', '.join(_FUNCTIONS)}"
+        f"+ - * / **, comparisons, and, or, not, and the functions {', '.join(FUNCTIONS)}"
     )
 
 
@@ -122,8 +122,8 @@ def number_of(node: ast.expr) -> float | None:
 
 def _call_kind(node: ast.Call) -> Kind:
     name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)[:40]
-    if name not in _FUNCTIONS:
-        raise RecipeError(f"there is no function {name!r}{did_you_mean(name, _FUNCTIONS)}")
+    if name not in FUNCTIONS:
+        raise RecipeError(f"there is no function {name!r}{did_you_mean(name, FUNCTIONS)}")
     wanted = 2 if name in {"percentile", "hypot"} else 1
     if node.keywords or len(node.args) != wanted:
         raise RecipeError(f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+NEAR = "; did you mean"
+"""How the end of a message begins where there are near names."""
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a message on an unknown name: near names where there are any, else all of them.
@@ -20,7 +23,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         folded.setdefault(candidate.casefold(), candidate)
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
     if near:
-        return f"; did you mean {' or '.join(folded[match] for match in near)}?"
+        return f"{NEAR} {' or '.join(folded[match] for match in near)}?"
     if not names:
         return "; there are none"
     shown = ", ".join(names[:12])

@@ -106,6 +106,28 @@ def test_a_variable_of_the_file_wins(cyclone: Path, tmp_path: Path):
         assert frame.read("b-a").tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("name", ["T(surface)", "2m-temp", "wind-speed", "NO3-", "Gust (10 m)"])
+def test_names_with_signs_of_a_file_are_taken(name: str, tmp_path: Path, context: Context):
+    path = tmp_path / "odd.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        for axis in ("y", "x"):
+            data.createDimension(axis, 3)
+        data.createVariable(name, "f4", ("y", "x"))[:] = np.arange(9).reshape(3, 3)
+    options = TypeAdapter(MapOptions).validate_python({"variable": name})
+    with open_frame([path]) as frame:
+        made = MapKind().make(options, frame, tmp_path / "a.png", context)
+        assert (made.facts["variable"], made.facts["max"]) == (name, 8)
+        NetcdfKind().make(NetcdfOptions((name,)), frame, tmp_path / "a.nc", context)
+
+
+def test_a_name_with_signs_that_no_file_has_is_told_with_near_ones(cyclone: Path):
+    with (
+        open_frame([cyclone]) as frame,
+        pytest.raises(FrameError, match=r"no variable 'QVAPOR\(z\)'; did you mean QVAPOR"),
+    ):
+        frame.read("QVAPOR(z)")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -134,6 +156,8 @@ def test_what_a_frame_cannot_give_is_told(cyclone: Path, text: str, told: str):
         ("T2 ** 99", "an exponent is a number, at most 8"),
         ("sqroot(T2)", "did you mean sqrt"),
         ("T2@850feet - T2", "cannot be read"),
+        ("sqrt(T2", "cannot be read"),
+        ("T2-mean(T2)", "takes a statistic"),
     ],
 )
 def test_faulty_expressions_are_told_with_the_recipe(text: str, told: str):
