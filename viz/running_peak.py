@@ -29,9 +29,9 @@ class RunningPeak:
     """Peaks after ``frames`` frames, the last of which was ``time_s`` after the start.
 
     ``peaks`` are (1, y, x), or a peak of each component (n, y, x) for a geometric mean; NaN where
-    there was never a value. ``when`` (y, x), in float64, is the time in s at which a peak last grew.
-    ``motion`` and ``integral`` (n, y, x) are the last frame's components and their integral over
-    time, empty where the peak needs none.
+    there was never a value. ``when`` (y, x), in float64, is the time in s at which a peak last
+    grew. ``motion`` and ``integral`` (n, y, x) are the last frame's components and their integral
+    over time, empty where the peak needs none.
     """
 
     peaks: Array
