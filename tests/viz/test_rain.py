@@ -22,6 +22,7 @@ from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.rain import between
 from burstlens.viz.rain_totals import Totals, read_totals, totals
+from burstlens.viz.scene import SceneOptions
 from burstlens.viz.vtk import VtkOptions
 from burstlens.workflows.guards.guard import Guard
 
@@ -113,6 +114,7 @@ def chain(context: Context) -> Callable[..., dict[str, Any]]:
 
     def make(options: Any, path: Path, hour: int, previous: Path | None, state: Path) -> Any:
         kinds = {MapOptions: "map", NetcdfOptions: "netcdf", VtkOptions: "vtk"}
+        kinds |= {SceneOptions: "scene"}
         kind = product_kind(kinds[type(options)])
         assert wants(kind, options).chained
         time = f"20050828T{hour:02d}0000"
@@ -188,6 +190,16 @@ def test_a_volume_may_hold_the_rain_of_an_interval(rainy: Any, chain: Any, tmp_p
     options = VtkOptions(("rain_interval",))
     chain(options, rainy(6, 10.0), 6, None, tmp_path / "a")
     chain(options, rainy(9, 16.0), 9, tmp_path / "a", tmp_path / "b")
+    assert (read_totals(tmp_path / "b").rain == 16).all()
+
+
+def test_a_scene_shows_the_rain_of_an_interval_on_the_ground(
+    rainy: Any, chain: Any, tmp_path: Path
+):
+    options = SceneOptions(variable="rain_rate", limits=(0.0, 5.0), width_px=300, height_px=300)
+    chain(options, rainy(6, 10.0), 6, None, tmp_path / "a")
+    made = chain(options, rainy(9, 16.0), 9, tmp_path / "a", tmp_path / "b")
+    assert (made.facts["min"], made.facts["max"]) == (2, 2)
     assert (read_totals(tmp_path / "b").rain == 16).all()
 
 
