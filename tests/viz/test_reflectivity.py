@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.viz.frame import open_frame
+from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.reflectivity import equivalent_reflectivity
+
+
+@pytest.fixture
+def water_species(supercell: Path, tmp_path: Path) -> Callable[..., Path]:
+    """The supercell's state with these water species (z, y, x) instead of its own."""
+
+    def write(**species: Any) -> Path:
+        path = tmp_path / "species.nc"
+        with (
+            netCDF4.Dataset(os.fspath(supercell)) as old,
+            netCDF4.Dataset(os.fspath(path), "w") as data,
+        ):
+            for name, dimension in old.dimensions.items():
+                data.createDimension(name, len(dimension))
+            data.setncatts({key: old.getncattr(key) for key in old.ncattrs()})
+            for name in ("T", "P", "PB", "PH", "PHB", "QVAPOR"):
+                data.createVariable(name, "f4", old[name].dimensions)[:] = old[name][:]
+            for name, values in species.items():
+                data.createVariable(name, "f4", old["T"].dimensions)[0] = values
+        return path
+
+    return write
 
 
 def test_reflectivity_is_wrf_python_s(cyclone: Path, wrf_python: dict[str, Any]):

@@ -32,6 +32,65 @@ def opened(folder: Path) -> set[int]:
 
 
 @pytest.fixture
+def cut_tiles(tmp_path: Path) -> Callable[..., list[Path]]:
+    """Cuts a WRF file of one record into the files that ``columns`` x ``rows`` ranks write.
+
+    Patches as WRF has them (frame/task_for_point.c): the larger ones at the ends, over the cell
+    faces, of which the last rank has one more than it has cells.
+    """
+
+    def owner(point: int, size: int, ranks: int) -> int:
+        least, more = divmod(size, ranks)
+        first = more // 2 * (least + 1)
+        second = first + (ranks - more) * least
+        if point < first:
+            return point // (least + 1)
+        if point < second:
+            return more // 2 + (point - first) // least
+        return more // 2 + ranks - more + (point - second) // (least + 1)
+
+    def spans(faces: int, ranks: int) -> list[tuple[int, int]]:
+        owners = np.array([owner(point, faces, ranks) for point in range(faces)])
+        return [tuple(np.flatnonzero(owners == rank)[[0, -1]] + [0, 1]) for rank in range(ranks)]
+
+    def cut(source: Path, columns: int, rows: int, names: tuple[str, ...]) -> list[Path]:
+        folder = tmp_path / f"ranks_{columns}x{rows}"
+        folder.mkdir()
+        paths = []
+        with netCDF4.Dataset(os.fspath(source)) as whole:
+            sizes = {name: len(dimension) for name, dimension in whole.dimensions.items()}
+            across = spans(sizes["west_east_stag"], columns)
+            along = spans(sizes["south_north_stag"], rows)
+            for rank in range(columns * rows):
+                parts, patch = {}, {}
+                for base, axis, (first, stop) in (
+                    ("west_east", "WEST-EAST", across[rank % columns]),
+                    ("south_north", "SOUTH-NORTH", along[rank // columns]),
+                ):
+                    ends = {"STAG": stop, "UNSTAG": min(stop, sizes[base])}
+                    parts |= {base: (first, ends["UNSTAG"]), f"{base}_stag": (first, stop)}
+                    for which, end in ends.items():
+                        patch[f"{axis}_PATCH_START_{which}"] = np.int32(first + 1)
+                        patch[f"{axis}_PATCH_END_{which}"] = np.int32(end)
+                paths.append(folder / f"{source.name}_{rank:04d}")
+                with netCDF4.Dataset(os.fspath(paths[-1]), "w") as data:
+                    data.setncatts({key: whole.getncattr(key) for key in whole.ncattrs()} | patch)
+                    for name, size in sizes.items():
+                        low, high = parts.get(name, (0, size))
+                        unlimited = whole.dimensions[name].isunlimited()
+                        data.createDimension(name, None if unlimited else high - low)
+                    for name in names:
+                        old = whole[name]
+                        new = data.createVariable(name, old.dtype, old.dimensions)
+                        new.setncatts({key: old.getncattr(key) for key in old.ncattrs()})
+                        window = [slice(*parts.get(d, (None, None))) for d in old.dimensions]
+                        new[:] = old[tuple(window)]
+        return paths
+
+    return cut
+
+
+@pytest.fixture
 def mosaic(supercell: Path, cut_tiles: Callable[..., list[Path]]) -> list[Path]:
     """The supercell's frame of 41 x 41 cells as 5 x 4 ranks would write it."""
     return cut_tiles(supercell, 5, 4, ("Times", "W", "U", "V", "T2", "ZNU"))
