@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 from burstlens.errors import FrameError
 from burstlens.viz.renderer import Renderer, renderer
@@ -161,6 +163,14 @@ def test_without_opengl_the_message_says_what_is_needed(
         pytest.skip("this machine has OSMesa")
     with pytest.raises(FrameError, match=r"libEGL .* or libOSMesa"):
         fresh.render(Stage(200, 160, box(), (ball(),)))
+
+
+def test_an_older_vtk_than_scenes_need_is_not_installed():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    asked = [Requirement(text) for text in project["project"]["dependencies"]]
+    (vtk,) = (each.specifier for each in asked if each.name == "vtk")
+    assert "9.3.1" not in vtk
+    assert "9.4.0" in vtk
 
 
 def test_what_vtk_refuses_is_told_and_the_process_lives_on(fresh: Renderer):
