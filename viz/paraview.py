@@ -1,7 +1,7 @@
 """A script that shows a series in ParaView: opened, coloured, turned to be seen, at its last time.
 
-Names are those of ``paraview.simple`` from ParaView 5.11 on (ParaView's Python documentation).
-Importable on a login node.
+Names and arguments are those that ParaView's documentation and source tell for 5.11 and 6.x; it was
+never run in ParaView here. Importable on a login node.
 """
 
 from __future__ import annotations
@@ -11,12 +11,25 @@ from collections.abc import Sequence
 _SCRIPT = '''\
 """Shows a product of a run in ParaView: `paraview --script=` this file.
 
-It begins at the newest frame. While the run goes on, File > Reload Files (F5) brings later ones.
+It begins at the newest frame. While the run goes on, File > Reload Files brings later ones.
 """
 
 import os
 
-from paraview.simple import *
+from paraview.simple import (
+    AnnotateTimeFilter,
+    ColorBy,
+    Contour,
+    GetActiveViewOrCreate,
+    GetAnimationScene,
+    GetColorTransferFunction,
+    OpenDataFile,
+    Render,
+    RenameSource,
+    ResetCamera,
+    SetActiveSource,
+    Show,
+)
 
 SERIES = {series!r}
 VARIABLES = {variables!r}
@@ -44,7 +57,9 @@ if not SPHERE and tall > 0 and not 0.1 < tall / wide < 2:
 
 name = VARIABLES[0]
 shown = reader
-if DEEP:
+# Contour takes no vectors: a wind alone is coloured by its speed, from the outside.
+surface = DEEP and reader.PointData[name].GetNumberOfComponents() == 1
+if surface:
     frame = Show(reader, view)
     frame.SetRepresentationType("Outline")
     frame.Scale = [1.0, 1.0, stretch]
@@ -56,10 +71,15 @@ if DEEP:
 display = Show(shown, view)
 display.SetRepresentationType("Surface")
 display.Scale = [1.0, 1.0, stretch]
-coloured = VARIABLES[1] if DEEP and len(VARIABLES) > 1 else name
+coloured = VARIABLES[1] if surface and len(VARIABLES) > 1 else name
 ColorBy(display, ("POINTS", coloured))
 display.RescaleTransferFunctionToDataRange(False, True)
-GetColorTransferFunction(coloured).ApplyPreset(COLOURS, True)
+for preset in COLOURS:
+    try:
+        if GetColorTransferFunction(coloured).ApplyPreset(preset, True):
+            break
+    except RuntimeError:
+        pass  # no preset of that name in this version
 display.SetScalarBarVisibility(view, True)
 Show(AnnotateTimeFilter(Input=reader), view)
 
@@ -73,8 +93,8 @@ ResetCamera(view)
 SetActiveSource(reader)
 Render(view)
 '''
-_COLOURS = "Viridis (matplotlib)"
-"""A preset that ParaView has had since 5.3; perceptually even."""
+_COLOURS = ("Viridis (matplotlib)", "Viridis")
+"""A preset that is perceptually even, by the names that it has in scripts for ParaView 5 and 6."""
 
 
 def paraview_script(series: str, variables: Sequence[str], *, deep: bool, sphere: bool) -> str:

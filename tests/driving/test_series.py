@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -128,6 +129,22 @@ def test_no_more_than_once_a_second_unless_forced(tmp_path: Path):
     assert "b.vts" not in (tmp_path / "core.pvd").read_text()
     series.write(force=True)
     assert "b.vts" in (tmp_path / "core.pvd").read_text()
+
+
+def test_the_script_hides_no_builtin_of_python_behind_a_name_of_paraview():
+    tree = ast.parse(paraview_script("core.pvd", ["W"], deep=True, sphere=False))
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    set_here = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)} | {"__file__"}
+    assert not imported & set(dir(builtins))
+    assert "*" not in imported
+    assert used - set_here - set(dir(builtins)) - {"__file__"} == imported
 
 
 @pytest.mark.parametrize("product", ["core", 'say "hi"', "back\\slash", "d'or", "{x}"])
