@@ -1,7 +1,8 @@
 """A script that shows a series in ParaView: opened, coloured, turned to be seen, at its last time.
 
-Names and arguments are those that ParaView's documentation and source tell for 5.11 and 6.x; it was
-never run in ParaView here. Importable on a login node.
+Functions are those of ParaView's documentation (5.11 and later) and source; the properties of the
+camera, ``Scale`` and the presets were found in scripts for it only. Never run in ParaView here.
+Importable on a login node.
 """
 
 from __future__ import annotations
