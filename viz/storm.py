@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import grid, position
-from burstlens.viz.crop import Crop, unstaggered
+from burstlens.viz.around import columns_round, read_around
+from burstlens.viz.crop import Crop
 from burstlens.viz.extreme import Extreme, nearest_minimum, smoothed
 from burstlens.viz.field import Field, read_field
 from burstlens.viz.frame import FrameReader
@@ -57,11 +58,15 @@ def find_storm(frame: FrameReader, options: TrackOptions, guess: Guess | None) -
     domain = grid.map_plane(frame, options.variable, {})
     units = position.units(domain)
     reach_km = options.search_km * (guess.intervals if guess else 1.0)
-    crop = Crop()
-    if guess is not None:
+    variable, shown = options.variable, options.units
+    if guess is None:
+        field = read_field(frame, variable, level=options.level, crop=Crop(), units=shown)
+    else:
         margin_km = reach_km * _SLACK + 3 * options.smoothing_km
-        crop = _around(frame, options.variable, domain, (guess.x, guess.y), margin_km)
-    field = read_field(frame, options.variable, level=options.level, crop=crop, units=options.units)
+        field = read_around(
+            frame, variable, domain, (guess.x, guess.y), margin_km, level=options.level,
+            units=shown,
+        )  # fmt: skip
     x, y = position.positions(field.plane)
     away = None if guess is None else position.distance_km(units, x, y, guess.x, guess.y)
     found = _extreme(field, options, away, reach_km)
@@ -70,6 +75,10 @@ def find_storm(frame: FrameReader, options: TrackOptions, guess: Guess | None) -
         row, column = position.nearest(domain, guess.x, guess.y)
         return Point(frame.time, guess.x, guess.y, "lost", (row, column))
     at = position.position(field.plane, found.row, found.column)
+    circle = columns_round(domain)
+    if guess is None and found.at_edge and circle is not None:
+        # Round the earth there is no edge: what lies beyond it is read as well.
+        return find_storm(frame, options, Guess(*at))
     away = position.distance_km(units, x, y, *at)
     sign = 1 if options.extreme == "min" else -1
     near = np.where(away <= max(2 * options.smoothing_km, away.min()), sign * field.values, np.nan)
@@ -77,7 +86,10 @@ def find_storm(frame: FrameReader, options: TrackOptions, guess: Guess | None) -
         frame.time,
         *at,
         "edge" if found.at_edge else "found",
-        (field.first[0] + found.point[0], field.first[1] + found.point[1]),
+        (
+            field.first[0] + found.point[0],
+            (field.first[1] + found.point[1]) % (circle or domain.x.shape[-1]),
+        ),
         sign * float(np.nanmin(near)),
         _max_wind(frame, domain, at, options),
     )
@@ -97,31 +109,13 @@ def _extreme(
     return nearest_minimum(values, away, reach_km)
 
 
-def _around(
-    frame: FrameReader, variable: str, domain: grid.Plane, at: tuple[float, float], km: float
-) -> Crop:
-    """The part of the domain within so many km of a position, and a little more."""
-    row, column = position.nearest(domain, *at)
-    apart = position.spacing_km(domain, row, column)
-    index: dict[str, int | tuple[int, int]] = {}
-    for dimension, centre, each in zip(
-        reversed(grid.horizontal_dimensions(frame, variable, centred=True)),
-        (row, column), apart, strict=True,
-    ):  # fmt: skip
-        size = frame.dimensions[unstaggered(dimension, frame)]
-        reach = int(np.ceil(km / each)) + 1
-        index[dimension] = (max(centre - reach, 0), min(centre + reach + 1, size))
-    return Crop(index=index)
-
-
 def _max_wind(
     frame: FrameReader, domain: grid.Plane, at: tuple[float, float], options: TrackOptions
 ) -> float | None:
     """Of the 10 m wind around the storm; its components' directions do not matter."""
     if not all(name in frame for name in _WIND):
         return None
-    crop = _around(frame, _WIND[0], domain, at, options.wind_km)
-    u, v = (read_field(frame, name, level=None, crop=crop, units=None) for name in _WIND)
+    u, v = (read_around(frame, name, domain, at, options.wind_km) for name in _WIND)
     x, y = position.positions(u.plane)
     away = position.distance_km(position.units(u.plane), x, y, *at)
     speed = np.hypot(u.values, v.values)[away <= options.wind_km]

@@ -116,6 +116,52 @@ def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, fol
     assert places(made)[-1][0] == pytest.approx(-178.7, abs=0.05)
 
 
+@pytest.mark.parametrize(
+    ("west", "columns", "way"),
+    [
+        (0.0, 360, (354.0, 358.0, 2.0, 6.0)),
+        (0.0, 361, (354.0, 358.0, 2.0, 6.0)),
+        (-180.0, 360, (187.0, 183.0, 179.5, 176.0)),
+        (0.0, 360, (0.2, 359.6, 355.0)),
+    ],
+)
+def test_a_storm_moves_across_the_seam_of_a_grid_round_the_earth(
+    west: float, columns: int, way: tuple[float, ...], tmp_path: Path, follow_storm: Follow
+):
+    lon, lat = west + np.arange(columns), np.arange(-30.0, 31.0)
+    paths, strongest = [], []
+    for n, x in enumerate(way):
+        paths.append(tmp_path / f"{n}.nc")
+        with netCDF4.Dataset(str(paths[-1]), "w") as data:
+            for name, values, units in (
+                ("lat", lat, "degrees_north"),
+                ("lon", lon, "degrees_east"),
+            ):
+                data.createDimension(name, values.size)
+                data.createVariable(name, "f8", (name,)).units = units
+                data[name][:] = values
+            away = distance_km("degrees", *np.meshgrid(lon, lat), x, 12.0)
+            # On some frames the strongest wind and the low lie on two sides of the seam.
+            east = distance_km("degrees", *np.meshgrid(lon, lat), x + 2, 12.0)
+            wind = 50 * np.exp(-0.5 * (east / 100) ** 2)
+            strongest.append(wind.max() * 3600 / 1852)
+            for name, field, units in (
+                ("msl", 101300 - 4000 * np.exp(-0.5 * (away / 300) ** 2), "Pa"),
+                ("U10", wind, "m s-1"),
+                ("V10", 0 * wind, "m s-1"),
+            ):
+                data.createVariable(name, "f4", ("lat", "lon")).units = units
+                data[name][:] = field
+    made = follow_storm(*paths, times=HOURS[: len(way)], variable="msl", search_km=500, wind_km=400)
+    assert [point.status for point in points(made)] == ["found"] * len(way)
+    assert max(off_km(made, [(x, 12.0) for x in way])) < 6
+    for x, point in zip(way, points(made), strict=True):
+        assert abs((lon[point.index[1]] - x + 180) % 360 - 180) <= 0.5
+        assert lat[point.index[0]] == 12
+    found = [facts["max_wind"] for facts, _ in made]
+    assert found == pytest.approx(strongest, rel=1e-5)
+
+
 def test_a_storm_moves_over_the_pole(
     wrf_file: Callable[..., Path], follow_storm: Follow, vortex: Vortex
 ):
