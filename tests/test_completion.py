@@ -52,7 +52,7 @@ def test_runs_are_offered_by_their_start(offered, command):
 @pytest.mark.parametrize("command", ["run", "check"])
 def test_recipes_are_offered_those_of_the_user_too(offered, command):
     assert offered(command, "storm") == ["storm-live"]
-    assert offered(command, "seis") == ["seismic-basin"]
+    assert offered(command, "seismic-b") == ["seismic-basin"]
 
 
 @pytest.mark.parametrize(

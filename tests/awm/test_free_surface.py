@@ -29,6 +29,7 @@ def waves(parameters, traces, half_space):
     return found, np.array(wanted)[:, :, 1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(len(DISTANCES)))
 def test_surface_velocity_follows_the_half_space_solution_within_three_percent(waves, misfit, n):
     found, wanted = waves

@@ -20,7 +20,13 @@ OBLIQUE = {"strike_deg": 30.0, "dip_deg": 60.0, "rake_deg": 40.0, "moment_n_m": 
 SHIFT = {"x_m": SOURCE + 31.0, "y_m": SOURCE - 47.0, "depth_m": SOURCE + 22.0}
 
 
-@pytest.fixture(scope="module", params=[EXPLOSION, {**OBLIQUE, **SHIFT}], ids=["blast", "oblique"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(EXPLOSION, id="blast"),
+        pytest.param({**OBLIQUE, **SHIFT}, id="oblique", marks=pytest.mark.slow),
+    ],
+)
 def waves(request, parameters, traces, full_space):
     """Computed and analytic velocity (offset, component, step) and the times of the steps."""
     given = parameters(free_surface=False, source=request.param, time={"steps": STEPS})

@@ -47,6 +47,7 @@ def plate(scene):
     return made
 
 
+@pytest.mark.slow
 def test_each_file_has_its_map_and_its_values_kept(plate):
     listed = sorted((line["product"], line["time"]) for line in plate.index())
     times = [f"t{10 * number:08d}.000" for number in range(5)]
@@ -61,6 +62,7 @@ def test_each_file_has_its_map_and_its_values_kept(plate):
         assert data["temperature"][:].min() == 0.0
 
 
+@pytest.mark.slow
 def test_pictures_compare_in_time_and_the_buffer_is_free(plate):
     limits = {tuple(line["facts"]["limits"]) for line in plate.index() if line["product"] == "map"}
     assert len(limits) == 1

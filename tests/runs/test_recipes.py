@@ -103,6 +103,7 @@ def scenario(scene):
     return made, process.returncode, output
 
 
+@pytest.mark.slow
 def test_each_frame_of_a_scenario_has_all_of_its_products(scenario):
     made, code, output = scenario
     assert code == 0, output
@@ -110,10 +111,12 @@ def test_each_frame_of_a_scenario_has_all_of_its_products(scenario):
     index = made.index()
     for name in ("motion", "pgv", "pga", "intensity", "peaks", "seismograms"):
         times = [entry["time"] for entry in index if entry["product"] == name]
-        assert times == sorted(times)
-        assert len(times) == FRAMES, name
+        assert len(set(times)) == len(times) == FRAMES, name
+        if name != "motion":  # chained: in order
+            assert times == sorted(times)
 
 
+@pytest.mark.slow
 def test_peaks_of_a_scenario_only_grow_and_are_the_model_s_own(scenario):
     made, _, _ = scenario
     files = sorted((made.run_dir / "products" / "peaks").glob("*.nc"))
@@ -133,6 +136,7 @@ def test_peaks_of_a_scenario_only_grow_and_are_the_model_s_own(scenario):
     assert [peaks[-1][at] for at in places] == pytest.approx((100 * larger).tolist(), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_seismograms_of_a_scenario_gather_every_step(scenario):
     made, _, _ = scenario
     entries = [entry for entry in made.index() if entry["product"] == "seismograms"]

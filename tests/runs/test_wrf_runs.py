@@ -31,6 +31,9 @@ TRACES = (
     "ready_flag",
     "tiles",
 )
+LONG = ("classic_one", "netcdf4_growing", "pnetcdf_one", "quilting", "ready_flag")
+"""Those that are left to `make test-slow`."""
+EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TRACES]
 RECIPE = """
 title = "Replayed"
 [simulation]
@@ -97,8 +100,16 @@ def prepare(made, name: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def runs(scene):
-    """All runs, three at a time."""
+def selected(request):
+    """The traces that tests are selected of."""
+    asked = {item.callspec.params.get("name") for item in request.session.items
+             if hasattr(item, "callspec") and item.path == Path(__file__)}  # fmt: skip
+    return [name for name in TRACES if name in asked]
+
+
+@pytest.fixture(scope="session")
+def runs(scene, selected):
+    """Their runs, three at a time."""
 
     def go(name: str):
         made = scene(name)
@@ -108,11 +119,11 @@ def runs(scene):
         return name, (made, process.returncode, output)
 
     with ThreadPoolExecutor(3) as pool:
-        return dict(pool.map(go, TRACES))
+        return dict(pool.map(go, selected))
 
 
 @pytest.fixture(scope="session")
-def finals(replay, tmp_path_factory):
+def finals(replay, selected, tmp_path_factory):
     """The files that each trace leaves, and their frames: (stream, key) to (files, record)."""
 
     def final(name: str):
@@ -131,17 +142,17 @@ def finals(replay, tmp_path_factory):
                     frames.setdefault((stream, key), ([], record))[0].append(path)
         return trace, frames
 
-    return {name: final(name) for name in TRACES}
+    return {name: final(name) for name in selected}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_the_run_ends_well_and_frees_its_buffer(runs, name):
     made, code, output = runs[name]
     assert code == 0, output
     assert made.on_buffer() == []
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -160,7 +171,7 @@ def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     assert list((made.run_dir / "products" / ".incoming").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_values_are_those_of_the_finished_file(runs, finals, name):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -176,7 +187,7 @@ def test_values_are_those_of_the_finished_file(runs, finals, name):
             )
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_pixels_are_those_of_the_finished_file(runs, finals, name, tmp_path):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -225,7 +236,7 @@ def test_the_parent_s_maps_show_the_nest_s_frames_of_their_own_times(runs, final
             assert told[key]["max"] == highest
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_the_models_files_are_those_of_a_run_that_nobody_watched(runs, finals, name):
     made, _, _ = runs[name]
     trace, _ = finals[name]
@@ -236,7 +247,7 @@ def test_the_models_files_are_those_of_a_run_that_nobody_watched(runs, finals, n
     assert home == {file: tuple(what) for file, what in trace.final.items() if "wrfout" in file}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_logs_and_settings_come_home(runs, name):
     made, _, _ = runs[name]
     logs = made.run_dir / "logs" / "attempt-1"
@@ -244,7 +255,7 @@ def test_logs_and_settings_come_home(runs, name):
     assert (logs / "namelist.input").is_file()
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", EACH)
 def test_the_signal_that_decided_is_journalled(runs, name):
     made, _, _ = runs[name]
     signals = {event["signal"] for event in made.events("frame.ready")}
