@@ -107,6 +107,9 @@ class Lab:
         page = self.browser.new_context(viewport={"width": 1440, "height": 1000}).new_page()
         page.set_default_timeout(1000 * STARTS_S)
         page.on("request", self._asked)
+        # On a busy machine JupyterLab itself may ask something, such as which kernel it should be.
+        asks = page.locator(".jp-Dialog").filter(has_not_text="Restart")
+        page.add_locator_handler(asks, lambda: asks.locator(".jp-mod-accept").first.click())
         page.goto(f"{self.url}/lab/tree/{name}?token={TOKEN}&reset")
         page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
         return page
