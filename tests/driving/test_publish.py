@@ -151,6 +151,19 @@ def test_a_product_whose_state_is_not_the_one_staged_is_made_again(begin, staged
     assert content(run_dir) == {}
 
 
+def test_states_that_there_is_no_room_for_are_deleted_the_oldest_first(
+    begin, staged, run_dir, monkeypatch
+):
+    monkeypatch.setattr("burstlens.workflows.states.HELD_BYTES", 10)
+    monkeypatch.setattr("burstlens.workflows.states.LEAST", 2)
+    publisher, _ = begin()
+    for number in range(4):
+        publisher.publish([staged(time=f"t{number:08d}.000", state=b"state")])
+    publisher.close()
+    kept = sorted(path.name for path in (run_dir.products / ".states").iterdir())
+    assert kept == [f"t2_output_t{number:08d}.000_1" for number in (2, 3)]
+
+
 def test_a_late_twin_takes_its_state_with_it(begin, staged, run_dir):
     publisher, _ = begin()
     publisher.publish([staged(state=b"state"), staged(state=b"state")])
