@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from typing import ClassVar
 import pytest
 
 import burstlens
+from burstlens.durable import open_regular
 from burstlens.opened.dashboard import WAITING
 
 
@@ -92,28 +92,27 @@ def test_a_thread_that_nobody_asks_ends_and_another_one_answers_who_comes_back(d
 
 
 def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypatch):
-    """A pipe that nobody writes to hangs a reader just so."""
     monkeypatch.setattr("burstlens.opened.answers.STATUS_PERIOD_S", 0)
     dashboard = disturbed.dashboard()
     view = View(dashboard, monkeypatch)
-    status = disturbed.directory.status
-    aside, pipe = status.with_name("aside"), status.with_name("pipe")
-    os.mkfifo(pipe)
-    writer = os.open(pipe, os.O_RDWR)
-    status.rename(aside)
-    pipe.rename(status)
-    view.ask()
-    while not dashboard._requests.empty():  # the thread has taken it
-        time.sleep(0.01)
-    for _ in range(WAITING):
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang(path, **how):
+        hangs.set()
+        goes_on.wait()
+        return open_regular(path, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("burstlens.durable.open_regular", hang)
         view.ask()
-    closing = threading.Thread(target=dashboard.close, daemon=True)
-    closing.start()
-    closing.join(20)
-    hung, closed = len(threads()), not closing.is_alive()
-    status.rename(pipe)
-    aside.rename(status)
-    os.close(writer)
+        assert hangs.wait(20)
+        for _ in range(WAITING):
+            view.ask()
+        closing = threading.Thread(target=dashboard.close, daemon=True)
+        closing.start()
+        closing.join(20)
+        hung, closed = len(threads()), not closing.is_alive()
+    goes_on.set()
     assert (hung, closed) == (1, True)
     await_none()
 
