@@ -17,9 +17,9 @@ from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from burstlens.valid_time import elapsed_key
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.peak import PeakKind, PeakOptions
 from burstlens.viz.product import Context
-from burstlens.viz.seismogram import SeismogramKind, SeismogramOptions
+from burstlens.viz.seismology.peak import PeakKind, PeakOptions
+from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOptions
 
 SIDE = 1000
 STATIONS, SAMPLES = 50, 10_000

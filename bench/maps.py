@@ -17,8 +17,8 @@ from typing import Any
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.layers import Contours, Wind
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.layers import Contours, Wind
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.product import Context
 
 LIMIT_S = 0.6
@@ -139,7 +139,7 @@ def _coast() -> list[Any]:
     import numpy as np
     from shapely import LineString
 
-    from burstlens.viz.coast.lines import KINDS, lines
+    from burstlens.viz.maps.coast.lines import KINDS, lines
     from burstlens.viz.projection import longitude_latitude
 
     shapes = []

@@ -12,12 +12,12 @@ from bench.report import Figure, median, spread
 from bench.writer import FORMATS, make_field, write_frame
 from burstlens.viz.crop import Crop
 from burstlens.viz.field import read_field
-from burstlens.viz.figure import draw
 from burstlens.viz.frame import open_frame
-from burstlens.viz.map import MapOptions
+from burstlens.viz.maps.figure import draw
+from burstlens.viz.maps.map import MapOptions
 from burstlens.viz.product import Context
-from burstlens.viz.volume import read_volume
-from burstlens.viz.vtk_file import write_vtk
+from burstlens.viz.volumes.volume import read_volume
+from burstlens.viz.volumes.vtk_file import write_vtk
 
 RAW_PART = 0.7
 SIDE = 2000

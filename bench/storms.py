@@ -22,7 +22,7 @@ from burstlens.viz.crop import Crop
 from burstlens.viz.frame import FrameReader, netCDF4, open_frame
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
-from burstlens.viz.tracking import TrackKind, TrackOptions
+from burstlens.viz.storms.tracking import TrackKind, TrackOptions
 
 TIMES = ("20050828T120000", "20050828T130000")
 LEVELS, CHUNK = 40, 100

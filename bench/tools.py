@@ -18,7 +18,7 @@ from bench.report import Figure, median, spread
 from bench.writer import FORMATS, make_field, write_frame
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import open_frame
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context, ProductKind
 

@@ -17,10 +17,10 @@ from bench.report import Figure, median, spread
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.product import Context
-from burstlens.viz.scene import Isosurface, SceneKind, SceneOptions
-from burstlens.viz.volume import Volume, read_volume
-from burstlens.viz.vtk_file import write_vtk
-from burstlens.viz.vtkhdf import Step, write_series, write_vtkhdf
+from burstlens.viz.scenes.scene import Isosurface, SceneKind, SceneOptions
+from burstlens.viz.volumes.volume import Volume, read_volume
+from burstlens.viz.volumes.vtk_file import write_vtk
+from burstlens.viz.volumes.vtkhdf import Step, write_series, write_vtkhdf
 
 RAW_PART = 0.7
 SHAPE = (40, 300, 300)

@@ -10,7 +10,7 @@ from PIL import Image
 from pydantic import TypeAdapter
 
 from burstlens.viz.frame import open_frame
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.product import Context
 from burstlens.viz.projection import Projection
 

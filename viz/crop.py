@@ -200,7 +200,7 @@ def _at_track(name: str, frame: FrameReader, variable: str) -> dict[str, int]:
     between the points of the track's.
     """
     from burstlens.viz import grid, position
-    from burstlens.viz.track import followed_track
+    from burstlens.viz.storms.track import followed_track
 
     track = followed_track(frame, name)
     plane = grid.map_plane(frame, variable, {})

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
-from burstlens.viz.diagnostic import Block
+from burstlens.viz.diagnostics.diagnostic import Block
+from burstlens.viz.diagnostics.wind import rotation, turned
 from burstlens.viz.frame import FrameReader, Window
 from burstlens.viz.grid import Plane
 from burstlens.viz.projection import EARTH_RADIUS_M
-from burstlens.viz.wind import rotation, turned
 
 Array = NDArray[Any]
 

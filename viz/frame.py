@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from burstlens.errors import FrameError
 from burstlens.nearness import NEAR, did_you_mean
 from burstlens.valid_time import wrf_key
+from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.frame_file import AGAIN, PAUSES_S, TIME_NAMES
 from burstlens.viz.frame_file import netCDF4 as netCDF4
-from burstlens.viz.level import AT
 from burstlens.viz.tile import Tiles
 
 Window = Mapping[str, slice]
@@ -131,7 +131,7 @@ class FrameReader:
         """
         if name not in self:
             # It reads frames itself, so it is imported when it is asked for.
-            from burstlens.viz.diagnostics import DIAGNOSTICS, describe, is_derived
+            from burstlens.viz.diagnostics.table import DIAGNOSTICS, describe, is_derived
 
             if is_derived(name):
                 return describe(self, name)
@@ -151,8 +151,9 @@ class FrameReader:
         """The values of a variable within a window, one axis for each of its dimensions.
 
         Floating point keeps its width; missing values are NaN (integers that have some become
-        float64). What the file does not have is computed, where :mod:`burstlens.viz.diagnostics`
-        knows how. Raises FrameError when the variable is not there or cannot be read.
+        float64). What the file does not have is computed, where
+        :mod:`burstlens.viz.diagnostics.table` knows how. Raises FrameError when the variable is
+        not there or cannot be read.
         """
         variable = self.variable(name)
         slices = _slices(variable, window)
@@ -160,7 +161,7 @@ class FrameReader:
         if held is not None:
             return held
         if name not in self:
-            from burstlens.viz.diagnostics import compute
+            from burstlens.viz.diagnostics.table import compute
 
             return compute(self, name, window)
         return self._again(lambda: self._read(variable, slices), f"{name} of {self._name()}")

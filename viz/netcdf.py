@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.crop import Crop
-from burstlens.viz.formula import check_names
-from burstlens.viz.interval import of_interval
+from burstlens.viz.diagnostics.formula import check_names
+from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.product import Context, Made
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class NetcdfKind:
 
     def make(self, options: NetcdfOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when a variable is missing or the crop is outside."""
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.netcdf_file import write_netcdf
-        from burstlens.viz.rain_totals import keep_totals
 
         facts = write_netcdf(
             frame, options.variables, options.crop, out, context,

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from burstlens import valid_time
 from burstlens.viz import heading, style
-from burstlens.viz.figure import picture_size
-from burstlens.viz.map import MapOptions
+from burstlens.viz.maps.figure import picture_size
+from burstlens.viz.maps.map import MapOptions
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context, Made
 

@@ -173,17 +173,17 @@ def product_kind(name: str) -> ProductKind:
 
 def _built_in() -> dict[str, ProductKind]:
     # The kinds use the classes above, so they are imported when asked for.
-    from burstlens.viz.map import MapKind
+    from burstlens.viz.columns.section import SectionKind
+    from burstlens.viz.columns.sounding import SoundingKind
+    from burstlens.viz.maps.map import MapKind
     from burstlens.viz.netcdf import NetcdfKind
-    from burstlens.viz.peak import PeakKind
-    from burstlens.viz.scene import SceneKind
+    from burstlens.viz.scenes.scene import SceneKind
     from burstlens.viz.script import CommandKind, PythonKind
-    from burstlens.viz.section import SectionKind
-    from burstlens.viz.seismogram import SeismogramKind
-    from burstlens.viz.sounding import SoundingKind
-    from burstlens.viz.track_map import TrackMapKind
-    from burstlens.viz.tracking import TrackKind
-    from burstlens.viz.vtk import VtkKind
+    from burstlens.viz.seismology.peak import PeakKind
+    from burstlens.viz.seismology.seismogram import SeismogramKind
+    from burstlens.viz.storms.track_map import TrackMapKind
+    from burstlens.viz.storms.tracking import TrackKind
+    from burstlens.viz.volumes.vtk import VtkKind
 
     built_in: tuple[ProductKind, ...] = (
         MapKind(),

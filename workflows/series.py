@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.durable import write_whole
-from burstlens.viz.paraview import paraview_script
-from burstlens.viz.pvd import pvd_entry, pvd_text, time_value
+from burstlens.viz.volumes.paraview import paraview_script
+from burstlens.viz.volumes.pvd import pvd_entry, pvd_text, time_value
 
 if TYPE_CHECKING:
-    from burstlens.viz.vtkhdf import Step
+    from burstlens.viz.volumes.vtkhdf import Step
 
 PERIOD_S = 1.0
 XML_SUFFIXES = frozenset({".vti", ".vtr", ".vts"})
@@ -53,7 +53,7 @@ class Series:
         facts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
         if suffix == HDF_SUFFIX:
             # Only the products of this kind bring HDF5 to the driver.
-            from burstlens.viz.vtkhdf import Step, layout_of
+            from burstlens.viz.volumes.vtkhdf import Step, layout_of
 
             layout = layout_of(facts)
             if layout is None:
@@ -80,7 +80,7 @@ class Series:
     def _write(self, product: str, held: _Product) -> None:
         series = f"{product}{HDF_SUFFIX if held.steps else '.pvd'}"
         if held.steps:
-            from burstlens.viz.vtkhdf import write_series
+            from burstlens.viz.volumes.vtkhdf import write_series
 
             write_series(self._folder / series, [held.steps[key] for key in sorted(held.steps)])
         else:

@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from burstlens.viz.columns.section import End, SectionOptions
+from burstlens.viz.columns.sounding import SoundingOptions
 from burstlens.viz.frame import open_frame
-from burstlens.viz.layers import Contours, Wind
-from burstlens.viz.map import MapOptions
+from burstlens.viz.maps.layers import Contours, Wind
+from burstlens.viz.maps.map import MapOptions
 from burstlens.viz.product import Context, product_kind
-from burstlens.viz.section import End, SectionOptions
-from burstlens.viz.sounding import SoundingOptions
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"

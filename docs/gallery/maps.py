@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.viz.frame import Beside, open_frame
-from burstlens.viz.layers import Contours, Place, Wind
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.layers import Contours, Place, Wind
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.product import Context
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ from pathlib import Path
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import open_frame
 from burstlens.viz.product import Context
-from burstlens.viz.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
+from burstlens.viz.scenes.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.viz.frame import open_frame
-from burstlens.viz.layers import Place
+from burstlens.viz.maps.layers import Place
 from burstlens.viz.product import Context
 from burstlens.workflows.recipe_check import load
 

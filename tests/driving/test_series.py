@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from burstlens.viz.paraview import paraview_script
-from burstlens.viz.vtkhdf import write_vtkhdf
+from burstlens.viz.volumes.paraview import paraview_script
+from burstlens.viz.volumes.vtkhdf import write_vtkhdf
 from burstlens.workflows.series import Series
 
 FACTS = {"shape": [4, 5, 6], "coordinates": "x, y (m)", "variables": {"W": {}, "QCLOUD": {}}}

@@ -323,7 +323,7 @@ def follow_storm(context: Context) -> Callable[..., list[tuple[dict[str, Any], P
         from pydantic import TypeAdapter
 
         from burstlens.viz.frame import open_frame
-        from burstlens.viz.tracking import TrackKind, TrackOptions
+        from burstlens.viz.storms.tracking import TrackKind, TrackOptions
 
         asked = TypeAdapter(TrackOptions).validate_python(options)
         made = []

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from burstlens.viz import grid
+from burstlens.viz.columns.section import End
+from burstlens.viz.columns.transect import transect
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 from burstlens.viz.projection import cf_projection
-from burstlens.viz.section import End
-from burstlens.viz.transect import transect
 
 LAMBERT = {
     "grid_mapping_name": "lambert_conformal_conic", "standard_parallel": [33.0, 45.0],

@@ -200,8 +200,9 @@ def test_preloading_a_kind_imports_all_that_its_products_need():
     code = (
         "import sys; from burstlens.viz.product import product_kinds;"
         "[kind.preload() for kind in product_kinds().values() if hasattr(kind, 'preload')];"
-        "print([m for m in ('netCDF4', 'matplotlib.figure', 'cmocean', 'burstlens.viz.volume',"
-        " 'burstlens.viz.netcdf_file') if m not in sys.modules], 'vtkmodules' in sys.modules)"
+        "print([m for m in ('netCDF4', 'matplotlib.figure', 'cmocean',"
+        " 'burstlens.viz.volumes.volume', 'burstlens.viz.netcdf_file')"
+        " if m not in sys.modules], 'vtkmodules' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] False"

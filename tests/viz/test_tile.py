@@ -13,7 +13,7 @@ from burstlens.errors import FrameError
 from burstlens.viz import tile
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 

@@ -14,11 +14,11 @@ from PIL import Image
 from burstlens.errors import FrameError
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.layers import Contours, Wind
-from burstlens.viz.map import MapKind, MapOptions
+from burstlens.viz.maps.layers import Contours, Wind
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
-from burstlens.viz.vtk import VtkKind, VtkOptions
+from burstlens.viz.volumes.vtk import VtkKind, VtkOptions
 
 CIRCUMFERENCE = 2 * np.pi * 6370000.0
 DOMAINS: dict[str, dict[str, Any]] = {

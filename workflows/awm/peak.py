@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import BurstlensError, FrameError
-from burstlens.viz.running_peak import RunningPeak, advanced
+from burstlens.viz.seismology.running_peak import RunningPeak, advanced
 
 
 def write(sources: list[Path], out: Path) -> int:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from burstlens.viz.crop import Crop
-from burstlens.viz.interval import of_interval
+from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.workflows.guards import expression, log
 from burstlens.workflows.recipe import NAME, Name
 

@@ -11,10 +11,10 @@ import obspy
 import pytest
 
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.layers import Place
-from burstlens.viz.peak import PeakKind, PeakOptions
+from burstlens.viz.maps.layers import Place
 from burstlens.viz.product import Context
-from burstlens.viz.seismogram import SeismogramKind, SeismogramOptions
+from burstlens.viz.seismology.peak import PeakKind, PeakOptions
+from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOptions
 from burstlens.viz.times import elapsed_s
 
 

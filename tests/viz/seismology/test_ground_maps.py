@@ -11,8 +11,8 @@ import pytest
 from map_picture import Picture
 
 from burstlens.errors import FrameError, RecipeError
+from burstlens.viz.maps.relief import hillshade
 from burstlens.viz.product import Context
-from burstlens.viz.relief import hillshade
 
 SHAPE = 21, 31
 FLAT = {"variable": "vz", "limits": (-1.0, 1.0), "colormap": "matplotlib.Greys"}

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from burstlens.errors import FrameError
 from burstlens.viz.frame import netCDF4
-from burstlens.viz.intensity import intensity
-from burstlens.viz.peak import PeakKind, PeakOptions
 from burstlens.viz.product import product_kind, wants
+from burstlens.viz.seismology.intensity import intensity
+from burstlens.viz.seismology.peak import PeakKind, PeakOptions
 
 STEP_S = 0.5
 FRAMES = 8

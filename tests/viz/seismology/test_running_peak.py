@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from burstlens.errors import FrameError
-from burstlens.viz.running_peak import RunningPeak, advanced, read_peak
+from burstlens.viz.seismology.running_peak import RunningPeak, advanced, read_peak
 
 FREQUENCY_HZ = 0.5
 SIZE = 0.3

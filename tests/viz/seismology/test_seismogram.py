@@ -16,9 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.product import Context, product_kind, wants
-from burstlens.viz.seismogram import SeismogramKind, SeismogramOptions
-from burstlens.viz.seismogram_figure import COLOURS
-from burstlens.viz.seismogram_file import station_codes
+from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOptions
+from burstlens.viz.seismology.seismogram_figure import COLOURS
+from burstlens.viz.seismology.seismogram_file import station_codes
 
 STEP_S = 0.1
 CHUNK = 20

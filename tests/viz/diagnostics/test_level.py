@@ -1,0 +1,67 @@
+"""Levels as recipes name them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from burstlens.errors import RecipeError
+from burstlens.viz.diagnostics.level import parse_level
+from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.netcdf import NetcdfOptions
+from burstlens.viz.volumes.vtk import VtkOptions
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "coordinate", "words"),
+    [
+        ("850hPa", 85000, None, "pressure", "at 850 hPa"),
+        ("850 hpa", 85000, None, "pressure", "at 850 hPa"),
+        ("925mb", 92500, None, "pressure", "at 925 hPa"),
+        ("1500 m", 1500, None, "height", "at 1500 m above sea level"),
+        ("2.5km", 2500, None, "height", "at 2.5 km above sea level"),
+        ("80m agl", 80, None, "height_agl", "at 80 m above ground"),
+        ("0-6km agl", 0, 6000, "height_agl", "from 0 to 6 km above ground"),
+        ("500-700hPa", 70000, 50000, "pressure", "from 700 to 500 hPa"),
+        ("7", 7, None, "", "on model level 7"),
+    ],
+)
+def test_a_level_is_read_as_people_write_it(
+    text: str, low: float, high: float | None, coordinate: str, words: str
+):
+    level = parse_level(text)
+    assert (level.low, level.high, level.coordinate) == (low, high, coordinate)
+    assert level.words == words
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hPa", "850 hp", "80hPa agl", "3-5", "-2km", "500-500hPa", "1.5", "1e3m", "5 agl"]
+)
+def test_what_is_no_level_is_told_with_examples(text: str):
+    with pytest.raises(RecipeError, match="is no l"):
+        parse_level(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "variables"),
+    [(MapOptions, "T2@850hPb"), (VtkOptions, ("W", "T2@850hPb")), (NetcdfOptions, ("T2@850hPb",))],
+)
+def test_a_recipe_with_a_level_that_is_none_is_refused_before_the_run(options: Any, variables: Any):
+    with pytest.raises(ValueError, match="T2@850hPb: '850hPb' is no level: say 850hPa"):
+        options(variables)
+
+
+def test_checking_a_level_imports_no_numpy():
+    program = """
+import sys
+from burstlens.viz.maps.map import MapOptions
+MapOptions("temperature@850hPa")
+print("numpy" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

@@ -1,0 +1,1 @@
+"""What stands upright: vertical sections and soundings."""

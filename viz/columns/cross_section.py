@@ -1,0 +1,188 @@
+"""The fields of a vertical section: read in the window that holds it, then taken along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.viz import grid
+from burstlens.viz.columns.section import SectionOptions
+from burstlens.viz.columns.transect import Transect, transect
+from burstlens.viz.crop import unstaggered
+from burstlens.viz.destaggered import read_centred
+from burstlens.viz.diagnostics.diagnostic import check_needs
+from burstlens.viz.frame import FrameReader
+from burstlens.viz.maps.layers import Contours
+from burstlens.viz.units import convert
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A field along a section: values as (level, point), NaN where there is none."""
+
+    name: str
+    long_name: str
+    units: str
+    values: Array
+
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest finite value."""
+        finite = self.values[np.isfinite(self.values)]
+        return float(finite.min()), float(finite.max())
+
+
+@dataclass(frozen=True, slots=True)
+class Vertical:
+    """Where the levels are: km, or hPa with ``log``, as (level, point), upwards.
+
+    ``ground`` is that of the surface at each point, None where the file does not tell. ``down``:
+    ``levels`` are depths with the sign turned.
+    """
+
+    levels: Array
+    ground: Array | None
+    units: str
+    words: str
+    log: bool = False
+    down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wind:
+    """Along the section and upwards in m s-1, or towards the right and upwards in knots."""
+
+    across: Array
+    up: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """All that the picture of one frame shows."""
+
+    line: Transect
+    vertical: Vertical
+    field: Slice
+    contours: tuple[tuple[Contours, Slice], ...]
+    wind: Wind | None
+
+
+def read_sections(options: SectionOptions, frame: FrameReader) -> Sections:
+    """Read what the options name, each variable in the window of the section alone.
+
+    FrameError when a variable is missing or has no levels, when an end lies outside of the domain
+    and when all values are NaN; RecipeError when units do not convert.
+    """
+    line = transect(frame, options.variable, options.start, options.end)
+    field = _slice(frame, line, options.variable, options.units)
+    if not np.isfinite(field.values).any():
+        raise FrameError(f"{options.variable}: all values along the section are NaN")
+    if options.vertical == "pressure":
+        vertical = _pressures(frame, line)
+    else:
+        vertical = _heights(frame, line, options.variable)
+    lines = options.contours if isinstance(options.contours, tuple) else (options.contours,)
+    contours = []
+    for asked in lines:
+        try:
+            contours.append((asked, _slice(frame, line, asked.variable, asked.units)))
+        except (FrameError, RecipeError) as error:
+            raise type(error)(f"contours: {error}") from error
+    wind = None if options.wind is None else _wind(frame, line, options.wind)
+    levels = {found.name: found.values.shape[0] for found in (field, *(s for _, s in contours))}
+    levels |= {} if wind is None else {"the wind": wind.up.shape[0]}
+    if set(levels.values()) != {vertical.levels.shape[0]}:
+        counts = ", ".join(f"{name} has {count}" for name, count in levels.items())
+        raise FrameError(f"section: not all is on the same levels: {counts}")
+    if vertical.levels.shape[0] < 2:
+        raise FrameError(f"section: {field.name} has one level, and a section needs two and more")
+    return _upwards(Sections(line, vertical, field, tuple(contours), wind))
+
+
+def _slice(frame: FrameReader, line: Transect, name: str, units: str | None) -> Slice:
+    found = frame.variable(name)
+    values = _along(frame, line, name)
+    if units:
+        values = convert(values, found.units, units)
+    return Slice(name, found.long_name, units or found.units, values)
+
+
+def _along(frame: FrameReader, line: Transect, name: str) -> Array:
+    """The values (level, point) of a 3-D variable."""
+    stored = frame.variable(name).dimensions
+    axes = grid.axes(frame, name)
+    order = [unstaggered(dimension, frame) for dimension in stored]
+    if "z" not in axes or len(order) != 3 or not set(line.window) <= set(order):
+        raise FrameError(
+            f"section: {name} is no field of levels on this grid "
+            f"(it has {', '.join(stored) or 'no dimensions'})"
+        )
+    whole = slice(0, frame.dimensions[axes["z"]], 1)
+    values = read_centred(frame, name, {**line.window, axes["z"]: whole})
+    return _sampled(line, values, order, axes["z"])
+
+
+def _sampled(line: Transect, values: Array, order: list[str], z: str) -> Array:
+    rows, columns = line.window
+    return line.sample(values.transpose([order.index(name) for name in (z, rows, columns)]))
+
+
+def _heights(frame: FrameReader, line: Transect, variable: str) -> Vertical:
+    found = grid.heights(frame, variable, line.window)
+    if found is None:
+        raise FrameError(f"section: {variable} has no levels")
+    levels = line.sample(found.z) if found.z.ndim == 3 else found.z[:, None] + 0 * line.distance
+    factor = {"m": 0.001, "km": 1.0}.get(found.units)
+    ground = None
+    if {"PH", "PHB"} <= set(frame.names) and "bottom_top" in grid.axes(frame, variable).values():
+        lowest = {**line.window, "bottom_top_stag": slice(0, 1, 1)}
+        face = frame.read("PH", lowest) + frame.read("PHB", lowest)
+        ground = 0.001 * line.sample(face[0]) / grid.GRAVITY
+    units, words = ("km", "height" if found.up else "depth") if factor else (found.units, "level")
+    sign = 1.0 if found.up else -1.0
+    return Vertical(sign * levels * (factor or 1.0), ground, units, words, down=not found.up)
+
+
+def _pressures(frame: FrameReader, line: Transect) -> Vertical:
+    levels = _along(frame, line, "pressure") / 100
+    ground = None
+    if "PSFC" in frame:
+        ground = line.sample(frame.read("PSFC", line.window)) / 100
+        # Idealized cases without a surface scheme leave it 0.
+        ground = ground if (ground > levels[0]).all() else None
+    return Vertical(levels, ground, "hPa", "pressure", log=True)
+
+
+def _wind(frame: FrameReader, line: Transect, how: str) -> Wind:
+    if how == "barbs":
+        u, v = (_along(frame, line, name) for name in ("u_earth", "v_earth"))
+        knots = 3600 / 1852
+        return Wind(u * knots, v * knots)
+    check_needs(frame, "the wind along a section", ("U", "V", "W"))
+    u, v, w = (_along(frame, line, name) for name in ("U", "V", "W"))
+    return Wind(u * line.ahead[0] + v * line.ahead[1], w)
+
+
+def _upwards(found: Sections) -> Sections:
+    """The same with the lowest level first."""
+    levels = found.vertical.levels
+    rises = np.nanmean(levels[-1]) > np.nanmean(levels[0])
+    if rises != found.vertical.log:
+        return found
+
+    def turned(one: Slice) -> Slice:
+        return replace(one, values=one.values[::-1])
+
+    wind = found.wind
+    return replace(
+        found,
+        vertical=replace(found.vertical, levels=levels[::-1]),
+        field=turned(found.field),
+        contours=tuple((asked, turned(one)) for asked, one in found.contours),
+        wind=None if wind is None else Wind(wind.across[::-1], wind.up[::-1]),
+    )

@@ -1,0 +1,181 @@
+"""The product kind ``section``: a PNG of a vertical section between two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from burstlens.viz.diagnostics.level import AT
+from burstlens.viz.maps.layers import Contours
+from burstlens.viz.maps.map import FirstFrames
+from burstlens.viz.product import Context, Made
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+_CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An end of a section: by latitude and longitude, by x and y, or by grid point."""
+
+    __pydantic_config__ = _CONFIG
+
+    lat: float | None = None
+    """Degrees north."""
+
+    lon: float | None = None
+    """Degrees east."""
+
+    x: float | None = None
+    """For planes that are not on the earth, in the file's units (WRF: metres)."""
+
+    y: float | None = None
+    """For planes that are not on the earth."""
+
+    i: float | None = None
+    """The number of the grid point along x (`west_east`), from 0."""
+
+    j: float | None = None
+    """The same along y (`south_north`)."""
+
+    def __post_init__(self) -> None:
+        given = [
+            value is not None for value in (self.lat, self.lon, self.x, self.y, self.i, self.j)
+        ]
+        pairs = [given[0:2], given[2:4], given[4:6]]
+        if sorted(pairs) != [[False, False], [False, False], [True, True]]:
+            raise ValueError("an end of a section needs lat and lon, or x and y, or i and j")
+        if self.lat is not None and not -90 <= self.lat <= 90:
+            raise ValueError(f"lat must be -90 to 90, not {self.lat:g}")
+
+    def __str__(self) -> str:
+        pairs = (("lat", "lon"), ("x", "y"), ("i", "j"))
+        given = next(pair for pair in pairs if getattr(self, pair[0]) is not None)
+        return ", ".join(f"{name} {getattr(self, name):g}" for name in given)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionOptions:
+    """What a section shows, and how."""
+
+    __pydantic_config__ = _CONFIG
+
+    variable: str
+    """A 3-D variable, as the file calls it (`W`, `QRAIN`), or a diagnostic (`theta_e`)."""
+
+    start: End
+    """Where it begins, on the left: `{ lat = 25, lon = -92 }`."""
+
+    end: End
+    """Where it ends."""
+
+    vertical: Literal["height", "pressure"] = "height"
+    """The axis on the left: heights above the sea in km, or pressure in hPa, by its logarithm."""
+
+    top: float | None = None
+    """Up to this height in km, or this pressure in hPa; by default the highest level."""
+
+    levels: Literal["interpolated", "mass"] = "interpolated"
+    """`interpolated`: linear between the model's levels; `mass`: the model's own cells."""
+
+    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    """Colour limits in the shown units, as of a map."""
+
+    centred: bool | None = None
+    """Colours that diverge from zero in the middle, as of a map."""
+
+    log: bool = False
+    """Logarithmic colours; for values above zero only."""
+
+    colormap: str | None = None
+    """A colour map of cmocean, cmcrameri or matplotlib."""
+
+    units: str | None = None
+    """Show in these units. By default the file's."""
+
+    title: str | None = None
+    """The title, instead of the variable's name in words."""
+
+    contours: Contours | tuple[Contours, ...] = ()
+    """Lines of equal value of a 3-D variable, as of a map: `{ variable = "theta", interval = 2 }`,
+    or a list of such."""
+
+    wind: Literal["along", "barbs"] | None = None
+    """`along`: arrows of the wind in the plane of the section, whose upward part is stretched as
+    the picture is. `barbs`: the horizontal wind in knots, north upwards. WRF only."""
+
+    width_px: int = 900
+    """Width of the picture, in pixels."""
+
+    height_px: int = 560
+    """Height of the picture, in pixels."""
+
+    dpi: int = 100
+    """Pixels per inch: how large letters and lines are against the picture."""
+
+    def __post_init__(self) -> None:
+        lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
+        for name in (self.variable, *(asked.variable for asked in lines)):
+            if AT in name:
+                raise ValueError(f"{name} is of one level, and a section shows all of them")
+        if any(asked.level is not None for asked in lines):
+            raise ValueError("contours: a section shows all levels, so level means nothing")
+        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
+            raise ValueError("limits: the first number must be below the second")
+        if self.log and self.centred:
+            raise ValueError("log and centred do not go together")
+        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
+            raise ValueError("limits must be above zero with log = true")
+        if self.top is not None and not self.top > 0:
+            raise ValueError("top must be above zero")
+        if not 300 <= self.width_px <= 8000 or not 200 <= self.height_px <= 8000:
+            raise ValueError("width_px must be 300 to 8000 and height_px 200 to 8000")
+        if not 40 <= self.dpi <= 600:
+            raise ValueError("dpi must be 40 to 600")
+
+
+class SectionKind:
+    """Vertical sections: drawn by matplotlib's Agg canvas, without a display."""
+
+    name: ClassVar[str] = "section"
+    options: ClassVar[type[SectionOptions]] = SectionOptions
+
+    def preload(self) -> None:
+        """Import matplotlib and the colour maps."""
+        from burstlens.viz import style
+        from burstlens.viz.columns import section_figure  # noqa: F401
+
+        style.colormap("batlow")
+
+    def extensions(self, options: SectionOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def ships(self, options: SectionOptions) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def wants_limits(self, options: SectionOptions) -> int:
+        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
+        return options.limits.first if isinstance(options.limits, FirstFrames) else 0
+
+    def measure(self, options: SectionOptions, frame: FrameReader) -> tuple[float, float] | None:
+        """The range of the field along the section, None when it is constant."""
+        from burstlens.viz.columns.cross_section import read_sections
+
+        low, high = read_sections(options, frame).field.extent()
+        return (low, high) if low < high else None
+
+    def make(
+        self, options: SectionOptions, frame: FrameReader, out: Path, context: Context
+    ) -> Made:
+        """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
+        from burstlens.viz.columns.cross_section import read_sections
+        from burstlens.viz.columns.section_figure import draw
+        from burstlens.viz.times import lead
+
+        sections = read_sections(options, frame)
+        return Made("png", draw(sections, options, out, context, lead(frame, context)))

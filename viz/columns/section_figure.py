@@ -1,0 +1,216 @@
+"""A vertical section printed: field, isolines and wind over the ground, along the way between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.patheffects import AbstractPathEffect, withStroke
+from numpy.typing import NDArray
+
+from burstlens.viz import grid, heading, style, times
+from burstlens.viz.colour_bar import ColourBar, minus
+from burstlens.viz.colours import colours
+from burstlens.viz.columns.cross_section import Sections, Slice, Vertical
+from burstlens.viz.columns.section import SectionOptions
+from burstlens.viz.columns.section_axes import (
+    ends,
+    label_axes,
+    off_axis,
+    on_axis,
+    section_axes,
+    shown_range,
+    way,
+)
+from burstlens.viz.diagnostics.formula import bare
+from burstlens.viz.field import Field
+from burstlens.viz.maps.isolines import draw_isolines
+from burstlens.viz.maps.layers import Contours
+from burstlens.viz.png import write_png
+from burstlens.viz.product import Context
+from burstlens.viz.units import printed
+
+Array = NDArray[Any]
+_GROUND = "#7d746b"
+_ROWS = 300
+"""Heights that a column is interpolated to."""
+_SCALE_HEIGHT_KM = 7.5
+"""How far up pressure falls to 1/e, for the slope of arrows over an axis of pressure."""
+_HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.8, foreground="white", alpha=0.55)]
+_SPACING_PX = 42
+"""Between symbols of the wind, at 100 dpi."""
+
+
+def draw(
+    sections: Sections, options: SectionOptions, out: Path, context: Context, lead: str
+) -> dict[str, Any]:
+    """Draw the PNG and return what was shown, as JSON facts.
+
+    The field's range is that of the whole section; ``limits``, ``colormap``, ``size`` and ``box``
+    are those of a map, ``extent`` is (0, length in km, lowest, highest on the axis).
+    FrameError when ``top`` leaves nothing of the column.
+    """
+    field, line, vertical = sections.field, sections.line, sections.vertical
+    name, limits, bounds = colours(field, options, context)
+    size = options.width_px / options.dpi, options.height_px / options.dpi
+    figure = Figure(figsize=size, dpi=options.dpi)
+    canvas: Any = FigureCanvasAgg(figure)
+    axes = section_axes(figure, line.distance, shown_range(vertical, options.top))
+    colormap = style.colormap(name)
+    norm: Normalize = LogNorm(*limits) if options.log else Normalize(*limits)
+    if bounds:
+        norm = BoundaryNorm(bounds, colormap.N)
+    rows = np.linspace(*axes.get_ylim(), _ROWS)
+    shown = _between_levels(field.values, vertical, rows)
+    if options.levels == "mass":
+        _cells(axes, line.distance, field.values, vertical, norm, colormap)
+    else:
+        mesh = axes.pcolormesh(
+            line.distance, rows, shown, shading="nearest", norm=norm, cmap=colormap, zorder=1
+        )
+        mesh.set_rasterized(True)
+    bar = ColourBar(figure, axes, colormap, norm, printed(field.units))
+    for arrow, beyond in zip(
+        bar.arrows, (np.nanmin(field.values) < limits[0], np.nanmax(field.values) > limits[1]),
+        strict=True,
+    ):  # fmt: skip
+        arrow.set_visible(bool(beyond))
+    for asked, one in sections.contours:
+        _isolines(
+            axes, asked, one, _between_levels(one.values, vertical, rows), line.distance, rows
+        )
+    if sections.wind is not None:
+        _wind(axes, sections, rows, along=options.wind == "along")
+    if vertical.ground is not None:
+        foot = np.full_like(line.distance, rows[0])
+        axes.fill_between(
+            line.distance, foot, on_axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
+        )
+    label_axes(axes, sections)
+    title = options.title or style.words(field.name, field.long_name)
+    below = "  ·  ".join(part for part in (heading.subtitle(context), way(sections)) if part)
+    words = heading.Heading(figure, title, below, heading.maker(context))
+    words.write(times.stamp(context.time), lead, _caption(field))
+    canvas.draw()
+    told = heading.texts(f"{field.name}, vertical section", context, field.long_name)
+    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
+    low, high = field.extent()
+    bottom, top = (float(v) for v in axes.get_ylim())
+    box = axes.bbox
+    height = options.height_px
+    return {
+        "variable": field.name,
+        "units": field.units,
+        "shape": list(field.values.shape),
+        "min": low,
+        "max": high,
+        "limits": list(limits),
+        "colormap": name,
+        "size": [options.width_px, height],
+        "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
+        "extent": [0.0, float(line.distance[-1]), *off_axis(vertical, bottom, top)],
+        "length": float(line.distance[-1]),
+        "length_units": line.units,
+        "ends": ends(sections),
+    }
+
+
+def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
+    """Values (row, point) at places on the axis: linear between levels, those of the lowest level
+    down to the ground; NaN above the highest and below the ground."""
+    axis = on_axis(vertical, vertical.levels)
+    found = np.full((rows.size, axis.shape[1]), np.nan)
+    for n in range(axis.shape[1]):
+        levels = axis[:, n]
+        whole = np.isfinite(levels)
+        if whole.any() and (np.diff(levels[whole]) > 0).all():
+            found[:, n] = np.interp(rows, levels[whole], values[whole, n], right=np.nan)
+    bottom = axis[0] if vertical.ground is None else on_axis(vertical, vertical.ground)
+    found[rows[:, None] < bottom] = np.nan
+    return found
+
+
+def _cells(
+    axes: Axes, distance: Array, values: Array, vertical: Vertical, norm: Any, colormap: Any
+) -> None:
+    """The model's own cells: edges half-way between levels, the lowest one at the ground."""
+    axis = on_axis(vertical, vertical.levels)
+    bottom = 1.5 * axis[:1] - 0.5 * axis[1:2]
+    if vertical.ground is not None:
+        bottom = on_axis(vertical, vertical.ground)[None]
+    faces = np.concatenate(
+        [bottom, 0.5 * (axis[1:] + axis[:-1]), 1.5 * axis[-1:] - 0.5 * axis[-2:-1]]
+    )
+    x = np.broadcast_to(distance, faces.shape)
+    # A cell between two points has the value of the nearer one.
+    axes.pcolormesh(x, faces, values[:, :-1], norm=norm, cmap=colormap, zorder=1)
+
+
+def _isolines(
+    axes: Axes, asked: Contours, one: Slice, values: Array, distance: Array, rows: Array
+) -> None:
+    if not np.isfinite(values).any():
+        return
+    plane = grid.Plane(distance, rows, "")
+    shown = Field(one.name, one.long_name, one.units, values, plane, "", ("z", "x"), (0, 0), (1, 1))
+    draw_isolines(axes, shown, asked)
+
+
+def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
+    """Arrows or barbs, equally far apart on the picture."""
+    assert sections.wind is not None
+    spacing = _SPACING_PX * axes.figure.dpi / 100
+    line, vertical = sections.line, sections.vertical
+    columns = np.linspace(0, line.distance.size - 1, max(2, int(axes.bbox.width / spacing)) + 1)
+    columns = np.rint(0.5 * (columns[1:] + columns[:-1])).astype(int)
+    places = np.linspace(rows[0], rows[-1], max(2, int(axes.bbox.height / spacing)) + 1)
+    places = 0.5 * (places[1:] + places[:-1])
+    across, up = (
+        _between_levels(part, vertical, places)[:, columns]
+        for part in (sections.wind.across, sections.wind.up)
+    )
+    x, y = np.meshgrid(line.distance[columns], places)
+    whole = np.isfinite(across) & np.isfinite(up)
+    x, y, across, up = x[whole], y[whole], across[whole], up[whole]
+    if not x.size:
+        return
+    if not along:
+        axes.barbs(
+            x, y, across, up, length=5.4, linewidth=0.7, color=style.INK,
+            sizes={"emptybarb": 0.12}, zorder=3, flip_barb=_south(sections), path_effects=_HALO,
+        )  # fmt: skip
+        return
+    wide_km = float(line.distance[-1] - line.distance[0])
+    tall_km = float(rows[-1] - rows[0]) * (_SCALE_HEIGHT_KM if vertical.log else 1.0)
+    stretch = (axes.bbox.height / tall_km) / (axes.bbox.width / wide_km)
+    up = up * stretch
+    speed = float(np.percentile(np.hypot(across, up), 98)) or 1.0
+    power = 10.0 ** np.floor(np.log10(speed))
+    reference = float(min((1, 2, 5, 10), key=lambda n: abs(n * power - speed)) * power)
+    arrows = axes.quiver(
+        x, y, across, up, angles="uv", scale_units="dots", scale=reference / (0.95 * spacing),
+        units="dots", width=max(1.0, spacing / 26), color=style.INK, pivot="mid", zorder=3,
+        path_effects=_HALO,
+    )  # fmt: skip
+    point = axes.figure.dpi / 72
+    axes.quiverkey(
+        arrows, 1 - (spacing + 6 * point) / axes.bbox.width, 1 + 9 * point / axes.bbox.height,
+        reference, f"along {reference:g} m s⁻¹, upwards {reference / stretch:.2g} m s⁻¹",
+        labelpos="W", labelsep=0.06, coordinates="axes",
+        fontproperties={"family": style.FONT, "size": 8},
+    )  # fmt: skip
+
+
+def _south(sections: Sections) -> bool:
+    lat = sections.line.lat
+    return lat is not None and float(np.mean(lat)) < 0
+
+
+def _caption(field: Slice) -> str:
+    low, high = (minus(f"{value:.4g}") for value in field.extent())
+    return f"{bare(field.name)}: {low} to {high} {printed(field.units)}".rstrip()

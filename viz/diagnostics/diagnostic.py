@@ -1,0 +1,155 @@
+"""What a diagnostic is, and the part of a frame that it is computed of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.errors import FrameError
+from burstlens.viz.crop import with_faces
+from burstlens.viz.destaggered import read_centred
+from burstlens.viz.diagnostics.level import Level, parse_level
+from burstlens.viz.frame import FrameReader, Window
+
+Array = NDArray[Any]
+VOLUME = ("bottom_top", "south_north", "west_east")
+SURFACE = ("south_north", "west_east")
+OR = "|"
+"""Between the names of variables of which a diagnostic needs one."""
+
+
+class Values(Protocol):
+    """Arrays by name."""
+
+    def __getitem__(self, name: str, /) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A quantity computed from a frame's variables, at the mass points of WRF's grid.
+
+    ``needs`` are variables of the file that must be there (``A|B``: one of them), ``uses`` those
+    that are taken where they are there. ``compute`` gives an array with ``dimensions``. ``parts``
+    of a vector are interpolated by themselves before ``compute`` puts them together. ``layer``
+    is the layer it is computed over unless another is named. ``levels`` is how many it takes.
+    ``words`` tells the long name of one frame's, where that differs between frames.
+    """
+
+    name: str
+    long_name: str
+    units: str
+    needs: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    compute: Callable[[Any], Array]
+    standard_name: str = ""
+    uses: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    layer: str = ""
+    levels: int = 1
+    words: Callable[[FrameReader], str] | None = None
+
+    def check(self, frame: FrameReader) -> None:
+        """FrameError naming what is needed and what is there, when the frame lacks something."""
+        check_needs(frame, self.name, self.needs)
+        for dimension in self.dimensions:
+            if dimension not in frame.dimensions:
+                raise FrameError(f"{self.name} needs the dimension {dimension}")
+        there = frame.dimensions.get("bottom_top", 0)
+        if there < self.levels:
+            raise FrameError(f"{self.name} needs {self.levels} levels, the frame has {there}")
+
+
+def check_needs(frame: FrameReader, name: str, needs: tuple[str, ...]) -> None:
+    """FrameError naming what is needed and what is there, when a variable is missing."""
+    missing = [need for need in needs if not any(one in frame for one in need.split(OR))]
+    if missing:
+        there = [one for need in needs for one in need.split(OR) if one in frame]
+        raise FrameError(
+            f"{name} needs {_listed(needs)}; the frame has {', '.join(there) or 'none of them'}, "
+            f"not {_listed(missing)}"
+        )
+
+
+def _listed(needs: Any) -> str:
+    return ", ".join(need.replace(OR, " or ") for need in needs)
+
+
+class Block:
+    """The variables and diagnostics of a part of a frame, at mass points, as (z, y, x) or (y, x).
+
+    ``block["U"]`` is read when it is asked for, once, and averaged from the faces of the cells;
+    integers become float64. ``known`` are the diagnostics that can be asked for likewise.
+    """
+
+    def __init__(
+        self, frame: FrameReader, window: Window, known: Mapping[str, Diagnostic], layer: str = ""
+    ) -> None:
+        self.frame = frame
+        self.part = {
+            dimension: slice(*window.get(dimension, slice(None)).indices(size))
+            for dimension, size in frame.dimensions.items()
+            if dimension in VOLUME
+        }
+        self._known = known
+        self._layer = layer
+        self._values: dict[str, Array] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.frame
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._values:
+            known = self._known.get(name)
+            self._values[name] = (
+                _floating(read_centred(self.frame, name, self.part))
+                if known is None
+                else known.compute(self)
+            )
+        return self._values[name]
+
+    @property
+    def layer(self) -> Level:
+        """The layer that is asked for."""
+        return parse_level(self._layer)
+
+    def attribute(self, name: str, default: float | None = None) -> float:
+        """A global attribute of the file; FrameError when it is not there and has no default."""
+        value = self.frame.attributes.get(name, default)
+        if value is None:
+            raise FrameError(f"the file has no attribute {name}")
+        return float(value)
+
+    def on_faces(self, name: str) -> Array:
+        """A variable on its own, perhaps staggered, points; the block must have no strides."""
+        return _floating(self.frame.read(name, with_faces(self.part, self.frame)))
+
+    def lowest(self, count: int) -> Block:
+        """The block's columns, of their lowest levels only."""
+        return Block(self.frame, self.part | {"bottom_top": slice(0, count, 1)}, self._known)
+
+    def widened(self, margin: int) -> Block:
+        """The block with ``margin`` more points on each side, as far as the domain has them, and
+        without horizontal strides: for derivatives, whose :meth:`trimmed` gives this block's.
+        """
+        wide = dict(self.part)
+        for dimension in SURFACE:
+            part, size = self.part[dimension], self.frame.dimensions[dimension]
+            start, stop = max(part.start - margin, 0), min(part.stop + margin, size)
+            wide[dimension] = slice(start, stop, 1)
+        return Block(self.frame, wide, self._known)
+
+    def trimmed(self, values: Array, wide: Block) -> Array:
+        """The points of this block among values (..., y, x) on the ``wide`` one."""
+        index: list[Any] = [...]
+        for dimension in SURFACE:
+            part, first = self.part[dimension], wide.part[dimension].start
+            index.append(slice(part.start - first, part.stop - first, part.step))
+        return np.asarray(values[tuple(index)])
+
+
+def _floating(values: Array) -> Array:
+    return values if values.dtype.kind == "f" else values.astype(np.float64)

@@ -1,0 +1,170 @@
+"""Fields that a recipe computes itself: an expression in the place of a variable's name.
+
+``hypot(U10, V10) [m s-1]``, ``theta_e@850hPa - theta_e@500hPa [K]``: variables, diagnostics and
+levels of them, with the unit of the result in brackets behind. Light: recipes are checked with it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.expression import FUNCTIONS, GATHERING, names_in, parse
+from burstlens.nearness import NEAR, did_you_mean
+from burstlens.viz.diagnostics.level import LEVEL, check_levels
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader, Variable, Window
+
+_UNITS = re.compile(r"\s*\[([^][]*)\]\s*$")
+_AT_LEVEL = re.compile(rf"[A-Za-z_]\w*@\s*(?:{LEVEL})(?![\w.])", re.IGNORECASE)
+_OPERATOR = re.compile(r"[-+*/()]")
+_PLAIN = re.compile(r"\w[^/*@<>=!,\[\]\"']*")
+_SPACED = re.compile(r"\s[-+]|[-+]\s")
+_CALLED = re.compile(r"(\w+)\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A checked expression: its tree, the variables by their names in it, the unit it gives."""
+
+    text: str
+    tree: ast.expr
+    variables: Mapping[str, str]
+    units: str
+
+
+def is_formula(name: str) -> bool:
+    """Whether a name is an expression rather than that of a variable, perhaps at a level.
+
+    What cannot be computed and reads like a variable's name is one: a file may have it. A file's
+    own variable goes before an expression of the same letters (:class:`.FrameReader`).
+
+    >>> is_formula("2 * W"), is_formula("wind@0-6km agl"), is_formula("T(surface)")
+    (True, False, False)
+    """
+    if _OPERATOR.search(_AT_LEVEL.sub("_", bare(name))) is None:
+        return False
+    return not _may_be_a_name(name) or _computes(name)
+
+
+def bare(name: str) -> str:
+    """A name without the unit that an expression states.
+
+    >>> bare("2 * W [m s-1]")
+    '2 * W'
+    """
+    return _UNITS.sub("", name)
+
+
+@lru_cache(maxsize=64)
+def parse_formula(text: str) -> Formula:
+    """The formula of a text. RecipeError says what is wrong with it."""
+    match = _UNITS.search(text)
+    plain = bare(text).strip()
+    levels: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        name = f"level_{len(levels)}_"
+        levels[name] = found[0]
+        return name
+
+    try:
+        tree, kind = parse(_AT_LEVEL.sub(named, plain))
+    except RecipeError as error:
+        raise RecipeError(f"{plain!r} {error}") from None
+    if kind.truth:
+        raise RecipeError(f"{plain!r} gives a yes or no, not a number")
+    if any(isinstance(node, ast.Call) and _gathers(node) for node in ast.walk(tree)):
+        raise RecipeError(
+            f"{plain!r} takes a statistic, which would change with the crop: only what is computed "
+            "point by point"
+        )
+    if not kind.everywhere:
+        raise RecipeError(f"{plain!r} is one number, not a field")
+    variables = {name: levels.get(name, name) for name in names_in(tree)}
+    return Formula(plain, tree, variables, match[1].strip() if match else "")
+
+
+def check_names(names: Iterable[str]) -> None:
+    """ValueError when one of the names is a faulty expression, or has no level behind an ``@``."""
+    for name in names:
+        if not is_formula(name):
+            check_levels((name,))
+            continue
+        try:
+            check_levels(parse_formula(name).variables.values())
+        except RecipeError as error:
+            raise ValueError(str(error)) from None
+
+
+def describe(frame: FrameReader, text: str) -> Variable:
+    """What the formula gives of a frame: on the centres of the cells, with the unit it states.
+
+    FrameError when a variable is not there or two are not on one grid.
+    """
+    from burstlens.viz.crop import unstaggered
+    from burstlens.viz.frame import Variable
+
+    formula = parse_formula(text)
+    grids = {
+        name: tuple(unstaggered(d, frame) for d in frame.variable(name).dimensions)
+        for name in formula.variables.values()
+    }
+    dimensions = next(iter(grids.values()))
+    if len(set(grids.values())) > 1:
+        told = ", ".join(f"{name} has {', '.join(of) or 'none'}" for name, of in grids.items())
+        raise FrameError(f"{formula.text}: its variables are not on one grid: {told}")
+    first = frame.variable(next(iter(grids))).attributes
+    attributes = {"long_name": formula.text, "units": formula.units}
+    attributes |= {k: first[k] for k in ("coordinates", "grid_mapping") if k in first}
+    shape = tuple(frame.dimensions[dimension] for dimension in dimensions)
+    return Variable(text, dimensions, shape, attributes)
+
+
+def compute(frame: FrameReader, text: str, window: Window | None = None) -> Any:
+    """The values of the formula within a window, NaN where it has none. Raises as above."""
+    import numpy as np
+
+    from burstlens.arithmetic import Arithmetic
+    from burstlens.viz.destaggered import read_centred
+
+    formula, described = parse_formula(text), describe(frame, text)
+    part = {
+        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
+        for dimension, size in zip(described.dimensions, described.shape, strict=True)
+    }
+    fields = {}
+    for own, name in formula.variables.items():
+        values = read_centred(frame, name, part)
+        fields[own] = values if values.dtype.kind == "f" else values.astype(np.float64)
+    with np.errstate(all="ignore"):
+        found = np.asarray(Arithmetic(fields).value(formula.tree))
+    # What divides by zero has no value; a recipe's field is shown and stored without infinities.
+    return np.where(np.isfinite(found), found, found.dtype.type(np.nan))
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Whether netCDF allows it as a name, and it does not look like a mistake in an expression."""
+    if not _PLAIN.fullmatch(text) or text != text.strip() or _SPACED.search(text):
+        return False
+    return not any(
+        did_you_mean(called, FUNCTIONS).startswith(NEAR) for called in _CALLED.findall(text)
+    )
+
+
+def _computes(text: str) -> bool:
+    try:
+        parse_formula(text)
+    except RecipeError:
+        return False
+    return True
+
+
+def _gathers(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in GATHERING

@@ -1,0 +1,132 @@
+"""Diagnostics by name, wherever a variable's name is taken: described, and computed in a window.
+
+A name is that of a diagnostic (``slp``), or one of a diagnostic or a 3-D variable of WRF at a
+level or of a layer (``temperature@850hPa``, ``U@80m agl``), see
+:mod:`burstlens.viz.diagnostics.level`; or an expression of such names, see
+:mod:`burstlens.viz.diagnostics.formula`.
+docs/diagnostics.md has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.viz.crop import unstaggered
+from burstlens.viz.diagnostics import (
+    cloud,
+    convection,
+    formula,
+    moisture,
+    pressure,
+    rain,
+    reflectivity,
+    vorticity,
+    wind,
+)
+from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
+from burstlens.viz.diagnostics.level import AT, Level, parse_level
+from burstlens.viz.diagnostics.levels import interpolate, layer_mean
+from burstlens.viz.frame import FrameReader, Variable, Window
+
+Array = NDArray[Any]
+
+_KINDS = (pressure, moisture, wind, vorticity, convection, reflectivity, cloud, rain)
+DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(
+    {diagnostic.name: diagnostic for kind in _KINDS for diagnostic in kind.DIAGNOSTICS}
+)
+"""Every diagnostic by name."""
+
+
+def is_derived(name: str) -> bool:
+    """Whether a name means something computed, where the file has no variable of that name."""
+    return name in DIAGNOSTICS or AT in name or formula.is_formula(name)
+
+
+def describe(frame: FrameReader, name: str) -> Variable:
+    """What a derived quantity is: name, dimensions, shape, units, words, as of a variable.
+
+    FrameError names what is needed and what is there when a variable is missing, RecipeError
+    says how levels are written.
+    """
+    if formula.is_formula(name):
+        return formula.describe(frame, name)
+    base, at, text = name.partition(AT)
+    diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
+    if diagnostic is None:
+        found = frame.variable(base)
+        dimensions = tuple(unstaggered(dimension, frame) for dimension in found.dimensions)
+        long_name, units, standard_name = found.long_name, found.units, ""
+    else:
+        diagnostic.check(frame)
+        dimensions, words = diagnostic.dimensions, diagnostic.words
+        long_name = diagnostic.long_name if words is None else words(frame)
+        units, standard_name = diagnostic.units, diagnostic.standard_name
+    layer = diagnostic.layer if diagnostic is not None else ""
+    if at or layer:
+        level = parse_level(text if at else layer)
+        if layer and level.high is None:
+            raise RecipeError(f"{base} is of a layer, such as {AT}{layer}")
+        if "bottom_top" not in dimensions and not layer:
+            raise RecipeError(f"{base} has no bottom_top, so {AT}{text} means nothing")
+        if level.coordinate:
+            DIAGNOSTICS[level.coordinate].check(frame)
+        dimensions = tuple(d for d in dimensions if d != "bottom_top")
+        mean = ", mean" if level.high is not None and not layer else ""
+        long_name = f"{long_name}{mean} {level.words}"
+    attributes = {"long_name": long_name, "units": units, "coordinates": "XLONG XLAT"}
+    if standard_name:
+        attributes["standard_name"] = standard_name
+    shape = tuple(frame.dimensions[dimension] for dimension in dimensions)
+    return Variable(name, dimensions, shape, attributes)
+
+
+def compute(frame: FrameReader, name: str, window: Window | None = None) -> Array:
+    """The values of a derived quantity within a window, one axis for each of its dimensions.
+
+    What is not needed is not read: columns of the window whole, where it has no levels of its
+    own; NaN where it has no value. Raises as :func:`describe` does.
+    """
+    if formula.is_formula(name):
+        return np.asarray(formula.compute(frame, name, window))
+    described = describe(frame, name)
+    base, _, text = name.partition(AT)
+    diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
+    part = {d: s for d, s in (window or {}).items() if d in described.dimensions}
+    with np.errstate(all="ignore"):
+        if diagnostic is not None and diagnostic.layer:
+            values = Block(frame, part, DIAGNOSTICS, text or diagnostic.layer)[base]
+        elif text:
+            values = _on_level(frame, base, diagnostic, part, parse_level(text))
+        else:
+            values = Block(frame, part, DIAGNOSTICS)[base]
+    return values
+
+
+def _on_level(
+    frame: FrameReader, base: str, diagnostic: Diagnostic | None, part: Window, level: Level
+) -> Array:
+    if not level.coordinate:
+        number, size = int(level.low), frame.dimensions["bottom_top"]
+        if number >= size:
+            raise FrameError(f"level {number} is outside of bottom_top, which has 0 to {size - 1}")
+        one = Block(frame, {**part, "bottom_top": slice(number, number + 1)}, DIAGNOSTICS)
+        return np.asarray(one[base][0])
+    block = Block(frame, part, DIAGNOSTICS)
+    coordinate = block[level.coordinate]
+
+    def there(values: Array) -> Array:
+        if level.high is not None:
+            return layer_mean(values, coordinate, level.low, level.high)
+        if level.coordinate == "pressure":
+            return interpolate(values, np.log(coordinate), float(np.log(level.low)))
+        return interpolate(values, coordinate, level.low)
+
+    if diagnostic is None or not diagnostic.parts:
+        return there(block[base])
+    return diagnostic.compute({part: there(block[part]) for part in diagnostic.parts})

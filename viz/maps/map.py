@@ -1,0 +1,257 @@
+"""The product kind ``map``: a PNG of a 2-D field, or of one level of a 3-D one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from burstlens.viz.crop import Crop
+from burstlens.viz.diagnostics.formula import check_names
+from burstlens.viz.diagnostics.interval import INTERVALS, of_interval
+from burstlens.viz.maps.layers import Contours, Nest, Place, Source, Wind, names_file
+from burstlens.viz.product import Context, Made
+from burstlens.viz.style import SCALES
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFrames:
+    """Colour limits frozen by what the first frames hold."""
+
+    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
+
+    first: int = 1
+    """How many frames are looked at; frames in which the field is constant do not count."""
+
+    def __post_init__(self) -> None:
+        if self.first < 1:
+            raise ValueError("limits: first must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class MapOptions:
+    """What a map shows, and how."""
+
+    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
+
+    variable: str
+    """The variable, as the file calls it (`T2`, `W`, `vz`), a diagnostic (`slp`), or either one at
+    a level (`temperature@850hPa`)."""
+
+    level: int | None = None
+    """Which level of a 3-D variable, from 0 in the file's order; -1 is the last."""
+
+    crop: Crop = field(default_factory=Crop)
+    """The part of the domain that is shown."""
+
+    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    """Colour limits in the shown units: `[low, high]`, or `{ first = n }` to freeze them by the
+    first n frames, so that pictures compare in time."""
+
+    centred: bool | None = None
+    """Colours that diverge from zero in the middle; by default for velocities of both signs."""
+
+    log: bool = False
+    """Logarithmic colours; for values above zero only."""
+
+    colormap: str | None = None
+    """A colour map of cmocean, cmcrameri or matplotlib: `thermal`, `batlow`, `viridis`. By
+    default one that suits the quantity."""
+
+    units: str | None = None
+    """Show in these units: `degC`, `hPa`, `mm s-1`, `g kg-1`. By default the file's."""
+
+    title: str | None = None
+    """The title, instead of the variable's name in words."""
+
+    mark: Literal["min", "max", "both"] | None = None
+    """Mark where the smallest or largest value is."""
+
+    contours: Contours | tuple[Contours, ...] = ()
+    """Lines of equal value of a variable: `{ variable = "slp", units = "hPa", interval = 4 }`, or
+    a list of such."""
+
+    barbs: Wind | None = None
+    """Wind barbs in knots: `{}` for WRF's 10 m wind, else `{ u = "U", v = "V", level = 12 }`."""
+
+    vectors: Wind | None = None
+    """The wind as arrows."""
+
+    streamlines: Wind | None = None
+    """The wind as streamlines."""
+
+    cities: tuple[Place, ...] | str = ()
+    """Named points: `[{ name = "Havana", lat = 23.13, lon = -82.38 }]`, or a CSV file of the
+    recipe's folder with the columns name, lat, lon (or name, x, y)."""
+
+    stations: tuple[Place, ...] | str = ()
+    """The same, with triangles."""
+
+    track: tuple[Place, ...] | str = ()
+    """Points that a line joins, in the order given: a list or a CSV file as for `cities`; or the
+    name of a product of the kind `track`, for its storm's way so far."""
+
+    source: Source | None = None
+    """The epicentre, as a star: `{ lat = 35.77, lon = -117.6 }`, `{ x = 4500, y = 9500 }`, or `{}`
+    where the file tells it."""
+
+    relief: str | None = None
+    """Shade the map by the slopes of this variable, which holds heights: `HGT`."""
+
+    smooth: bool = False
+    """Colours go over from point to point, as values of waves do, instead of filling cells."""
+
+    nests: tuple[Nest | str, ...] = ()
+    """Domains inside this one, to be outlined: by their streams, `["d02", "d03"]`, where their
+    own files say that they are, or as `namelist.input` tells them."""
+
+    nest_fields: bool = False
+    """Inside its outline, show the values of a nest's own finer grid."""
+
+    coast: bool = True
+    """Coastlines, borders and what goes with them, where the frame is on the earth."""
+
+    lakes: bool = True
+    """The shores of lakes."""
+
+    states: bool = True
+    """Borders of the states of Australia, Brazil, Canada and the United States, on maps that do
+    not span half a continent and more."""
+
+    margin_km: float = 0.0
+    """Show so much of the surroundings on each side, to tell where a small domain lies."""
+
+    width_px: int = 900
+    """Width of the picture, in pixels."""
+
+    height_px: int | None = None
+    """Height of the picture, in pixels; by default as the domain's shape asks."""
+
+    dpi: int = 100
+    """Pixels per inch: how large letters and lines are against the picture."""
+
+    def __post_init__(self) -> None:
+        check_names((self.variable,))
+        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
+            raise ValueError("limits: the first number must be below the second")
+        if self.log and self.centred:
+            raise ValueError("log and centred do not go together")
+        if self.colormap in SCALES and (self.log or self.centred or isinstance(self.limits, tuple)):
+            raise ValueError(
+                f"{self.colormap} has its own steps: no limits, log or centred with it"
+            )
+        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
+            raise ValueError("limits must be above zero with log = true")
+        if not 200 <= self.width_px <= 8000 or not 150 <= (self.height_px or 150) <= 8000:
+            raise ValueError("width_px must be 200 to 8000 and height_px 150 to 8000")
+        if not 0 <= self.margin_km <= 20000:
+            raise ValueError("margin_km must be 0 to 20000")
+        if not 40 <= self.dpi <= 600:
+            raise ValueError("dpi must be 40 to 600")
+        if self.nest_fields and of_interval((self.variable,)):
+            raise ValueError(
+                f"nest_fields: {self.variable} is of the time since the frame before, which is "
+                "known of the product's own stream alone"
+            )
+        if self.nest_fields and not any(isinstance(nest, str) for nest in self.nests):
+            raise ValueError("nest_fields needs the streams of nests: nests = ['d02']")
+
+    @property
+    def of_interval(self) -> bool:
+        """Whether something that is shown is of the time since the frame before."""
+        lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
+        names = (self.variable, self.crop.follow or "", *(asked.variable for asked in lines))
+        return of_interval(names)
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether the colours of such a field have steps of their own."""
+        plain = self.colormap is None and not self.log and not self.centred
+        return plain and self.variable in INTERVALS and self.units in (None, "mm", "mm h-1")
+
+    @property
+    def storm(self) -> str | None:
+        """The product whose track is drawn; None when `track` lists points, or names a file."""
+        return self.track if isinstance(self.track, str) and not names_file(self.track) else None
+
+
+class MapKind:
+    """Maps: drawn by matplotlib's Agg canvas, without pyplot and without a display."""
+
+    name: ClassVar[str] = "map"
+    options: ClassVar[type[MapOptions]] = MapOptions
+
+    def preload(self) -> None:
+        """Import matplotlib and the colour maps, which takes a worker about a second."""
+        import pyproj  # noqa: F401
+
+        from burstlens.viz import style
+        from burstlens.viz.maps import figure  # noqa: F401
+
+        style.colormap("batlow")
+
+    def extensions(self, options: MapOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def ships(self, options: MapOptions) -> tuple[str, ...]:
+        """The CSV files of places and tracks."""
+        track = () if options.storm else options.track
+        named = (options.cities, options.stations, track)
+        return tuple(name for name in named if isinstance(name, str))
+
+    def follows(self, options: MapOptions) -> tuple[str, ...]:
+        """The tracks that the crop follows and that are drawn."""
+        drawn = (options.storm,) if options.storm else ()
+        return tuple(dict.fromkeys((*options.crop.tracks, *drawn)))
+
+    def beside(self, options: MapOptions) -> tuple[str, ...]:
+        """The streams of the nests."""
+        return tuple(nest for nest in options.nests if isinstance(nest, str))
+
+    def chained(self, options: MapOptions) -> bool:
+        """Whether it shows what is of the time since the frame before."""
+        return options.of_interval
+
+    def wants_limits(self, options: MapOptions) -> int:
+        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
+        if isinstance(options.limits, FirstFrames) and not options.in_steps:
+            return options.limits.first
+        return 0
+
+    def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
+        """The range of the field and its nests, in the shown units; None when it is constant."""
+        from burstlens.viz.field import read_field
+        from burstlens.viz.maps.nesting import read_nests
+
+        shown = read_field(
+            frame, options.variable, level=options.level, crop=options.crop, units=options.units
+        )
+        nests = read_nests(options, frame, shown.plane)
+        fields = [shown, *(nest.shown for nest in nests if nest.shown is not None)]
+        lows, highs = zip(*(each.extent() for each in fields), strict=True)
+        low, high = min(lows), max(highs)
+        return (low, high) if low < high else None
+
+    def make(self, options: MapOptions, frame: FrameReader, out: Path, context: Context) -> Made:
+        """Draw the PNG. FrameError when all values are NaN."""
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.field import read_field
+        from burstlens.viz.maps.figure import draw
+        from burstlens.viz.maps.layering import read_layers
+        from burstlens.viz.maps.nesting import read_nests
+        from burstlens.viz.times import lead
+
+        shown = read_field(
+            frame, options.variable, level=options.level, crop=options.crop, units=options.units
+        )
+        nests = read_nests(options, frame, shown.plane)
+        layers = replace(read_layers(options, frame, context.files), nests=nests)
+        drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
+        if options.of_interval:
+            keep_totals(frame, context)
+        told = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
+        return Made("png", shown.facts() | drawn | told)

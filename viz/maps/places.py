@@ -1,0 +1,145 @@
+"""Named points of a map and tracks: read from the recipe or a CSV file, placed on the plane."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.viz import style
+from burstlens.viz.grid import Plane
+from burstlens.viz.maps.layers import Place, Source
+
+_COLUMNS = ("name", "lat", "lon", "x", "y")
+_STAR = "*"
+_SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
+          (0, 1, "center", "bottom"), (0, -1, "center", "top"),
+          (0.7, 0.7, "left", "bottom"), (-0.7, -0.7, "right", "top"),
+          (-0.7, 0.7, "right", "bottom"), (0.7, -0.7, "left", "top"))  # fmt: skip
+"""Where a name may stand: right, left, above, below its mark, and in its corners."""
+
+
+def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
+    """The places as they are, or those of a CSV file with a header of name, lat, lon (or x, y).
+
+    Further columns are let be. RecipeError tells the file and line of what is no place.
+    """
+    if not isinstance(asked, str):
+        return tuple(asked)
+    path, places = files / asked, []
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = csv.DictReader(file, skipinitialspace=True)
+            columns = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
+            if not ({"lat", "lon"} <= set(columns) or {"x", "y"} <= set(columns)):
+                there = ", ".join(columns) or "none"
+                raise RecipeError(f"{asked} needs columns lat and lon, or x and y; it has: {there}")
+            for row in rows:
+                cells = {
+                    name: (row[columns[name]] or "").strip() for name in _COLUMNS if name in columns
+                }
+                where = f"{asked}, line {rows.line_num}"
+                places.append(_place(cells, where))
+    except OSError as error:
+        raise RecipeError(f"{asked} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{asked} is not UTF-8 text") from error
+    return tuple(places)
+
+
+def draw_places(
+    axes: Axes,
+    plane: Plane,
+    places: Sequence[Place],
+    mark: str,
+    reserved: Sequence[Bbox] = (),
+    *,
+    gap: float = 5.0,
+) -> None:
+    """Add each place within the map with its name where there is room for it, else without.
+
+    The name stands ``gap`` points from the mark, and on no ``reserved`` part of the picture
+    (pixels).
+    """
+    others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
+    taken = [*reserved, *(box for text, box in others if isinstance(text, Annotation))]
+    for place in places:
+        x, y = located_on(plane, place)
+        if not _inside(axes, x, y):
+            continue
+        star = mark == _STAR
+        axes.plot(
+            x, y, mark, ms=15 if star else 4.5, mfc=style.EPICENTRE if star else style.INK,
+            mec="white", mew=0.8,
+        )  # fmt: skip
+        if not place.name:
+            continue
+        for dx, dy, across, up in _SIDES:
+            text = axes.annotate(
+                place.name, (x, y), (dx * gap, dy * gap), textcoords="offset points",
+                ha=across, va=up, fontsize=8.5, color=style.INK, family=style.FONT,
+                parse_math=False, bbox=style.LABEL,
+            )  # fmt: skip
+            box = text.get_window_extent()
+            frame = axes.bbox
+            fits = frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 < box.y1 < frame.y1
+            if fits and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                for other, there in others:
+                    # A number on a line can be read elsewhere, the name of a place cannot.
+                    if other.axes is not None and box.overlaps(there):
+                        other.set_visible(False)
+                break
+            text.remove()
+
+
+def draw_source(axes: Axes, plane: Plane, source: Source) -> None:
+    """Add a star at the epicentre, with its name where there is room for it."""
+    place = Place(source.name, source.lat, source.lon, source.x, source.y)
+    draw_places(axes, plane, (place,), _STAR, gap=9.0)
+
+
+def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:
+    """Add a line through the points, in their order, with a dot at each."""
+    points = [located_on(plane, place) for place in places]
+    if points:
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, "-", color="white", lw=3.0, alpha=0.7)
+        axes.plot(x, y, "-o", color=style.INK, lw=1.3, ms=3.5, mfc="white", mec=style.INK)
+
+
+def located_on(plane: Plane, place: Place) -> tuple[float, float]:
+    """Where a place is on a plane. FrameError when only one of them is on the earth."""
+    if place.x is not None and place.y is not None:
+        return place.x, place.y
+    if plane.projection is None:
+        raise FrameError(
+            f"the place {place.name!r} has lat and lon, but the frame has none: give x and y"
+        )
+    x, y = plane.projection.forward([place.lon or 0.0], [place.lat or 0.0])
+    return float(x[0]), float(y[0])
+
+
+def _inside(axes: Axes, x: float, y: float) -> bool:
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    return left <= x <= right and bottom <= y <= top
+
+
+def _place(cells: dict[str, str], where: str) -> Place:
+    numbers: dict[str, float | None] = {}
+    for name, text in cells.items():
+        if name == "name":
+            continue
+        try:
+            numbers[name] = float(text) if text else None
+        except ValueError:
+            raise RecipeError(f"{where}: {name} is {text!r}, which is no number") from None
+    try:
+        return Place(cells.get("name", ""), **numbers)
+    except ValueError as error:
+        raise RecipeError(f"{where}: {error}") from None

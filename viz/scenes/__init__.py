@@ -1,0 +1,1 @@
+"""Scenes: a frame in three dimensions, rendered by VTK off screen."""

@@ -1,0 +1,238 @@
+"""The product kind ``scene``: a PNG of a frame in three dimensions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.crop import Crop
+from burstlens.viz.diagnostics.formula import check_names
+from burstlens.viz.diagnostics.interval import of_interval
+from burstlens.viz.maps.map import FirstFrames
+from burstlens.viz.product import Context, Made
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import FrameReader
+
+_CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Isosurface:
+    """Where a 3-D variable has one value."""
+
+    __pydantic_config__ = _CONFIG
+
+    variable: str
+    """The variable, as the file calls it, or a diagnostic."""
+
+    value: float
+    """In `units`."""
+
+    units: str | None = None
+    """By default the file's."""
+
+    colour: str | None = None
+    """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
+
+    opacity: float = 1.0
+    """From 0, not to be seen, to 1, not to be seen through."""
+
+    def __post_init__(self) -> None:
+        check_names((self.variable,))
+        if not math.isfinite(self.value):
+            raise ValueError("isosurfaces: value must be a finite number")
+        if not 0 < self.opacity <= 1:
+            raise ValueError("isosurfaces: opacity must be above 0 and not above 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Planes on which a 3-D variable is shown."""
+
+    __pydantic_config__ = _CONFIG
+
+    x: tuple[float, ...] = ()
+    """Vertical ones at these x, in km, as the numbers along the box are."""
+
+    y: tuple[float, ...] = ()
+    """The same along y."""
+
+    lon: tuple[float, ...] = ()
+    """On the earth: vertical ones along the columns that are nearest to these degrees east in the
+    middle of the domain."""
+
+    lat: tuple[float, ...] = ()
+    """The same along rows, in degrees north."""
+
+    height: tuple[float, ...] = ()
+    """Level ones, at so many km."""
+
+    def __post_init__(self) -> None:
+        if not (self.x or self.y or self.lon or self.lat or self.height):
+            raise ValueError("slices need x, y, lon, lat or height")
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """Where the scene is looked at from. It stays where it is for the whole series."""
+
+    __pydantic_config__ = _CONFIG
+
+    azimuth: float = 205.0
+    """The side on which the camera stands, in degrees from north, clockwise: 180 in the south."""
+
+    elevation: float = 25.0
+    """How high it stands, in degrees above the horizon."""
+
+    zoom: float = 1.0
+    """1 shows the whole box."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.elevation <= 85:
+            raise ValueError("camera: elevation must be 0 to 85")
+        if not 0.1 <= self.zoom <= 20:
+            raise ValueError("camera: zoom must be 0.1 to 20")
+        if not math.isfinite(self.azimuth):
+            raise ValueError("camera: azimuth must be a number of degrees")
+
+
+@dataclass(frozen=True, slots=True)
+class SceneOptions:
+    """What a scene shows, and how."""
+
+    __pydantic_config__ = _CONFIG
+
+    isosurfaces: tuple[Isosurface, ...] = ()
+    """Surfaces of equal value: `[{ variable = "W", value = 10, colour = "crimson" }]`."""
+
+    variable: str | None = None
+    """What is shown in colours: a 3-D variable on the `slices`, a 2-D one on the ground."""
+
+    slices: Slices | None = None
+    """Where a 3-D `variable` is shown: `{ y = [40], height = [1.5] }`, in km, on
+    the earth `{ lat = [25.5], height = [1.5] }`."""
+
+    crop: Crop = field(default_factory=Crop)
+    """The part of the domain that is shown."""
+
+    exaggeration: float | None = None
+    """Heights are so many times as high as they are. By default round, so that the box is about
+    a third as high as it is wide; never below 1."""
+
+    camera: Camera = field(default_factory=Camera)
+    """Where the scene is looked at from: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
+
+    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    """Colour limits of `variable`: `[low, high]`, or `{ first = n }` as for maps."""
+
+    centred: bool | None = None
+    """Colours that diverge from zero in the middle; by default for velocities of both signs."""
+
+    log: bool = False
+    """Logarithmic colours; for values above zero only."""
+
+    colormap: str | None = None
+    """A colour map of cmocean, cmcrameri or matplotlib. By default one that suits the quantity."""
+
+    units: str | None = None
+    """Show `variable` in these units. By default the file's."""
+
+    coast: bool = True
+    """Coastlines and borders on the ground, where the frame is on the earth."""
+
+    title: str | None = None
+    """The title, instead of the variables' names in words."""
+
+    width_px: int = 900
+    """Width of the picture, in pixels."""
+
+    height_px: int = 700
+    """Height of the picture, in pixels."""
+
+    dpi: int = 100
+    """Pixels per inch: how large letters and lines are against the picture."""
+
+    def __post_init__(self) -> None:
+        if not self.isosurfaces and self.variable is None:
+            raise ValueError("a scene needs isosurfaces or a variable")
+        if self.slices is not None and self.variable is None:
+            raise ValueError("slices need a variable")
+        if self.variable is not None:
+            check_names((self.variable,))
+        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
+            raise ValueError("limits: the first number must be below the second")
+        if self.log and self.centred:
+            raise ValueError("log and centred do not go together")
+        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
+            raise ValueError("limits must be above zero with log = true")
+        if self.exaggeration is not None and not 0 < self.exaggeration < math.inf:
+            raise ValueError("exaggeration must be above zero")
+        if not 300 <= self.width_px <= 8000 or not 300 <= self.height_px <= 8000:
+            raise ValueError("width_px and height_px must be 300 to 8000")
+        if not 40 <= self.dpi <= 600:
+            raise ValueError("dpi must be 40 to 600")
+
+
+class SceneKind:
+    """Scenes: rendered by VTK off screen, without X or a GPU, in a process of its own."""
+
+    name: ClassVar[str] = "scene"
+    options: ClassVar[type[SceneOptions]] = SceneOptions
+
+    def preload(self) -> None:
+        """Import what reads and draws, and start the process that renders."""
+        from burstlens.viz import style
+        from burstlens.viz.scenes import figure as scene_figure  # noqa: F401
+        from burstlens.viz.scenes.renderer import renderer
+
+        style.colormap("batlow")
+        renderer()
+
+    def extensions(self, options: SceneOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def ships(self, options: SceneOptions) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def follows(self, options: SceneOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
+    def chained(self, options: SceneOptions) -> bool:
+        """Whether a variable is of the time since the frame before."""
+        names = [asked.variable for asked in options.isosurfaces]
+        return of_interval((*names, options.variable or "", options.crop.follow or ""))
+
+    def wants_limits(self, options: SceneOptions) -> int:
+        """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
+        free = options.variable is not None and isinstance(options.limits, FirstFrames)
+        return options.limits.first if free and isinstance(options.limits, FirstFrames) else 0
+
+    def measure(self, options: SceneOptions, frame: FrameReader) -> tuple[float, float] | None:
+        """The range of what is shown in colours, in the shown units; None when it is constant."""
+        from burstlens.viz.scenes.bodies import read_scene
+
+        coloured = read_scene(options, frame).coloured
+        if coloured is None:
+            return None
+        low, high = coloured.extent()
+        return (low, high) if low < high else None
+
+    def make(self, options: SceneOptions, frame: FrameReader, out: Path, context: Context) -> Made:
+        """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
+        domain, and when it cannot be rendered on this machine."""
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.scenes.bodies import read_scene
+        from burstlens.viz.scenes.figure import draw
+        from burstlens.viz.times import lead
+
+        scene = read_scene(options, frame)
+        if self.chained(options):
+            keep_totals(frame, context)
+        drawn = draw(scene, options, out, context, lead(frame, context))
+        return Made("png", drawn)

@@ -1,0 +1,1 @@
+"""Ground motion: running peaks, seismograms, spectra."""

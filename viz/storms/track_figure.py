@@ -1,0 +1,183 @@
+"""A storm's track printed: the map above, its intensity over time below."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.ticker import MaxNLocator
+
+from burstlens import valid_time
+from burstlens.errors import FrameError
+from burstlens.viz import grid, heading, style, times
+from burstlens.viz.colour_bar import minus
+from burstlens.viz.frame import FrameReader
+from burstlens.viz.maps.coast.lines import KINDS
+from burstlens.viz.maps.figure import picture_size
+from burstlens.viz.maps.graticule import Extent
+from burstlens.viz.maps.layering import Layers, drawn
+from burstlens.viz.maps.layers import Place
+from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.maps.places import read_places
+from burstlens.viz.maps.reach import extent, widened
+from burstlens.viz.maps.sheet import Look, sheet
+from burstlens.viz.png import write_png
+from burstlens.viz.product import Context
+from burstlens.viz.storms.track import Point, Track
+from burstlens.viz.storms.track_layer import TrackLayer, on_plane
+from burstlens.viz.storms.track_map import TrackMapOptions
+from burstlens.viz.storms.track_panels import draw_panels, moment
+from burstlens.viz.units import printed
+
+_DAY_S = 86400.0
+_DATES = 6
+"""Dates on a track shorter than a day, at most, beside those of its ends."""
+
+
+def draw_track_map(
+    frame: FrameReader,
+    track: Track,
+    options: TrackMapOptions,
+    out: Path,
+    context: Context,
+    *,
+    lead: str = "",
+) -> dict[str, Any]:
+    """Draw the track as a PNG, and return what was used.
+
+    The facts are ``limits``, ``colormap``, ``size``, ``box``, ``extent`` and ``projection``, as of
+    a map. FrameError when the frame's plane is not the track's, RecipeError as a map's.
+    """
+    plane = _plane(frame, track)
+    reach, aspect, nests = _reach(track, plane, options.margin_km)
+    shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
+    asked = MapOptions(track.variable, width_px=options.width_px, dpi=options.dpi)
+    width, height = picture_size(asked, min(shape, 0.8))
+    limits = options.limits or _limits(track)
+    colormap = options.colormap or style.colormap_name(track.units, track.long_name, False)
+    words = style.words(track.variable, track.long_name)
+    what = f"{'Lowest' if track.extreme == 'min' else 'Highest'} {words[:1].lower()}{words[1:]}"
+    paper = sheet(
+        Look(
+            width=width,
+            height=height,
+            dpi=options.dpi,
+            extent=reach,
+            aspect=aspect,
+            units=plane.units,
+            projection=plane.projection,
+            lines=KINDS if options.coast else (),
+            ground=style.CALM,
+            nests=nests,
+            limits=limits,
+            bounds=(),
+            log=False,
+            colormap=colormap,
+            unit=printed(track.units),
+            title=options.title or f"Track: {what[:1].lower()}{what[1:]}",
+            subtitle=heading.subtitle(context),
+            maker="",
+        )
+    )
+    colours = ScalarMappable(paper.norm, paper.colours)
+    layers = Layers(
+        storm=TrackLayer(track, colours),
+        cities=read_places(options.cities, context.files),
+        dates=dates(track),
+    )
+    values = [point.value for point in track.points if point.value is not None]
+    outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
+    with drawn(layers, paper.axes, plane, paper.reserved) as over:
+        top = paper.print([], (times.stamp(context.time), lead, _caption(track)), outside, over)
+        below = draw_panels(
+            track, colours, what, width=width, dpi=options.dpi, maker=heading.maker(context)
+        )
+        title = f"track of the {track.extreme} of {track.variable}"
+        told = heading.texts(title, context, track.long_name)
+        write_png(np.vstack([top, below]), out, told, options.dpi)
+    box = paper.axes.bbox
+    return {
+        "limits": list(limits),
+        "colormap": colormap,
+        "size": [width, height + len(below)],
+        "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
+        "extent": list(reach),
+        "projection": plane.projection.definition if plane.projection else None,
+    }
+
+
+def dates(track: Track) -> tuple[Place, ...]:
+    """When the storm was where: the newest and the first point, then those that begin a day, or
+    some of a track shorter than a day."""
+    points, between = track.points, track.points[1:-1]
+    if valid_time.seconds(points[-1].time) - valid_time.seconds(points[0].time) < _DAY_S:
+        between = between[:: len(between) // _DATES + 1]
+    else:
+        between = tuple(p for p in between if valid_time.seconds(p.time) % _DAY_S == 0)
+    dated = dict.fromkeys((points[-1], points[0], *between))
+    return tuple(_dated(point, track.on_earth) for point in dated)
+
+
+def _dated(point: Point, on_earth: bool) -> Place:
+    name = valid_time.label(point.time)
+    if valid_time.is_calendar(point.time):
+        when = moment(point.time)
+        clock = f"{when:%H:%M}".removesuffix(":00")
+        # Idealized runs begin in year 1, which tells nobody anything.
+        name = f"{when:%H:%M:%S}" if when.year < 1000 else f"{when:%d %b} {clock}Z"
+    if on_earth:
+        return Place(name, lat=point.y, lon=point.x)
+    return Place(name, x=point.x, y=point.y)
+
+
+def _plane(frame: FrameReader, track: Track) -> grid.Plane:
+    """The frame's, of any variable that lies on one: it may lack what is followed."""
+    for name in (track.variable, *frame.names):
+        with suppress(FrameError):
+            return grid.separated(grid.map_plane(frame, name, {}))
+    raise FrameError("the frame has no variable on a plane")
+
+
+def _reach(
+    track: Track, plane: grid.Plane, margin_km: float | None
+) -> tuple[Extent, float, tuple[tuple[str, Extent], ...]]:
+    """What the map shows, how tall a unit of y is, and the domain's outline."""
+    domain, aspect = extent(plane, 0.0)
+    places = [place for place in on_plane(track, plane) if np.isfinite(place).all()]
+    if not places:
+        raise FrameError("the track lies nowhere on the map's plane")
+    x, y = np.transpose(places)
+    around = float(x.min()), float(x.max()), float(y.min()), float(y.max())
+    if margin_km is not None:
+        return *widened(around, plane, margin_km), (("", domain),)
+    both = [(min, max)[n % 2](domain[n], around[n]) for n in range(4)]
+    return (both[0], both[1], both[2], both[3]), aspect, (("", domain),)
+
+
+def _limits(track: Track) -> tuple[float, float]:
+    """Round numbers about the values so far."""
+    values = [point.value for point in track.points if point.value is not None]
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    if low == high:
+        margin = abs(low) * 1e-3 or 1.0
+        low, high = low - margin, high + margin
+    ticks = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return float(ticks[0]), float(ticks[-1])
+
+
+def _caption(track: Track) -> str:
+    values = [point.value for point in track.points if point.value is not None]
+    parts = []
+    if values:
+        low, high = (minus(f"{value:.5g}") for value in (min(values), max(values)))
+        parts.append(f"{track.variable}: {low} to {high} {printed(track.units)}".rstrip())
+    for status, words in (("edge", "at the domain's edge"), ("lost", "not found")):
+        count = sum(point.status == status for point in track.points)
+        if count:
+            parts.append(f"{words} at {count} of {len(track.points)} times")
+    return "  ·  ".join(parts)

@@ -1,0 +1,1 @@
+"""Volumes: several variables on one mesh, as files for ParaView."""
