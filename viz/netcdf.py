@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.product import Context, Made
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -49,7 +49,7 @@ class NetcdfOptions:
             raise ValueError("compression must be 0 to 9")
 
 
-class NetcdfKind:
+class NetcdfKind(PlainKind):
     """Crops as CF-1.8 netCDF files of one time each."""
 
     name: ClassVar[str] = "netcdf"
@@ -63,10 +63,6 @@ class NetcdfKind:
         """Always ``nc``."""
         return ("nc",)
 
-    def ships(self, options: NetcdfOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
-
     def follows(self, options: NetcdfOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
@@ -74,14 +70,6 @@ class NetcdfKind:
     def chained(self, options: NetcdfOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
-
-    def wants_limits(self, options: NetcdfOptions) -> int:
-        """None: a file holds values, not colours."""
-        return 0
-
-    def measure(self, options: NetcdfOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(self, options: NetcdfOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when a variable is missing or the crop is outside."""

@@ -104,7 +104,7 @@ class Made:
 
 @runtime_checkable
 class ProductKind(Protocol):
-    """One kind of product. Built-in kinds and plugins are written alike.
+    """One kind of product. Built-in kinds and plugins are written alike, on :class:`PlainKind`.
 
     ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
     this kind takes beside the common ones; it raises ValueError where they do not go together.
@@ -136,6 +136,22 @@ class ProductKind(Protocol):
         Raises FrameError when the frame is damaged or lacks what is needed, StagingError when
         ``out`` cannot be written, RecipeError when an option cannot be met.
         """
+
+
+class PlainKind:
+    """What most kinds answer: nothing travels with the run, nothing is measured or needed."""
+
+    def ships(self, options: Any) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def wants_limits(self, options: Any) -> int:
+        """None."""
+        return 0
+
+    def measure(self, options: Any, frame: FrameReader) -> tuple[float, float] | None:
+        """Nothing to measure."""
+        return None
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
-from burstlens.viz.product import Context, Made
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -97,7 +97,7 @@ class CommandOptions:
             raise ValueError("timeout_s must be above 0 and at most a day")
 
 
-class PythonKind:
+class PythonKind(PlainKind):
     """Products of a Python function that travels with the run."""
 
     name: ClassVar[str] = "python"
@@ -111,10 +111,6 @@ class PythonKind:
         """The function's file."""
         return (options.file,)
 
-    def wants_limits(self, options: PythonOptions) -> int:
-        """None: the function sees to its own colours."""
-        return 0
-
     def chained(self, options: PythonOptions) -> bool:
         """As stated."""
         return options.chained
@@ -127,10 +123,6 @@ class PythonKind:
         """As stated."""
         return options.beside
 
-    def measure(self, options: PythonOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
-
     def make(self, options: PythonOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Call the function. FrameError with its message and line when it fails."""
         from burstlens.viz.user_code import call_function
@@ -138,7 +130,7 @@ class PythonKind:
         return Made(options.extension, call_function(options, frame, out, context))
 
 
-class CommandKind:
+class CommandKind(PlainKind):
     """Products of a program: a script in any language, unchanged."""
 
     name: ClassVar[str] = "command"
@@ -151,14 +143,6 @@ class CommandKind:
     def ships(self, options: CommandOptions) -> tuple[str, ...]:
         """The files stated."""
         return options.files
-
-    def wants_limits(self, options: CommandOptions) -> int:
-        """None: the program sees to its own colours."""
-        return 0
-
-    def measure(self, options: CommandOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(
         self, options: CommandOptions, frame: FrameReader, out: Path, context: Context

@@ -188,7 +188,7 @@ class TestDamagedFrames:
 def test_the_registry_loads_on_a_login_node_without_the_heavy_packages():
     code = (
         "import sys; from burstlens.viz.product import product_kinds; product_kinds();"
-        "from burstlens.viz import pvd;"
+        "from burstlens.viz.volumes import pvd;"
         "print([m for m in ('numpy', 'netCDF4', 'matplotlib', 'vtkmodules', 'h5py')"
         " if m in sys.modules])"
     )

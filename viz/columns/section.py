@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.maps.layers import Contours
-from burstlens.viz.maps.map import FirstFrames
-from burstlens.viz.product import Context, Made
+from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -81,7 +81,7 @@ class SectionOptions:
     levels: Literal["interpolated", "mass"] = "interpolated"
     """`interpolated`: linear between the model's levels; `mass`: the model's own cells."""
 
-    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    limits: Limits = field(default_factory=FirstFrames)
     """Colour limits in the shown units, as of a map."""
 
     centred: bool | None = None
@@ -123,21 +123,13 @@ class SectionOptions:
                 raise ValueError(f"{name} is of one level, and a section shows all of them")
         if any(asked.level is not None for asked in lines):
             raise ValueError("contours: a section shows all levels, so level means nothing")
-        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
-            raise ValueError("limits: the first number must be below the second")
-        if self.log and self.centred:
-            raise ValueError("log and centred do not go together")
-        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
-            raise ValueError("limits must be above zero with log = true")
+        check_limits(self.limits, log=self.log, centred=self.centred)
         if self.top is not None and not self.top > 0:
             raise ValueError("top must be above zero")
-        if not 300 <= self.width_px <= 8000 or not 200 <= self.height_px <= 8000:
-            raise ValueError("width_px must be 300 to 8000 and height_px 200 to 8000")
-        if not 40 <= self.dpi <= 600:
-            raise ValueError("dpi must be 40 to 600")
+        check_size(self.width_px, self.height_px, self.dpi, least=(300, 200))
 
 
-class SectionKind:
+class SectionKind(PlainKind):
     """Vertical sections: drawn by matplotlib's Agg canvas, without a display."""
 
     name: ClassVar[str] = "section"
@@ -154,13 +146,9 @@ class SectionKind:
         """Always PNG."""
         return ("png",)
 
-    def ships(self, options: SectionOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
-
     def wants_limits(self, options: SectionOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        return options.limits.first if isinstance(options.limits, FirstFrames) else 0
+        return frames_measured(options.limits)
 
     def measure(self, options: SectionOptions, frame: FrameReader) -> tuple[float, float] | None:
         """The range of the field along the section, None when it is constant."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.columns.section import End
-from burstlens.viz.product import Context, Made
+from burstlens.viz.picture import check_size
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -48,13 +49,10 @@ class SoundingOptions:
             raise ValueError("top must be 1 to 900 hPa")
         if not self.temperatures[0] < self.temperatures[1]:
             raise ValueError("temperatures: the first number must be below the second")
-        if not 400 <= self.width_px <= 8000 or not 400 <= self.height_px <= 8000:
-            raise ValueError("width_px and height_px must be 400 to 8000")
-        if not 40 <= self.dpi <= 600:
-            raise ValueError("dpi must be 40 to 600")
+        check_size(self.width_px, self.height_px, self.dpi, least=(400, 400))
 
 
-class SoundingKind:
+class SoundingKind(PlainKind):
     """Soundings of WRF columns: drawn by matplotlib's Agg canvas, without a display."""
 
     name: ClassVar[str] = "sounding"
@@ -67,18 +65,6 @@ class SoundingKind:
     def extensions(self, options: SoundingOptions) -> tuple[str, ...]:
         """Always PNG."""
         return ("png",)
-
-    def ships(self, options: SoundingOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
-
-    def wants_limits(self, options: SoundingOptions) -> int:
-        """None: the axes are the same for all frames."""
-        return 0
-
-    def measure(self, options: SoundingOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(
         self, options: SoundingOptions, frame: FrameReader, out: Path, context: Context

@@ -10,25 +10,12 @@ from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import INTERVALS, of_interval
 from burstlens.viz.maps.layers import Contours, Nest, Place, Source, Wind, names_file
-from burstlens.viz.product import Context, Made
+from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.product import Context, Made, PlainKind
 from burstlens.viz.style import SCALES
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
-
-
-@dataclass(frozen=True, slots=True)
-class FirstFrames:
-    """Colour limits frozen by what the first frames hold."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
-
-    first: int = 1
-    """How many frames are looked at; frames in which the field is constant do not count."""
-
-    def __post_init__(self) -> None:
-        if self.first < 1:
-            raise ValueError("limits: first must be 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class MapOptions:
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is shown."""
 
-    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    limits: Limits = field(default_factory=FirstFrames)
     """Colour limits in the shown units: `[low, high]`, or `{ first = n }` to freeze them by the
     first n frames, so that pictures compare in time."""
 
@@ -135,22 +122,14 @@ class MapOptions:
 
     def __post_init__(self) -> None:
         check_names((self.variable,))
-        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
-            raise ValueError("limits: the first number must be below the second")
-        if self.log and self.centred:
-            raise ValueError("log and centred do not go together")
+        check_limits(self.limits, log=self.log, centred=self.centred)
         if self.colormap in SCALES and (self.log or self.centred or isinstance(self.limits, tuple)):
             raise ValueError(
                 f"{self.colormap} has its own steps: no limits, log or centred with it"
             )
-        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
-            raise ValueError("limits must be above zero with log = true")
-        if not 200 <= self.width_px <= 8000 or not 150 <= (self.height_px or 150) <= 8000:
-            raise ValueError("width_px must be 200 to 8000 and height_px 150 to 8000")
+        check_size(self.width_px, self.height_px, self.dpi, least=(200, 150))
         if not 0 <= self.margin_km <= 20000:
             raise ValueError("margin_km must be 0 to 20000")
-        if not 40 <= self.dpi <= 600:
-            raise ValueError("dpi must be 40 to 600")
         if self.nest_fields and of_interval((self.variable,)):
             raise ValueError(
                 f"nest_fields: {self.variable} is of the time since the frame before, which is "
@@ -178,7 +157,7 @@ class MapOptions:
         return self.track if isinstance(self.track, str) and not names_file(self.track) else None
 
 
-class MapKind:
+class MapKind(PlainKind):
     """Maps: drawn by matplotlib's Agg canvas, without pyplot and without a display."""
 
     name: ClassVar[str] = "map"
@@ -218,9 +197,7 @@ class MapKind:
 
     def wants_limits(self, options: MapOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        if isinstance(options.limits, FirstFrames) and not options.in_steps:
-            return options.limits.first
-        return 0
+        return 0 if options.in_steps else frames_measured(options.limits)
 
     def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
         """The range of the field and its nests, in the shown units; None when it is constant."""

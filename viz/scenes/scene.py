@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.maps.map import FirstFrames
-from burstlens.viz.product import Context, Made
+from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -125,7 +125,7 @@ class SceneOptions:
     camera: Camera = field(default_factory=Camera)
     """Where the scene is looked at from: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
 
-    limits: tuple[float, float] | FirstFrames = field(default_factory=FirstFrames)
+    limits: Limits = field(default_factory=FirstFrames)
     """Colour limits of `variable`: `[low, high]`, or `{ first = n }` as for maps."""
 
     centred: bool | None = None
@@ -162,21 +162,13 @@ class SceneOptions:
             raise ValueError("slices need a variable")
         if self.variable is not None:
             check_names((self.variable,))
-        if isinstance(self.limits, tuple) and not self.limits[0] < self.limits[1]:
-            raise ValueError("limits: the first number must be below the second")
-        if self.log and self.centred:
-            raise ValueError("log and centred do not go together")
-        if self.log and isinstance(self.limits, tuple) and self.limits[0] <= 0:
-            raise ValueError("limits must be above zero with log = true")
+        check_limits(self.limits, log=self.log, centred=self.centred)
         if self.exaggeration is not None and not 0 < self.exaggeration < math.inf:
             raise ValueError("exaggeration must be above zero")
-        if not 300 <= self.width_px <= 8000 or not 300 <= self.height_px <= 8000:
-            raise ValueError("width_px and height_px must be 300 to 8000")
-        if not 40 <= self.dpi <= 600:
-            raise ValueError("dpi must be 40 to 600")
+        check_size(self.width_px, self.height_px, self.dpi, least=(300, 300))
 
 
-class SceneKind:
+class SceneKind(PlainKind):
     """Scenes: rendered by VTK off screen, without X or a GPU, in a process of its own."""
 
     name: ClassVar[str] = "scene"
@@ -195,10 +187,6 @@ class SceneKind:
         """Always PNG."""
         return ("png",)
 
-    def ships(self, options: SceneOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
-
     def follows(self, options: SceneOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
@@ -210,8 +198,7 @@ class SceneKind:
 
     def wants_limits(self, options: SceneOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
-        free = options.variable is not None and isinstance(options.limits, FirstFrames)
-        return options.limits.first if free and isinstance(options.limits, FirstFrames) else 0
+        return 0 if options.variable is None else frames_measured(options.limits)
 
     def measure(self, options: SceneOptions, frame: FrameReader) -> tuple[float, float] | None:
         """The range of what is shown in colours, in the shown units; None when it is constant."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from burstlens.viz.crop import Crop
 from burstlens.viz.maps.layers import Contours, Place, Source
 from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.product import Context, Made
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -147,7 +147,7 @@ class PeakOptions:
         return MapOptions(variable, **asked)
 
 
-class PeakKind:
+class PeakKind(PlainKind):
     """Running peaks: each frame takes the last one's state further."""
 
     name: ClassVar[str] = "peak"
@@ -172,14 +172,6 @@ class PeakKind:
     def follows(self, options: PeakOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
-
-    def wants_limits(self, options: PeakOptions) -> int:
-        """None: the first frames of a peak say nothing of the last."""
-        return 0
-
-    def measure(self, options: PeakOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(self, options: PeakOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Take the peak one frame further, and write it and its state.

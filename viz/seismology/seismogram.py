@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.maps.layers import Place, Source
-from burstlens.viz.product import Context, Made
+from burstlens.viz.picture import check_size
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -113,13 +114,10 @@ class SeismogramOptions:
             datetime.fromisoformat(self.reference_time)
         except ValueError:
             raise ValueError("reference_time: a time such as 2026-01-31T12:00:00") from None
-        if not 200 <= self.width_px <= 8000 or not 150 <= (self.height_px or 150) <= 8000:
-            raise ValueError("width_px must be 200 to 8000 and height_px 150 to 8000")
-        if not 40 <= self.dpi <= 600:
-            raise ValueError("dpi must be 40 to 600")
+        check_size(self.width_px, self.height_px, self.dpi, least=(200, 150))
 
 
-class SeismogramKind:
+class SeismogramKind(PlainKind):
     """Seismograms: each frame adds its samples to the last one's state."""
 
     name: ClassVar[str] = "seismogram"
@@ -140,14 +138,6 @@ class SeismogramKind:
     def ships(self, options: SeismogramOptions) -> tuple[str, ...]:
         """The CSV file of stations."""
         return (options.stations,) if isinstance(options.stations, str) else ()
-
-    def wants_limits(self, options: SeismogramOptions) -> int:
-        """None: the first frames of a seismogram say nothing of the last."""
-        return 0
-
-    def measure(self, options: SeismogramOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(
         self, options: SeismogramOptions, frame: FrameReader, out: Path, context: Context

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.viz.maps.layers import Place, names_file
-from burstlens.viz.product import Context, Made
+from burstlens.viz.picture import check_limits, check_size
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -50,17 +51,13 @@ class TrackMapOptions:
     def __post_init__(self) -> None:
         if not self.track or names_file(self.track):
             raise ValueError(f"track is the name of a product, not {self.track!r}")
-        if self.limits is not None and not self.limits[0] < self.limits[1]:
-            raise ValueError("limits: the first number must be below the second")
+        check_limits(self.limits)
         if self.margin_km is not None and not 0 < self.margin_km <= 20000:
             raise ValueError("margin_km must be above 0, and 20000 at most")
-        if not 200 <= self.width_px <= 8000:
-            raise ValueError("width_px must be 200 to 8000")
-        if not 40 <= self.dpi <= 600:
-            raise ValueError("dpi must be 40 to 600")
+        check_size(self.width_px, None, self.dpi, least=(200, 150))
 
 
-class TrackMapKind:
+class TrackMapKind(PlainKind):
     """Maps of tracks with their intensity, as PNG."""
 
     name: ClassVar[str] = "track-map"
@@ -86,14 +83,6 @@ class TrackMapKind:
     def follows(self, options: TrackMapOptions) -> tuple[str, ...]:
         """The track that is shown."""
         return (options.track,)
-
-    def wants_limits(self, options: TrackMapOptions) -> int:
-        """None: they are those of the track so far."""
-        return 0
-
-    def measure(self, options: TrackMapOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(
         self, options: TrackMapOptions, frame: FrameReader, out: Path, context: Context

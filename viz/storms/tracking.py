@@ -10,7 +10,7 @@ from burstlens.errors import RecipeError
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import check_levels
 from burstlens.viz.maps.layers import Place
-from burstlens.viz.product import Context, Made
+from burstlens.viz.product import Context, Made, PlainKind
 from burstlens.viz.units import conversion
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class TrackOptions:
             raise ValueError(f"wind_{error}") from None
 
 
-class TrackKind:
+class TrackKind(PlainKind):
     """Tracks of storms, which maps, volumes and crops of the same recipe can follow."""
 
     name: ClassVar[str] = "track"
@@ -85,21 +85,9 @@ class TrackKind:
         """That of the format."""
         return (options.format,)
 
-    def ships(self, options: TrackOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
-
     def chained(self, options: TrackOptions) -> bool:
         """Each frame's search begins where the frames before lead to."""
         return True
-
-    def wants_limits(self, options: TrackOptions) -> int:
-        """None: a table has no colours."""
-        return 0
-
-    def measure(self, options: TrackOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(self, options: TrackOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the track up to this frame, and its state. FrameError as :func:`find_storm`."""

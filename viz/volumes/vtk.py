@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.product import Context, Made
+from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
@@ -94,7 +94,7 @@ class VtkOptions:
             raise ValueError(f"units names {strange[0]}, which is not among the variables")
 
 
-class VtkKind:
+class VtkKind(PlainKind):
     """VTK files: image data, rectilinear or structured grids, whichever the points allow."""
 
     name: ClassVar[str] = "vtk"
@@ -111,10 +111,6 @@ class VtkKind:
         only = options.grid == "curvilinear" or options.coordinates == "sphere"
         return ("vts",) if only else ("vti", "vtr", "vts")
 
-    def ships(self, options: VtkOptions) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
-
     def follows(self, options: VtkOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
@@ -122,14 +118,6 @@ class VtkKind:
     def chained(self, options: VtkOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
-
-    def wants_limits(self, options: VtkOptions) -> int:
-        """None: a file for ParaView holds values, not colours."""
-        return 0
-
-    def measure(self, options: VtkOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
 
     def make(self, options: VtkOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when variables are missing or lie on different grids."""

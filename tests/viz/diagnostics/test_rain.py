@@ -19,8 +19,9 @@ from burstlens.viz.diagnostics.rain_totals import Totals, read_totals, totals
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.grid import Plane
 from burstlens.viz.maps.layers import Contours
-from burstlens.viz.maps.map import FirstFrames, MapKind, MapOptions
+from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.picture import FirstFrames
 from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.scenes.scene import SceneOptions
 from burstlens.viz.volumes.vtk import VtkOptions

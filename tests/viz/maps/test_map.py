@@ -17,7 +17,8 @@ from burstlens.viz.colour_bar import tick_label
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.maps.graticule import latitude, longitude
-from burstlens.viz.maps.map import FirstFrames, MapKind, MapOptions
+from burstlens.viz.maps.map import MapKind, MapOptions
+from burstlens.viz.picture import FirstFrames
 from burstlens.viz.placeholder import draw_placeholder
 from burstlens.viz.product import Context
 from burstlens.viz.units import conversion, printed
