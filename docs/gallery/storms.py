@@ -16,6 +16,7 @@ from burstlens.workflows.recipe_check import load
 
 HERE = Path(__file__).parent
 KATRINA = HERE.parents[1] / "tests" / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
+LEVELS = KATRINA.with_name("wrfout_d01_2005-08-28_21_00_00")
 TIMES = ("20050828T120000", "20050828T150000", "20050828T180000", "20050828T210000")
 CITIES = (Place("New Orleans", 29.95, -90.07),)
 
@@ -35,9 +36,16 @@ def main() -> None:
             state = now
             print(time, facts["lon"], facts["lat"], facts["value"], facts["units"])
         followed = {"track": now}
-        for name, changes in (("storm", {"cities": CITIES}), ("wind", {"margin_km": 150.0})):
-            options = replace(made[name].options, width_px=800, **changes)
-            with open_frame([KATRINA], record, time=time, followed=followed) as frame:
+        shown = {
+            "storm": {"width_px": 800, "cities": CITIES},
+            "wind": {"width_px": 800, "margin_km": 150.0},
+            "eye": {},
+        }
+        for name, changes in shown.items():
+            options = replace(made[name].options, **changes)
+            # The newest frame has more levels in a file of its own.
+            file, n = (LEVELS, 0) if name == "eye" else (KATRINA, record)
+            with open_frame([file], n, time=time, followed=followed) as frame:
                 made[name].kind.make(options, frame, HERE / f"wrf-cyclone-{name}.png", context)
 
 

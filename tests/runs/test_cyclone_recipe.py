@@ -100,7 +100,9 @@ def test_pictures_go_with_the_storm(cyclone):
     ways = products(cyclone, "storm")
     # Where the storm was last seen is known of each frame.
     assert sorted(ways) == TIMES
-    for path in (*ways.values(), *products(cyclone, "wind").values()):
+    eyes = products(cyclone, "eye")
+    assert sorted(eyes) == [time for time in TIMES if time != LACKING]  # theta_e needs P
+    for path in (*ways.values(), *eyes.values(), *products(cyclone, "wind").values()):
         with Image.open(path) as picture:
             picture.verify()
     extents = [

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz import grid
+from burstlens.viz.columns.route import route
 from burstlens.viz.columns.section import SectionOptions
-from burstlens.viz.columns.transect import Transect, transect
+from burstlens.viz.columns.transect import Transect
 from burstlens.viz.crop import unstaggered
 from burstlens.viz.destaggered import read_centred
 from burstlens.viz.diagnostics.diagnostic import check_needs
@@ -78,7 +79,7 @@ def read_sections(options: SectionOptions, frame: FrameReader) -> Sections:
     FrameError when a variable is missing or has no levels, when an end lies outside of the domain
     and when all values are NaN; RecipeError when units do not convert.
     """
-    line = transect(frame, options.variable, options.start, options.end)
+    line = route(options, frame)
     field = _slice(frame, line, options.variable, options.units)
     if not np.isfinite(field.values).any():
         raise FrameError(f"{options.variable}: all values along the section are NaN")

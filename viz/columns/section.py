@@ -1,4 +1,4 @@
-"""The product kind ``section``: a PNG of a vertical section between two points."""
+"""The product kind ``section``: a PNG of a vertical section, between points or by a storm."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
 
+_TRACK = "track:"
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 
 
@@ -66,11 +67,25 @@ class SectionOptions:
     variable: str
     """A 3-D variable, as the file calls it (`W`, `QRAIN`), or a diagnostic (`theta_e`)."""
 
-    start: End
+    start: End | None = None
     """Where it begins, on the left: `{ lat = 25, lon = -92 }`."""
 
-    end: End
+    end: End | None = None
     """Where it ends."""
+
+    path: tuple[End, ...] | str = ()
+    """Instead of `start` and `end`: the points that it goes through, in order; or along the way of
+    a storm so far, `track:NAME`, with the name of a product of the kind `track`."""
+
+    follow: str | None = None
+    """Instead of them: through a storm, wherever it is in this frame: `track:NAME`."""
+
+    azimuth: float = 90.0
+    """With `follow`: towards the right end, in degrees from north (off the earth from y),
+    clockwise."""
+
+    half_width_km: float | None = None
+    """With `follow`: how far it reaches on both sides of the storm, within the domain."""
 
     vertical: Literal["height", "pressure"] = "height"
     """The axis on the left: heights above the sea in km, or pressure in hPa, by its logarithm."""
@@ -117,6 +132,7 @@ class SectionOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
+        self._check_way()
         lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
         for name in (self.variable, *(asked.variable for asked in lines)):
             if AT in name:
@@ -127,6 +143,28 @@ class SectionOptions:
         if self.top is not None and not self.top > 0:
             raise ValueError("top must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 200))
+
+    def _check_way(self) -> None:
+        if (self.start is None) != (self.end is None):
+            raise ValueError("start and end go together")
+        ways = [self.start is not None, bool(self.path), self.follow is not None]
+        if sum(ways) != 1:
+            raise ValueError("a section needs start and end, or path, or follow")
+        for name, asked in (("path", self.path), ("follow", self.follow)):
+            if isinstance(asked, str) and not (asked.startswith(_TRACK) and asked != _TRACK):
+                raise ValueError(f"{name}: 'track:NAME', with the name of a track, not {asked!r}")
+        if isinstance(self.path, tuple) and len(self.path) == 1:
+            raise ValueError("path needs two points and more")
+        if (self.follow is None) != (self.half_width_km is None):
+            raise ValueError("follow and half_width_km go together")
+        if self.half_width_km is not None and not 0 < self.half_width_km <= 10000:
+            raise ValueError("half_width_km must be above 0, and 10000 at most")
+
+    @property
+    def track(self) -> str | None:
+        """The name of the track that the section follows or goes along."""
+        asked = self.path if isinstance(self.path, str) else self.follow
+        return asked.removeprefix(_TRACK) if asked else None
 
 
 class SectionKind(PlainKind):
@@ -145,6 +183,10 @@ class SectionKind(PlainKind):
     def extensions(self, options: SectionOptions) -> tuple[str, ...]:
         """Always PNG."""
         return ("png",)
+
+    def follows(self, options: SectionOptions) -> tuple[str, ...]:
+        """The track that gives its way."""
+        return (options.track,) if options.track else ()
 
     def wants_limits(self, options: SectionOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""

@@ -73,11 +73,16 @@ def off_axis(vertical: Vertical, *places: float) -> list[float]:
 def label_axes(axes: Axes, sections: Sections) -> None:
     """Numbers and names along both axes: distances with the places below, heights or pressures."""
     line, vertical = sections.line, sections.vertical
-    length = float(line.distance[-1])
-    ticks = [t for t in MaxNLocator(6, steps=STEPS).tick_values(0, length) if 0 <= t <= length]
+    first, last = float(line.distance[0]), float(line.distance[-1])
+    slack = 1e-3 * (last - first)  # an end at 299.9996 km is written as 300
+    ticks = MaxNLocator(6, steps=STEPS).tick_values(first, last)
+    ticks = [t for t in ticks if first - slack <= t <= last + slack]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _place(sections, value)))
-    axes.set_xlabel(f"distance ({line.units})", fontsize=9, color=style.INK, family=style.FONT)
+    since = f" from {line.origin}" if line.origin else ""
+    axes.set_xlabel(
+        f"distance{since} ({line.units})", fontsize=9, color=style.INK, family=style.FONT
+    )
     axes.yaxis.set_minor_locator(NullLocator())
     words = f"{vertical.words} ({printed(vertical.units) or 'grid point'})"
     axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)
@@ -99,7 +104,7 @@ def label_axes(axes: Axes, sections: Sections) -> None:
 def _place(sections: Sections, distance: float) -> str:
     """A distance, and below it the latitude and longitude there."""
     line = sections.line
-    text = f"{distance:g}"
+    text = minus(f"{distance:g}")
     if line.lon is None or line.lat is None:
         return text
     degrees = [float(np.interp(distance, line.distance, of)) for of in (line.lat, line.lon)]

@@ -52,7 +52,7 @@ def draw(
     """Draw the PNG and return what was shown, as JSON facts.
 
     The field's range is that of the whole section; ``limits``, ``colormap``, ``size`` and ``box``
-    are those of a map, ``extent`` is (0, length in km, lowest, highest on the axis).
+    are those of a map, ``extent`` is (first, last in km, lowest, highest on the axis).
     FrameError when ``top`` leaves nothing of the column.
     """
     field, line, vertical = sections.field, sections.line, sections.vertical
@@ -91,6 +91,15 @@ def draw(
         axes.fill_between(
             line.distance, foot, on_axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
         )
+    for bend in line.bends:
+        axes.axvline(
+            line.distance[bend],
+            color=style.INK,
+            lw=0.9,
+            ls=(0, (4, 3)),
+            zorder=3,
+            path_effects=_HALO,
+        )
     label_axes(axes, sections)
     title = options.title or style.words(field.name, field.long_name)
     below = "  ·  ".join(part for part in (heading.subtitle(context), way(sections)) if part)
@@ -113,8 +122,12 @@ def draw(
         "colormap": name,
         "size": [options.width_px, height],
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
-        "extent": [0.0, float(line.distance[-1]), *off_axis(vertical, bottom, top)],
-        "length": float(line.distance[-1]),
+        "extent": [
+            float(line.distance[0]),
+            float(line.distance[-1]),
+            *off_axis(vertical, bottom, top),
+        ],
+        "length": float(np.ptp(line.distance)),
         "length_units": line.units,
         "ends": ends(sections),
     }

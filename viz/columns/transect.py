@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +24,14 @@ _OUTSIDE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Transect:
-    """Points from one end to the other, equally far apart on the plane of the grid.
+    """Points from one end to the other, along one straight line or several, two for each cell.
 
     ``window`` is the part of the file that holds them; ``rows`` and ``columns`` are their places
-    in it, in grid points and parts of them. ``distance`` is that from the start in ``units``: km,
+    in it, in grid points and parts of them. ``distance`` is that on the ground in ``units``: km,
     or the plane's own where that has no length. ``lon`` and ``lat`` (degrees) are None off the
-    earth. ``ahead`` is the direction on the grid, as a unit vector along x and y.
+    earth. ``ahead`` is the direction on the grid at each point, as a unit vector (2, n) along x
+    and y. ``bends`` are the numbers of the points between the ends that were asked for.
+    ``origin`` is what distances count from, in words, where that is not the start.
     """
 
     window: dict[str, slice]
@@ -38,7 +41,9 @@ class Transect:
     units: str
     lon: Array | None
     lat: Array | None
-    ahead: tuple[float, float]
+    ahead: Array
+    bends: tuple[int, ...] = ()
+    origin: str = ""
 
     def sample(self, values: Array) -> Array:
         """Values (..., y, x) of the window at the points, as (..., n); NaN where one is beside."""
@@ -57,23 +62,23 @@ class Transect:
         return np.asarray(total)
 
 
-def transect(frame: FrameReader, variable: str, start: End, end: End) -> Transect:
-    """The line between two ends on the plane of the variable's grid.
+def transect(frame: FrameReader, variable: str, *points: End) -> Transect:
+    """The line from the first point to the last on the plane of the variable's grid.
 
     That is the model's own projection where a WRF file has one; where the grid has no straight
-    rows and columns, the line is straight along the numbers of its points. FrameError when an end
-    lies outside of the domain or the two are one point.
+    rows and columns, the line is straight along the numbers of its points. FrameError when a point
+    lies outside of the domain or is the same as the one before.
     """
-    ground = _Ground.of(frame, variable)
-    named = ((start, "section: the start"), (end, "section: the end"))
-    ends = [_index(ground, point, what) for point, what in named]
-    apart = float(np.hypot(*np.subtract(ends[1], ends[0])))
-    if not apart > 0:
-        raise FrameError("section: start and end are the same point")
-    part = np.linspace(0, 1, int(np.clip(2 * round(apart) + 1, _LEAST, _MOST)))
-    rows, columns = (ends[0][n] + part * (ends[1][n] - ends[0][n]) for n in (0, 1))
-    ahead = float(columns[-1] - columns[0]) / apart, float(rows[-1] - rows[0]) / apart
-    return _through(ground, rows, columns, ahead)
+    ground = Ground.of(frame, variable)
+    last = len(points) - 1
+    names = {0: "the start", last: "the end"}
+    return through(
+        ground,
+        [
+            ground.index(point, f"section: {names.get(n, f'point {n + 1}')}")
+            for n, point in enumerate(points)
+        ],
+    )
 
 
 def spot(frame: FrameReader, variable: str, point: End, what: str) -> Transect:
@@ -81,13 +86,13 @@ def spot(frame: FrameReader, variable: str, point: End, what: str) -> Transect:
 
     FrameError with ``what`` it is when it lies outside of the domain.
     """
-    ground = _Ground.of(frame, variable)
-    row, column = _index(ground, point, what)
-    return _through(ground, np.array([row]), np.array([column]), (1.0, 0.0))
+    ground = Ground.of(frame, variable)
+    row, column = ground.index(point, what)
+    return _laid(ground, np.array([row]), np.array([column]), np.array([[1.0], [0.0]]), ())
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
+class Ground:
     """The plane of a variable's grid, with the names of its dimensions along y and x."""
 
     plane: grid.Plane
@@ -95,14 +100,57 @@ class _Ground:
     sizes: tuple[int, int]
 
     @classmethod
-    def of(cls, frame: FrameReader, variable: str) -> _Ground:
+    def of(cls, frame: FrameReader, variable: str) -> Ground:
         x, y = grid.horizontal_dimensions(frame, variable, centred=True)
         plane = grid.separated(grid.map_plane(frame, variable, {}, centred=True))
         return cls(plane, (y, x), (frame.dimensions[y], frame.dimensions[x]))
 
+    def index(self, point: End, what: str) -> tuple[float, float]:
+        """The row and the column of a point, in grid points and parts of them.
 
-def _through(ground: _Ground, rows: Array, columns: Array, ahead: tuple[float, float]) -> Transect:
-    """The line through points of the whole grid, with the part of it that holds them."""
+        FrameError with ``what`` it is when it lies outside of the domain.
+        """
+        plane, sizes = self.plane, self.sizes
+        if point.i is not None and point.j is not None:
+            row, column = float(point.j), float(point.i)
+        else:
+            x, y = _place(plane, point, what)
+            if plane.x.ndim == 1:
+                column, row = _between(plane.x, x), _between(plane.y, y)
+            else:
+                row, column = _among(plane.x, plane.y, x, y)
+        inside = all(
+            -_OUTSIDE <= at <= size - 1 + _OUTSIDE
+            for at, size in zip((row, column), sizes, strict=True)
+        )
+        if not inside:
+            raise FrameError(f"{what} ({point}) is outside of the domain, {_extent(plane)}")
+        return min(max(row, 0.0), sizes[0] - 1.0), min(max(column, 0.0), sizes[1] - 1.0)
+
+
+def through(ground: Ground, places: Sequence[tuple[float, float]]) -> Transect:
+    """The line through places of the whole grid, rows and columns, in their order.
+
+    FrameError when two that follow each other are one point.
+    """
+    corners = np.array(places, np.float64)
+    steps = np.hypot(*np.diff(corners, axis=0).T)
+    if not (steps > 0).all():
+        raise FrameError("section: start and end are the same point")
+    way = np.concatenate([[0.0], np.cumsum(steps)])
+    count = int(np.clip(2 * round(float(way[-1])) + 1, _LEAST, _MOST))
+    at = np.union1d(np.linspace(0, way[-1], count), way)
+    rows, columns = (np.interp(at, way, of) for of in corners.T)
+    part = np.clip(np.searchsorted(way, at, side="right") - 1, 0, steps.size - 1)
+    ahead = (np.diff(corners, axis=0) / steps[:, None])[part, ::-1].T
+    bends = tuple(int(n) for n in np.searchsorted(at, way[1:-1]))
+    return _laid(ground, rows, columns, ahead, bends)
+
+
+def _laid(
+    ground: Ground, rows: Array, columns: Array, ahead: Array, bends: tuple[int, ...]
+) -> Transect:
+    """The points on the ground, with the part of the grid that holds them."""
     x, y = _coordinates(ground.plane, rows, columns)
     lon, lat, distance, units = _distance(ground.plane, x, y)
     places = rows, columns
@@ -113,27 +161,8 @@ def _through(ground: _Ground, rows: Array, columns: Array, ahead: tuple[float, f
             ground.dimensions, first, places, ground.sizes, strict=True
         )
     }
-    return Transect(window, rows - first[0], columns - first[1], distance, units, lon, lat, ahead)
-
-
-def _index(ground: _Ground, point: End, what: str) -> tuple[float, float]:
-    """The row and the column of an end, in grid points and parts of them."""
-    plane, sizes = ground.plane, ground.sizes
-    if point.i is not None and point.j is not None:
-        row, column = float(point.j), float(point.i)
-    else:
-        x, y = _place(plane, point, what)
-        if plane.x.ndim == 1:
-            column, row = _between(plane.x, x), _between(plane.y, y)
-        else:
-            row, column = _among(plane.x, plane.y, x, y)
-    inside = all(
-        -_OUTSIDE <= at <= size - 1 + _OUTSIDE
-        for at, size in zip((row, column), sizes, strict=True)
-    )
-    if not inside:
-        raise FrameError(f"{what} ({point}) is outside of the domain, {_extent(plane)}")
-    return min(max(row, 0.0), sizes[0] - 1.0), min(max(column, 0.0), sizes[1] - 1.0)
+    rows, columns = rows - first[0], columns - first[1]
+    return Transect(window, rows, columns, distance, units, lon, lat, ahead, bends)
 
 
 def _place(plane: grid.Plane, point: End, what: str) -> tuple[float, float]:
@@ -192,7 +221,7 @@ def _coordinates(plane: grid.Plane, rows: Array, columns: Array) -> tuple[Array,
     if plane.x.ndim == 1:
         x = np.interp(columns, np.arange(plane.x.size), plane.x)
         return x, np.interp(rows, np.arange(plane.y.size), plane.y)
-    whole = Transect({}, rows, columns, rows, "", None, None, (1.0, 0.0))
+    whole = Transect({}, rows, columns, rows, "", None, None, np.zeros((2, rows.size)))
     return whole.sample(plane.x), whole.sample(plane.y)
 
 

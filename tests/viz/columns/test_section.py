@@ -55,7 +55,7 @@ def test_points_lie_straight_on_the_models_plane_and_the_distance_is_that_on_the
     cyclone: Path,
 ):
     with open_frame([cyclone]) as frame:
-        line = transect(frame, "W", **SLANTED)
+        line = transect(frame, "W", *SLANTED.values())
     assert line.lon is not None
     assert line.lat is not None
     assert [line.lat[0], line.lon[0]] == pytest.approx([23.5, -92.5], abs=1e-4)
