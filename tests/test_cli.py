@@ -94,6 +94,15 @@ def test_a_run_that_cannot_be_is_refused_in_one_message_and_nothing_is_made(
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_refusal_does_not_wait_for_what_only_a_run_needs(burstlens, recipe_file):
+    recipe_file(PARAMETERS, "parameters.toml")
+    done = burstlens("run", "parameters.toml", env={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert "parameters.inputs" in done.stderr
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "burstlens.workflows.run" in imported
+    assert not imported & {"parsl", "numpy", "netCDF4", "matplotlib"}
+
+
 def test_all_faults_of_a_recipe_are_told_at_once_with_near_names(burstlens, recipe_file):
     recipe_file(WRONG, "wrong.toml")
     said = burstlens("check", "wrong.toml").stderr

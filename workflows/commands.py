@@ -43,7 +43,7 @@ def new_run(
     ``batch`` says that the driver is to be a batch job, which not every site has. Raises
     RecipeError, SiteError, RunError.
     """
-    # Parsl comes with them, which the other commands do without.
+    # What drives a run comes with them, which the other commands do without.
     from burstlens.workflows.detach import require_batch
     from burstlens.workflows.run import create
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
@@ -13,7 +13,6 @@ from burstlens.journal import Journal
 from burstlens.model import Progress
 from burstlens.run_dir import RunDir
 from burstlens.workflows.buffer import BufferRef
-from burstlens.workflows.graph import Graph
 from burstlens.workflows.history import History
 from burstlens.workflows.job_file import JobFile
 from burstlens.workflows.launch import Launcher, LocalLauncher
@@ -22,6 +21,9 @@ from burstlens.workflows.recipe import Recipe, Step
 from burstlens.workflows.stage_in import DONE
 from burstlens.workflows.supervised import Ended, JobFailedError, describe
 from burstlens.workflows.watch import Report
+
+if TYPE_CHECKING:
+    from burstlens.workflows.graph import Graph  # and with it Parsl, a second of importing
 
 
 @dataclass(frozen=True, slots=True)
