@@ -45,8 +45,11 @@ variable = "T2"
 ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
-LONGEST = {"slurm", "fault", "runs", "awm", "driving"}
-"""Folders whose files take the longest: with several at once, whoever begins last ends last."""
+LONGEST = (
+    "slurm", "test_watch.py", "test_cli.py", "fault", "runs", "test_status.py", "driving",
+    "steering", "awm", "serving", "jupyter", "after",
+)  # fmt: skip
+"""Folders and files that take the longest: with several at once, whoever begins last ends last."""
 
 
 FOREIGN = {"slurm", "jupyter", "live", "serving"}
@@ -57,7 +60,11 @@ Burstlens's own processes alone may not, since a race there is a defect of Burst
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest."""
-    items.sort(key=lambda item: not LONGEST & set(item.path.parts))
+
+    def rank(item: pytest.Item) -> int:
+        return next((n for n, name in enumerate(LONGEST) if name in item.path.parts), len(LONGEST))
+
+    items.sort(key=rank)
     for item in items:
         if FOREIGN & set(item.path.parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
