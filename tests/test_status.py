@@ -41,12 +41,33 @@ def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_taken_up(
         "storm",
     )
     said = own_runs.call("status", "storm").stdout.splitlines()
-    assert said[:2] == ["storm: lost", "  its driver is gone"]
+    assert said[:2] == [
+        "storm: lost",
+        "  its driver is gone; a model that was started may go on",
+    ]
     assert said[-2:] == [
         "  go on with: burstlens resume storm",
         "  give its buffer back: burstlens free storm",
     ]
     driver.wait()
+
+
+def test_whether_the_model_has_ended_is_told_and_heeded_without_a_driver(own_runs):
+    driver = own_runs.start("storm")
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    first = own_runs.call("stop", "storm", "--now")
+    assert "its driver is gone, burstlens status storm tells when the model" in first.stdout
+    own_runs.await_that(
+        lambda: json.loads(own_runs.call("status", "storm", "--json").stdout)["model_ended"],
+        "storm",
+    )
+    said = own_runs.call("status", "storm").stdout.splitlines()
+    assert said[1] == "  its driver is gone, and the model has ended"
+    (own_runs.runs / "storm" / "control" / "stop-now").unlink()
+    again = own_runs.call("stop", "storm")
+    assert again.stdout.startswith("the model of storm has ended already")
+    assert not list((own_runs.runs / "storm" / "control").glob("stop*"))
 
 
 def test_a_driver_on_another_host_is_known_by_its_heartbeat(changed):
@@ -82,7 +103,8 @@ def test_runs_are_listed_the_newest_first(standing, monkeypatch):
     assert (states["done"], states["failed"]) == ("done", "failed")
 
 
-def test_what_is_shown_of_a_run_in_progress(changed):
+def test_what_is_shown_of_a_run_in_progress(standing, changed):
+    standing.live()  # before the heartbeat below, which a slow start would make a stale one
     progress = {"time": "00010101T010000", "fraction": 0.5, "speed": 48.2, "eta_s": 75.0,
                 "rate_mpps": None, "phase": "running"}  # fmt: skip
     told = dict(facts(changed(

@@ -39,10 +39,26 @@ def _status(run: RunDir) -> Status:
     found["driver_alive"] = alive
     if not alive and found["state"] not in OVER:
         found["state"] = "lost"
-        found["hint"] = "its driver is gone"
+        found["model_ended"] = _model_ended(run)
+        found["hint"] = f"its driver is gone{_left(run, ended=found['model_ended'])}"
     if not alive:
         _add_sentinels(run, found)
     return found
+
+
+def _model_ended(run: RunDir) -> bool:
+    """Whether the newest attempt's supervisor has told that its model ended."""
+    started = [int(path.name) for path in run.path.glob("attempts/*") if path.name.isdecimal()]
+    return bool(started) and (run.job(f"attempt-{max(started)}") / "ended.json").exists()
+
+
+def _left(run: RunDir, *, ended: bool) -> str:
+    """What a driver that is gone has left behind."""
+    if ended:
+        return ", and the model has ended"
+    if run.asked():
+        return "; the model is asked to stop"
+    return "; a model that was started may go on"
 
 
 def _add_sentinels(run: RunDir, found: Status) -> None:

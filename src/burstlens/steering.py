@@ -1,4 +1,4 @@
-"""Steering, the client's side: pause and resume watching, add products to a run that goes on.
+"""Steering, the client's side: stop, pause and resume watching, add products to a run that goes on.
 
 Everything is asked by files in ``control/``, which the run's driver obeys, the one that lives or
 the next one; docs/steering.md tells what it makes of them.
@@ -48,6 +48,25 @@ class Added:
         told = f"{self.run} makes {names} from now on{earlier if self.all_frames else ''}"
         lost = max(self.gone.values(), default=0)
         return f"{told}; {lost} frames are no longer on the buffer" if lost else told
+
+
+def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
+    """Ask the run to stop; what to tell the person, ``then`` added where a driver hears it.
+
+    The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s. Raises
+    RunError where the control folder cannot be written.
+    """
+    status = status_of(str(run.path))
+    if status["state"] in OVER - {"lost"}:
+        return f"{run.id} is over already: {status['state']}"
+    if status.get("model_ended"):
+        resume = f"burstlens resume {run.id}"
+        return f"the model of {run.id} has ended already; its driver is gone, {resume} goes on"
+    run.drop("stop-now" if now else "stop")
+    asked = f"{run.id} is asked to stop{' now' if now else ''}"
+    if status["driver_alive"]:
+        return asked + then
+    return f"{asked}; its driver is gone, burstlens status {run.id} tells when the model has ended"
 
 
 def pause(name: str) -> str:

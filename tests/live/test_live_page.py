@@ -162,6 +162,29 @@ def test_magnifying_is_linked_between_pictures_and_undone(eight, ways, page, gre
     assert [canvas.screenshot() for canvas in both.all()] == before
 
 
+def test_a_long_name_among_the_products_leaves_room_for_the_range(eight, ways, page, greys):
+    eight.publish(7, greys[0], product="a_product_with_quite_a_long_name_of_its_own")
+    eight.feed.write(force=True)
+    page.goto(ways.file("made"))
+    ranges = page.locator(".range")
+    expect(ranges).to_have_count(2)
+    expect(ranges.last).to_have_text("270 to 307 K")
+    assert ranges.last.evaluate(IS_WHOLE)
+
+
+@pytest.mark.parametrize(("suffix", "series"), [("vtr", "core.pvd"), ("vtkhdf", "core.vtkhdf")])
+def test_a_series_for_paraview_is_offered_by_the_name_that_it_has(
+    suffix, series, eight, ways, page, greys, tmp_path
+):
+    volume = tmp_path / f"volume.{suffix}"
+    volume.write_bytes(greys[0].read_bytes())
+    eight.publish(7, volume, product="core")
+    eight.feed.write(force=True)
+    page.goto(ways.file("made"))
+    offered = page.get_by_role("link", name=series, exact=True)
+    expect(offered).to_have_attribute("href", series)
+
+
 def test_products_stand_in_the_recipes_order_and_can_be_added_until_all_are_shown(
     eight, ways, new_page, greys, await_frame
 ):
@@ -207,11 +230,27 @@ def test_what_a_phone_tells_of_a_stopped_run_wraps(eight, ways, new_page):
     assert box["x"] + box["width"] <= 420
 
 
-def test_nothing_more_can_be_asked_of_a_run_that_stops(eight, ways, page):
+def test_a_run_that_stops_can_only_be_stopped_sooner(eight, ways, page):
     eight.tell(state="stopping", paused=False)
     page.goto(ways.serve("made", "--allow-stop"))
-    expect(page.get_by_role("button", name="Stop…")).to_be_disabled()
     expect(page.get_by_role("button", name="Pause pictures")).to_be_disabled()
+    page.get_by_role("button", name="Stop…").click()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Stop now").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert eight.run.asked() == "stop-now"
+
+
+def test_who_pauses_by_key_keeps_the_place_and_goes_on_by_the_same_key(eight, ways, page):
+    eight.tell(paused=False)
+    page.goto(ways.serve("made", "--allow-stop"))
+    page.get_by_role("button", name="Pause pictures").focus()
+    for paused, offered in [(True, "Go on watching"), (False, "Pause pictures")]:
+        with page.expect_response("**/control"):
+            page.keyboard.press("Enter")
+        eight.tell(paused=paused)
+        expect(page.get_by_role("button", name=offered)).to_be_focused()
+        assert eight.run.pause.exists() is paused
 
 
 def test_a_phone_sees_the_picture_without_scrolling_sideways(eight, ways, new_page, await_frame):

@@ -47,6 +47,16 @@ def test_a_run_without_a_driver_says_that_it_waits_for_one(made, ways_to, page):
     expect(page.locator(".notice")).to_contain_text("Waits for its driver to begin")
 
 
+def test_a_run_without_a_driver_is_not_said_to_take_so_much_longer(made, ways_to, page):
+    run = made()
+    run.tell(progress={"fraction": 0.25, "eta_s": 316.0})
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    to_go = page.locator(".masthead dl div").filter(has_text="To go").locator("dd")
+    expect(to_go).to_have_text("5 min 16 s")
+    run.tell(state="lost")
+    expect(to_go).to_have_text("–")
+
+
 @pytest.mark.parametrize("way", ["file", "serve"])
 def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
     run = made(title=HURT)

@@ -113,6 +113,8 @@ def test_a_run_whose_driver_was_killed_is_stopped_all_the_same(server, own_runs,
     ended = own_runs.runs / "storm" / "attempts" / "1" / "ended.json"
     own_runs.await_that(ended.exists, "storm")
     assert json.loads(ended.read_text())["reason"] == "stop-now"
+    expect(page.get_by_text("Its driver is gone, and the model has ended.").first).to_be_visible()
+    expect(page.get_by_role("button", name="Stop…")).to_be_hidden()
     done = own_runs.call("resume", "storm")
     assert done.returncode == 4, done.stderr
     assert outcome_of(own_runs, "storm")["exit_code"] == 4

@@ -48,7 +48,7 @@ export class Masthead {
     say(this.#state, WORDS[how.state] ?? how.state);
     say(this.#title, status?.title || status?.run || "Burstlens");
     say(this.#run, status?.title ? status.run : "");
-    this.#showProgress(status);
+    this.#showProgress(status, isOver(status) || how.state === "lost");
     say(this.#sentence, why || how.sentence);
     say(this.#command, why ? "" : how.command);
     const line = status?.outcome?.line ?? "";
@@ -57,9 +57,8 @@ export class Masthead {
     say(this.#said, why || `${how.state}. ${how.tone === "busy" ? "" : how.sentence}`);
   }
 
-  #showProgress(status) {
+  #showProgress(status, over) {
     const progress = status?.progress ?? {};
-    const over = isOver(status);
     const known = typeof progress.fraction === "number";
     const percent = known ? 100 * progress.fraction : 0;
     const values = [

@@ -2,6 +2,8 @@ import { element, say } from "./element.js";
 import { objects } from "./marks.js";
 import { clockTime, counted, showBytes } from "./quantity.js";
 
+/** The end of the file that joins a series for ParaView, by that of its files. */
+const SERIES = { vti: "pvd", vtr: "pvd", vts: "pvd", vtkhdf: "vtkhdf" };
 const KINDS = { alarm: "Alarm", trip: "Guard", stop: "Guard, stopped the model" };
 
 /** What a person should read: alarms and trips, files beside the pictures, the last events. */
@@ -93,9 +95,10 @@ class FileRow {
     say(this.#file, line ? line.name.split("/").pop() : series.product);
     link(this.#file, url);
     say(this.#size, line ? showBytes(line.bytes) : "");
-    const isVtk = series.extension.startsWith("vt");
-    say(this.#all, isVtk ? `${series.product}.pvd` : "");
-    link(this.#all, isVtk ? source.link(`${series.product}.pvd`) : null);
+    const end = SERIES[series.extension];
+    const whole = end ? `${series.product}.${end}` : "";
+    say(this.#all, whole);
+    link(this.#all, whole ? source.link(whole) : null);
     say(this.#total, `${counted(series.times.length, "file")}, ${showBytes(series.bytes)}`);
   }
 }

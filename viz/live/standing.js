@@ -19,8 +19,9 @@ export function standing(status, pulse) {
   }
   const gone = (status.driver_alive === false || status.state === "lost") && !pulse.denied;
   if (gone || pulse.silence > SILENT_S) {
+    const hint = String(status.hint || "its driver is gone");
     const sentence = gone
-      ? "Its driver is gone; a model that was started may still go on. Take the run up again with"
+      ? `${hint[0].toUpperCase()}${hint.slice(1)}. Take the run up again with`
       : `No sign of its driver since ${pulse.last}: it is gone, or this is an old copy of its files. ` +
         "Take the run up again with";
     return { ...told("bad", sentence, resume), state: "lost" };

@@ -14,8 +14,7 @@ export class Stop {
   #asking = false;
   #only = element("p", {}, "From here this run can only be looked at. These are the commands to type:");
   #told = element("p", { className: "told", role: "alert" });
-  #buttons = [];
-  #commands = [];
+  #orders = [];
   #dialog;
 
   constructor(source) {
@@ -24,8 +23,8 @@ export class Stop {
       type: "button", className: "stop", hidden: true, onclick: () => this.#open(),
     }, "Stop…");
     this.pause = element("button", { type: "button", hidden: true, onclick: () => this.#togglePause() });
-    const orders = element("div", { className: "orders" },
-      ...ORDERS.map(([what, label, text]) => this.#order(what, label, text)));
+    this.#orders = ORDERS.map(([what, label, text]) => this.#order(what, label, text));
+    const orders = element("div", { className: "orders" }, ...this.#orders.map(({ row }) => row));
     this.#dialog = element("dialog", { "aria-labelledby": "stop-title" },
       element("h2", { id: "stop-title" }, "Stop this run?"),
       element("p", {}, "What is published stays, and the run can be taken up again with ",
@@ -38,20 +37,20 @@ export class Stop {
   show(status) {
     this.#run = status?.run ?? "";
     this.#paused = status?.paused;
-    const over = !status || isOver(status);
+    const over = !status || isOver(status) || Boolean(status.model_ended);
     this.button.hidden = over;
     const able = this.#source.ask !== null;
     this.pause.hidden = over || !able || typeof this.#paused !== "boolean";
     const stopping = status?.state === "stopping";
-    this.button.disabled = stopping;
-    this.pause.disabled = stopping || this.#asking;
+    this.pause.disabled = stopping;
     say(this.pause, this.#paused ? "Go on watching" : "Pause pictures");
     this.#only.hidden = able;
-    for (const button of this.#buttons) button.hidden = !able;
-    this.#commands.forEach((command, i) => {
+    for (const { what, row, button, command } of this.#orders) {
+      row.hidden = stopping && what === "stop"; // who waits for that may still want it now
+      button.hidden = !able;
       command.hidden = able;
-      say(command, `burstlens stop ${this.#run}${ORDERS[i][0] === "stop" ? "" : " --now"}`);
-    });
+      say(command, `burstlens stop ${this.#run}${what === "stop" ? "" : " --now"}`);
+    }
     if (over && this.#dialog.open) this.#dialog.close();
   }
 
@@ -60,9 +59,7 @@ export class Stop {
       type: "button", className: what, onclick: () => this.#give(what),
     }, label);
     const command = element("code", {});
-    this.#buttons.push(button);
-    this.#commands.push(command);
-    return element("div", {}, button, command, element("p", {}, text));
+    return { what, button, command, row: element("div", {}, button, command, element("p", {}, text)) };
   }
 
   #open() {
@@ -71,24 +68,25 @@ export class Stop {
   }
 
   async #give(what) {
-    for (const button of this.#buttons) button.disabled = true;
+    for (const { button } of this.#orders) button.disabled = true;
     try {
       await this.#source.ask(what);
       this.#dialog.close();
     } catch (error) {
       say(this.#told, `It could not be asked: ${error.message}`);
     }
-    for (const button of this.#buttons) button.disabled = false;
+    for (const { button } of this.#orders) button.disabled = false;
   }
 
   async #togglePause() {
-    this.pause.disabled = this.#asking = true;
+    if (this.#asking) return; // not disabled meanwhile: it would lose the focus
+    this.#asking = true;
     try {
       await this.#source.ask(this.#paused ? "resume-watching" : "pause");
     } catch (error) {
       this.#open();
       say(this.#told, `It could not be asked: ${error.message}`);
     }
-    this.#asking = false; // the next status enables it
+    this.#asking = false;
   }
 }

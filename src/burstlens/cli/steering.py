@@ -29,15 +29,10 @@ def stop(
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.run_dir import open_run_dir
-    from burstlens.status import OVER, status_of
+    from burstlens.steering import stop as ask
 
     found = open_run_dir(run)
-    state = status_of(str(found.path))["state"]
-    if state in OVER - {"lost"}:
-        say(f"{found.id} is over already: {state}")
-        return
-    found.drop("stop-now" if now else "stop")
-    say(f"{found.id} is asked to stop{' now' if now else ''}; watch it: burstlens watch {found.id}")
+    say(ask(found, now=now, then=f"; watch it: burstlens watch {found.id}"))
 
 
 @app.command(

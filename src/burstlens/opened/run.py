@@ -142,11 +142,7 @@ class Run:
         The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s.
         Works with a dead driver too. Raises RunError where the control folder cannot be written.
         """
-        state = self.status["state"]
-        if state in OVER - {"lost"}:
-            return f"{self.id} is over already: {state}"
-        self.directory.drop("stop-now" if now else "stop")
-        return f"{self.id} is asked to stop{' now' if now else ''}"
+        return steering.stop(self.directory, now=now)
 
     def pause(self) -> None:
         """Ask for no more products until :meth:`resume_watching`; the model goes on.

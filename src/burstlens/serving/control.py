@@ -54,9 +54,11 @@ async def asked(request: web.Request) -> str:
 def grant(shelf: Shelf, name: str, ask: str) -> None:
     """Drop the control file. Raises RefusedError, OSError when there is no such run."""
     run = shelf.run_dir(name)
-    state = shelf.status(name)["state"]
-    if state in OVER - {"lost"}:  # a model may outlive its driver
-        raise RefusedError(409, f"{name} is over already: {state}")
+    status = shelf.status(name)
+    if status["state"] in OVER - {"lost"}:  # a model may outlive its driver
+        raise RefusedError(409, f"{name} is over already: {status['state']}")
+    if status.get("model_ended") and ask in {"stop", "stop-now"}:
+        raise RefusedError(409, f"the model of {name} has ended already")
     if run.control.is_symlink():
         raise RefusedError(403, f"{run.control} leads elsewhere")
     try:
