@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,8 +17,12 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
+import burstlens
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+    from burstlens.opened.run import Run
 
 STARTS_S = 60.0
 TOKEN = "a-token-of-the-tests"
@@ -37,6 +42,21 @@ def jupyter_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
     off = {"@jupyterlab/apputils-extension:announcements": True}
     (settings / "page_config.json").write_text(json.dumps({"disabledExtensions": off}))
     return found
+
+
+@pytest.fixture
+def done(standing: Any) -> Run:
+    """The run that is done."""
+    standing.done()
+    return burstlens.open_run(standing.runs / "done")
+
+
+@pytest.fixture
+def disturbed(standing: Any, tmp_path: Path) -> Run:
+    """A copy of the run that is done, to be disturbed."""
+    standing.done()
+    shutil.copytree(standing.runs / "done", tmp_path / "runs" / "done")
+    return burstlens.open_run(tmp_path / "runs" / "done")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import queue
-import shutil
 import subprocess
 import sys
 import threading
@@ -13,24 +12,8 @@ from typing import ClassVar
 
 import pytest
 
-import burstlens
 from burstlens.durable import open_regular
 from burstlens.opened.dashboard import WAITING
-
-
-@pytest.fixture
-def done(standing):
-    """The run that is done."""
-    standing.done()
-    return burstlens.open_run(standing.runs / "done")
-
-
-@pytest.fixture
-def disturbed(standing, tmp_path):
-    """A copy of the run that is done, to be disturbed."""
-    standing.done()
-    shutil.copytree(standing.runs / "done", tmp_path / "runs" / "done")
-    return burstlens.open_run(tmp_path / "runs" / "done")
 
 
 class View:

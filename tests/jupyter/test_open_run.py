@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -16,21 +15,6 @@ import burstlens
 from burstlens.errors import RunError
 
 FIRST, SECOND, THIRD = (f"00010101T000{minute}00" for minute in range(3))
-
-
-@pytest.fixture
-def done(standing):
-    """The run that is done."""
-    standing.done()
-    return burstlens.open_run(standing.runs / "done")
-
-
-@pytest.fixture
-def disturbed(standing, tmp_path):
-    """A copy of the run that is done, to be disturbed."""
-    standing.done()
-    shutil.copytree(standing.runs / "done", tmp_path / "runs" / "done")
-    return burstlens.open_run(tmp_path / "runs" / "done")
 
 
 def test_the_status_is_shown_as_the_command_shows_it(standing, done):
