@@ -252,6 +252,7 @@ def as_somebody_else(ordinary, code: str) -> str:
 def test_a_read_only_run_is_read_and_cannot_be_stopped(disturbed, ordinary):
     status = json.loads(disturbed.directory.status.read_text())
     disturbed.directory.status.write_text(json.dumps(status | {"state": "running"}))
+    (disturbed.directory.job("attempt-1") / "ended.json").unlink()
     folders = [disturbed.directory.path, disturbed.directory.control]
     for folder in folders:
         folder.chmod(0o555)
