@@ -26,6 +26,9 @@ Window = Mapping[str, slice]
 
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
+_GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
+"""Global attributes with what WRF writes where such a level is underground; -999 by default
+(run/README.namelist, ``&diags``)."""
 _Result = TypeVar("_Result")
 HELD_BYTES = 1 << 29
 """Values that an open frame keeps for a second reader."""
@@ -140,11 +143,12 @@ class FrameReader:
         stored = self._tiles.first.variables[name]
         sizes = self.dimensions
         dimensions = tuple(d for d in stored.dimensions if d != self._tiles.time_dimension)
+        attributes = {key: stored.getncattr(key) for key in stored.ncattrs()}
+        for dimension in _GAPS.keys() & set(dimensions):
+            missing = self.attributes.get(_GAPS[dimension], -999.0)
+            attributes.setdefault("missing_value", missing)
         return Variable(
-            name,
-            dimensions,
-            tuple(sizes[dimension] for dimension in dimensions),
-            {key: stored.getncattr(key) for key in stored.ncattrs()},
+            name, dimensions, tuple(sizes[dimension] for dimension in dimensions), attributes
         )
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
@@ -257,8 +261,14 @@ class FrameReader:
         stored.set_auto_mask(not bare)
         values = stored[index if index else ...]
         if isinstance(values, np.ma.MaskedArray):
+            if values.dtype.kind in "SU":
+                return np.asarray(values.data)
             kind = values.dtype if values.dtype.kind == "f" else np.float64
             values = np.ma.filled(values.astype(kind), np.nan)
+        missing = variable.attributes.get("missing_value")
+        if not bare and missing is not None and "missing_value" not in stored.ncattrs():
+            # What the library cannot know: it stands in the file's own attributes.
+            values[values == missing] = np.nan
         return np.asarray(values)
 
     def _near(self, name: str, diagnostics: Iterable[str]) -> str:

@@ -36,13 +36,15 @@ def opened(path: Path, record: int, time: str) -> Any:
         _check_whole(path, record)
         try:
             data = netCDF4.Dataset(os.fspath(path), "r")
+            # A missing value costs a masked array only where there is one.
+            data.set_always_mask(False)
+            # Characters stay characters where xarray, which writes `_Encoding`, was at work.
+            data.set_auto_chartostring(False)
             try:
                 _check_record(path, data, record, time)
             except BaseException:
                 data.close()
                 raise
-            # A missing value costs a masked array only where there is one.
-            data.set_always_mask(False)
             return data
         except AGAIN as error:
             if pause_s is None:
@@ -59,14 +61,19 @@ def time_dimension(data: Any) -> str | None:
     return None
 
 
+def times_key(row: Any) -> str | None:
+    """The valid-time key of one row of WRF's Times, characters or a string (xarray), else None."""
+    text = np.asarray(row)
+    return wrf_key(text.tobytes().rstrip(b"\0 ") if text.dtype.kind == "S" else str(text))
+
+
 def _check_record(path: Path, data: Any, record: int, time: str) -> None:
     dimension = time_dimension(data)
     records = len(data.dimensions[dimension]) if dimension else 1
     if record >= records:
         raise FrameError(f"{path.name} holds {records} frames, not frame {record}")
     if time and "Times" in data.variables:
-        written = data.variables["Times"][record]
-        found = wrf_key(b"".join(np.ma.filled(written, b"_")))
+        found = times_key(np.ma.filled(data.variables["Times"][record], b"\0"))
         if found != time:
             raise FrameError(
                 f"{path.name} holds {label(found) if found else 'no time'} "

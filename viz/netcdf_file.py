@@ -53,6 +53,8 @@ def write_netcdf(
             variable = frame.variable(name)
             window = resolve(crop, frame, name)
             values = frame.read(name, window)
+            if values.dtype.kind not in "fiu":
+                raise FrameError(f"{name} holds text, not numbers")
             if values.dtype.kind == "f" and not np.isfinite(values).any():
                 raise FrameError(f"{name}: all values are NaN")
             for dimension, size in zip(variable.dimensions, values.shape, strict=True):

@@ -9,6 +9,7 @@ import numpy as np
 from burstlens import valid_time
 from burstlens.errors import FrameError
 from burstlens.viz.frame import FrameReader
+from burstlens.viz.frame_file import times_key
 from burstlens.viz.product import Context
 
 EPOCH = "19700101T000000"
@@ -38,7 +39,7 @@ def valid(frame: FrameReader) -> str:
     """The frame's valid-time key: that it was opened with, else WRF's Times; empty if unknown."""
     if frame.time or "Times" not in frame:
         return frame.time
-    return valid_time.wrf_key(np.asarray(frame.read("Times")).tobytes()) or ""
+    return times_key(frame.read("Times")) or ""
 
 
 def calendar(frame: FrameReader) -> str:

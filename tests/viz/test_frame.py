@@ -14,6 +14,7 @@ import pytest
 
 from burstlens.errors import FrameError
 from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.times import valid
 
 
 def test_reading_leaves_out_time_and_keeps_float32(katrina: Path):
@@ -190,3 +191,51 @@ def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_
         with open_frame([opened]) as frame, pytest.raises(FrameError) as wrong:
             frame.variable(name)
         assert str(wrong.value) == f"{opened.name} has no variable {name!r}{told}"
+
+
+@pytest.mark.parametrize("kind", ["characters, encoded", "characters, padded", "strings"])
+def test_times_are_read_as_other_tools_write_them(kind: str, cyclone: Path, tmp_path: Path):
+    # xarray gives text an attribute, or writes it as strings of netCDF-4.
+    path = tmp_path / "rewritten.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("Time", 1)
+        data.createDimension("string", 24 if "padded" in kind else 19)
+        text = "2005-08-28_21:00:00"
+        if kind == "strings":
+            data.createVariable("Times", str, ("Time",))[0] = text
+        else:
+            variable = data.createVariable("Times", "S1", ("Time", "string"))
+            variable[0, :19] = list(text)
+            if "encoded" in kind:
+                variable.setncattr("_Encoding", "utf-8")
+        data.createDimension("x", 2)
+        data.createVariable("T2", "f4", ("Time", "x"))[:] = 300
+    with open_frame([path], time="20050828T210000") as frame:
+        assert frame.read("T2").tolist() == [300, 300]
+    with open_frame([path]) as frame:
+        assert valid(frame) == "20050828T210000"
+    with pytest.raises(FrameError, match="holds 2005-08-28 21:00:00 UTC where"):
+        open_frame([path], time="20050828T220000").__enter__()
+
+
+def test_what_wrf_writes_underground_on_levels_of_pressure_is_missing(tmp_path: Path):
+    path = tmp_path / "wrfpress_d01"
+    stored = np.array([[-999, 285], [270, 271]], "f4")
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        for name, size in (("Time", None), ("num_press_levels_stag", 2), ("west_east", 2)):
+            data.createDimension(name, size)
+        for name in ("T_PL", "GHT_PL"):
+            variable = data.createVariable(
+                name, "f4", ("Time", "num_press_levels_stag", "west_east")
+            )
+            variable[0] = stored
+        data.createVariable("T2", "f4", ("Time", "west_east"))[0] = stored[0]
+    with open_frame([path]) as frame:
+        assert np.isnan(frame.read("T_PL")).tolist() == [[True, False], [False, False]]
+        assert frame.read("T2").tolist() == [-999, 285]
+        assert frame.stored("T_PL").values.tolist() == stored.tolist()
+        assert -999 in frame.stored("T_PL").fills
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        data.P_LEV_MISSING = np.float32(270)
+    with open_frame([path]) as frame:
+        assert np.isnan(frame.read("GHT_PL")).tolist() == [[False, False], [True, False]]

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burstlens.errors import FrameError
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
@@ -90,3 +91,10 @@ def test_missing_values_stay_missing(
     copy_with(supercell, path, ["Times", "W"], W=w)
     with make(NetcdfOptions(("W",)), path, context) as data:
         assert np.ma.getmaskarray(data["W"][0]).sum() == 5 * 41
+
+
+def test_text_is_refused(katrina: Path, context: Context):
+    out = context.files.parent / "text.nc"
+    with open_frame([katrina]) as frame, pytest.raises(FrameError, match="Times holds text"):
+        NetcdfKind().make(NetcdfOptions(("T2", "Times")), frame, out, context)
+    assert not out.exists()
