@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.viz.crop import STAGGERED, unstaggered, with_faces
+from burstlens.viz.crop import unstaggered, with_faces
 from burstlens.viz.frame import FrameReader, Window
 from burstlens.viz.grid import to_centres
 
@@ -21,9 +21,9 @@ def read_centred(frame: FrameReader, name: str, centres: Window) -> NDArray[Any]
     stored = frame.variable(name).dimensions
     # A staggered dimension without its centres in the file (WRF's soil layers) is its own.
     staggered = {
-        axis: unstaggered(dimension, frame)
+        axis: base
         for axis, dimension in enumerate(stored)
-        if dimension.endswith(STAGGERED) and unstaggered(dimension, frame) in centres
+        if (base := unstaggered(dimension, frame)) != dimension and base in centres
     }
     # Neighbouring faces are averaged, so strides come after it.
     dense = {d: slice(centres[d].start, centres[d].stop, 1) for d in staggered.values()}

@@ -20,6 +20,8 @@ VOLUME = ("bottom_top", "south_north", "west_east")
 SURFACE = ("south_north", "west_east")
 OR = "|"
 """Between the names of variables of which a diagnostic needs one."""
+_INSTEAD = {"P": "P_HYD", "PB": "P_HYD"}
+"""What stands for a variable that is not there (as :func:`pressure.pressure` takes it)."""
 
 
 class Values(Protocol):
@@ -49,7 +51,7 @@ class Diagnostic:
     uses: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     layer: str = ""
-    levels: int = 1
+    levels: int = 0
     words: Callable[[FrameReader], str] | None = None
 
     def check(self, frame: FrameReader) -> None:
@@ -65,7 +67,10 @@ class Diagnostic:
 
 def check_needs(frame: FrameReader, name: str, needs: tuple[str, ...]) -> None:
     """FrameError naming what is needed and what is there, when a variable is missing."""
-    missing = [need for need in needs if not any(one in frame for one in need.split(OR))]
+    missing = [
+        need for need in needs
+        if not any(one in frame or _INSTEAD.get(one) in frame for one in need.split(OR))
+    ]  # fmt: skip
     if missing:
         there = [one for need in needs for one in need.split(OR) if one in frame]
         raise FrameError(

@@ -23,8 +23,10 @@ _ENOUGH = 14
 
 
 def pressure(block: Block) -> Array:
-    """Full pressure of the levels in Pa: P + PB."""
-    return block["P"] + block["PB"]
+    """Full pressure of the levels in Pa: P + PB; without these the hydrostatic one, P_HYD."""
+    if "P" in block and "PB" in block:
+        return block["P"] + block["PB"]
+    return block["P_HYD"]
 
 
 def face_heights(block: Block) -> Array:

@@ -350,3 +350,32 @@ def test_other_models_are_told_what_is_needed(cf_volume: Callable[..., Path]):
             frame.read("slp")
         with pytest.raises(RecipeError, match="vx has no bottom_top, so @850hPa means nothing"):
             frame.read("vx@850hPa")
+
+
+def test_what_lies_at_the_ground_needs_no_levels(storm: Path, tmp_path: Path):
+    # An auxiliary history of WRF's holds what its iofields ask for, and no dimension beside.
+    path = tmp_path / "auxhist2_d01"
+    with netCDF4.Dataset(os.fspath(storm)) as old, netCDF4.Dataset(str(path), "w") as data:
+        data.createDimension("Time", None)
+        for name in ("south_north", "west_east"):
+            data.createDimension(name, len(old.dimensions[name]))
+        for name in ("U10", "V10", "RAINC", "RAINNC"):
+            data.createVariable(name, "f4", old[name].dimensions)[:] = old[name][:]
+    with open_frame([path]) as found, open_frame([storm]) as whole:
+        for name in ("wind10", "rain"):
+            assert np.array_equal(found.read(name), whole.read(name))
+        with pytest.raises(FrameError, match="slp needs P, PB, T"):
+            found.read("slp")
+
+
+def test_the_hydrostatic_pressure_stands_for_that_of_the_levels(supercell: Path, tmp_path: Path):
+    # Of a storm's frame, whose air is not hydrostatic: near, and not the same.
+    names = ["P_HYD", "T", "QVAPOR", "PH", "PHB", "QCLOUD", "QRAIN", "U", "V"]
+    path = tmp_path / "without_p"
+    subset(supercell, path, names)
+    with open_frame([path]) as found, open_frame([supercell]) as whole:
+        assert np.array_equal(found.read("pressure"), whole.read("P_HYD"))
+        for name, near in (("slp", 300), ("temperature", 0.5), ("theta_e@700hPa", 1.0)):
+            assert np.nanmax(np.abs(found.read(name) - whole.read(name))) < near, name
+        for name in ("cape", "reflectivity_max", "cloud_top_temperature", "rh"):
+            assert np.isfinite(found.read(name)).any(), name

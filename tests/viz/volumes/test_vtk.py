@@ -378,3 +378,9 @@ def test_options_name_each_variable_once():
         VtkOptions(("wind",), wind=WindVector())
     with pytest.raises(ValueError, match="above zero"):
         VtkOptions(("U",), exaggeration=0)
+
+
+def test_levels_of_the_soil_are_their_own(supercell: Path, context: Context):
+    data, _ = make(VtkOptions(("TSLB",)), supercell, context)
+    with open_frame([supercell]) as frame:
+        assert np.array_equal(array(data, "TSLB"), frame.read("TSLB"))
