@@ -14,6 +14,9 @@ from burstlens.viz.crop import Crop, one_level, resolve, unstaggered
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.units import convert
 
+_COORDINATES = {"num_press_levels_stag": "P_PL", "num_z_levels_stag": "Z_ZL"}
+"""What WRF calls the coordinates of its levels of pressure and height (``&diags``)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -121,8 +124,9 @@ def read_field(
 
 def _level_words(frame: FrameReader, variable: str, dimension: str, level: int) -> str:
     """Which level it is: by its coordinate where the file has one, else by its number."""
-    if dimension in frame and frame.variable(dimension).shape == (frame.dimensions[dimension],):
-        about = frame.variable(dimension)
-        at = float(frame.read(dimension, {dimension: slice(level, level + 1)})[0])
+    name = _COORDINATES.get(dimension, dimension)
+    if name in frame and frame.variable(name).dimensions == (dimension,):
+        about = frame.variable(name)
+        at = float(frame.read(name, {dimension: slice(level, level + 1)})[0])
         return f"{about.name} = {at:g} {about.units}".strip()
     return f"level {level}"

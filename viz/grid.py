@@ -28,6 +28,9 @@ GRAVITY = 9.81
 """m s-2, as WRF defines it (share/module_model_constants.F)."""
 
 _WRF_DIRECTIONS = {"west_east": "x", "south_north": "y", "bottom_top": "z", "soil_layers_stag": "z"}
+_FIRE = "_subgrid"
+_WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
+"""Their units were ``degree`` up to WRF 2."""
 _NAMES = {
     "x": {"x", "lon", "longitude", "easting", "xc", "nx", "rlon"},
     "y": {"y", "lat", "latitude", "northing", "yc", "ny", "rlat"},
@@ -131,11 +134,8 @@ def map_plane(frame: FrameReader, variable: str, window: Window, *, centred: boo
         mapped = _cf_plane(frame, variable, x_dimension, y_dimension, window)
         return mapped or plane(frame, variable, window, centred=centred)
     corner = _wrf_corner(frame, projection)
-    places = [
-        {"west_east": 0, "south_north": 1}.get(unstaggered(dimension, frame))
-        for dimension in (x_dimension, y_dimension)
-    ]
-    if corner is None or places != [0, 1]:
+    own = [unstaggered(d, frame).removesuffix(_FIRE) for d in (x_dimension, y_dimension)]
+    if corner is None or own != ["west_east", "south_north"]:
         return plane(frame, variable, window, centred=centred)
     (x, _), (y, _) = (_steps(frame, d, window) for d in (x_dimension, y_dimension))
     return Plane(corner[0] + x, corner[1] + y, "m", projection=projection)
@@ -233,7 +233,9 @@ def _lonlat(
         if name not in frame:
             continue
         found = frame.variable(name)
-        role = _degrees(found.units, str(found.attributes.get("standard_name", "")))
+        role = _WRF_ROLES.get(name.partition("_")[0]) or _degrees(
+            found.units, str(found.attributes.get("standard_name", ""))
+        )
         if role and role not in pair and found.dimensions in ((y, x), (x,), (y,)):
             pair[role] = name
     if len(pair) < 2:
@@ -250,6 +252,7 @@ def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array
     """Coordinates along one horizontal dimension, and their units ("" for point numbers)."""
     base = unstaggered(dimension, frame)
     values, spacing = _steps(frame, dimension, window)
+    base = base.removesuffix(_FIRE)
     if spacing:
         return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
     if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
@@ -258,18 +261,27 @@ def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array
 
 
 def _steps(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, float]:
-    """Metres from the first cell centre along a WRF dimension, and the distance of neighbours.
+    """Metres from the first cell centre along a WRF dimension, and the distance of such centres.
 
+    The cells of WRF-Fire's grid divide those of the atmosphere's, and a row of them beyond.
     Of any other dimension the numbers of the points, and 0.
     """
-    base = unstaggered(dimension, frame)
-    part = slice(*window.get(dimension, slice(None)).indices(frame.dimensions[dimension]))
+    base, fire, _ = unstaggered(dimension, frame).partition(_FIRE)
+    size, attributes = frame.dimensions[dimension], frame.attributes
+    part = slice(*window.get(dimension, slice(None)).indices(size))
     number = np.arange(part.start, part.stop, part.step, dtype=np.float64)
-    spacing = frame.attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
-    if spacing is None:
+    spacing = attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
+    faces = int(attributes.get(_grid_dimension(base), 0)) if fire else size
+    if spacing is None or not faces or size % faces:
         return number, 0.0
-    shift = 0.5 if dimension.endswith(STAGGERED) else 0.0
-    return (number - shift) * float(spacing), float(spacing)
+    cells = size // faces
+    shift = 0.5 if dimension.endswith(STAGGERED) else 0.5 - 0.5 / cells
+    return (number / cells - shift) * float(spacing), float(spacing)
+
+
+def _grid_dimension(dimension: str) -> str:
+    """The global attribute with the number of a dimension's faces in the whole domain."""
+    return f"{dimension.replace('_', '-').upper()}_GRID_DIMENSION"
 
 
 def _wrf_corner(frame: FrameReader, projection: Projection) -> tuple[float, float] | None:
@@ -293,7 +305,7 @@ def _wrf_corner(frame: FrameReader, projection: Projection) -> tuple[float, floa
             return first_x, first_y
         return None
     attributes = frame.attributes
-    whole = [attributes.get(f"{d.replace('_', '-').upper()}_GRID_DIMENSION") for d in dimensions]
+    whole = [attributes.get(_grid_dimension(d)) for d in dimensions]
     if whole != [sizes[d] + 1 for d in dimensions]:
         return None
     if "CEN_LON" not in attributes or "CEN_LAT" not in attributes:

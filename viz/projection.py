@@ -134,17 +134,10 @@ def _rotated_pole(attributes: Mapping[str, Any]) -> str:
 
 def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
     def degrees(name: str, default: float | None = None) -> float:
-        value = float(attributes[name] if default is None else attributes.get(name, default))
-        if not math.isfinite(value):
-            raise ValueError(name)
-        # float32 attributes: 30 is written 30, and 33.333332 is near enough.
-        return round(value, 6)
+        return _degrees(attributes, name, default)
 
     if number == LAMBERT:
-        first = degrees("TRUELAT1")
-        # WRF takes a second latitude beyond the pole for one that is not given.
-        second = degrees("TRUELAT2", first)
-        second = second if abs(second) <= 90 else first
+        first, second = true_latitudes(attributes)
         middle = degrees("MOAD_CEN_LAT", first)
         lon = degrees("STAND_LON")
         return f"+proj=lcc +lat_1={first} +lat_2={second} +lat_0={middle} +lon_0={lon}"
@@ -162,6 +155,27 @@ def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
         turn = -_rotated_longitude(degrees("CEN_LON") - middle, degrees("CEN_LAT"), pole)
         return f"+proj=ob_tran +o_proj=eqc +o_lat_p={pole} +o_lon_p={turn:.6f} +lon_0={middle}"
     return None
+
+
+def true_latitudes(attributes: Mapping[str, Any]) -> tuple[float, float]:
+    """Both latitudes at which a cone of WRF's is true to scale, in degrees.
+
+    The second is the first where it is not given, or lies beyond the pole, and always of the
+    first's hemisphere: WPS takes the cone from what both amount to, its side from the first
+    (geogrid/src/module_llxy.F, ``lc_cone`` and ``set_lc``). KeyError and ValueError when the
+    attributes tell none.
+    """
+    first = _degrees(attributes, "TRUELAT1")
+    second = abs(_degrees(attributes, "TRUELAT2", first))
+    return first, first if second > 90 else -second if first < 0 else second
+
+
+def _degrees(attributes: Mapping[str, Any], name: str, default: float | None = None) -> float:
+    value = float(attributes[name] if default is None else attributes.get(name, default))
+    if not math.isfinite(value):
+        raise ValueError(name)
+    # float32 attributes: 30 is written 30, and 33.333332 is near enough.
+    return round(value, 6)
 
 
 def _rotated_longitude(lon: float, lat: float, pole: float) -> float:

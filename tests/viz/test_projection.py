@@ -204,3 +204,22 @@ def test_snyder_s_own_examples():
     for projection, x, y in ((mercator, 1.8325957, 0.6528366), (lambert, 0.2966785, 0.2462112)):
         found = np.array(projection.forward(-75.0, 35.0)) / EARTH_RADIUS_M
         assert found == pytest.approx([x, y], abs=1e-7)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.0, 5.0), (-4.0, -12.0)])
+def test_the_cone_opens_to_the_side_of_the_first_latitude(
+    wrf_file: Callable[..., Path], first: float, second: float
+):
+    # As WPS has it: of the second latitude only its distance from the equator counts.
+    path = wrf_file(
+        1, TRUELAT1=first, TRUELAT2=second, MOAD_CEN_LAT=-3.2, STAND_LON=-60.0,
+        size=(120, 90), spacing=9000.0,
+    )  # fmt: skip
+    with netCDF4.Dataset(str(path), "a") as data:
+        data.TRUELAT2 = np.float32(-second)
+    with open_frame([path]) as frame:
+        plane = grid.map_plane(frame, "T2", {})
+        assert plane.projection is not None
+        x, y = plane.projection.forward(frame.read("XLONG"), frame.read("XLAT"))
+    assert np.abs(x - plane.x).max() < 5
+    assert np.abs(y - plane.y[:, None]).max() < 5

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from burstlens.errors import FrameError
+from burstlens.viz import grid
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.maps.layers import Contours, Wind
@@ -220,3 +221,68 @@ def test_winds_at_a_pole_are_turned_with_its_meridians(state: Callable[..., Path
         # The wind blows along x: on the standard meridian, below the pole, that is to the east.
         assert east[5, 30] == pytest.approx(10.0, abs=0.3)
         assert east[44, 30] == pytest.approx(-10.0, abs=0.3)
+
+
+def test_degrees_without_a_direction_are_those_of_wrf_2(
+    wrf_file: Callable[..., Path], context: Context
+):
+    path = wrf_file(**DOMAINS["lambert"])
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        for name in data.variables:
+            if name.startswith("XL"):
+                data[name].units = "degree"
+    crop = Crop(range={"lon": (-100, -95), "lat": (37, 41)})
+    out = context.files.parent / "crop.nc"
+    with open_frame([path]) as frame:
+        NetcdfKind().make(NetcdfOptions(("T2",), crop), frame, out, context)
+    with netCDF4.Dataset(os.fspath(out)) as data:
+        assert -101 < data["longitude"][:].min() < data["longitude"][:].max() < -94
+
+
+@pytest.mark.parametrize("real", [True, False])
+def test_fire_lies_on_cells_that_divide_those_of_the_air(
+    wrf_file: Callable[..., Path], context: Context, real: bool
+):
+    # WRF-Fire: sr_x cells in each of the air's, and a row of such cells beyond its domain.
+    cells, (nx, ny) = 4, (30, 20)
+    domain = DOMAINS["lambert"] | {"size": (nx, ny), "spacing": 100.0}
+    path = wrf_file(**domain)
+    at = {"west_east_subgrid": 4 * 11 + 2, "south_north_subgrid": 4 * 7 + 1}
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        if not real:
+            data.MAP_PROJ = np.int32(0)
+        data.createDimension("south_north_subgrid", cells * (ny + 1))
+        data.createDimension("west_east_subgrid", cells * (nx + 1))
+        fire = data.createVariable("FGRNHFX", "f4", ("Time", *reversed(at)))
+        fire.units = "W/m^2"
+        fire[0] = 0
+        fire[0, at["south_north_subgrid"], at["west_east_subgrid"]] = 5e4
+    out = context.files.parent / "fire.png"
+    crop = Crop(follow="max:FGRNHFX", half_width_km=0.2)
+    with open_frame([path]) as frame:
+        air, of_fire = (grid.map_plane(frame, name, {}) for name in ("T2", "FGRNHFX"))
+        facts = MapKind().make(MapOptions("FGRNHFX", crop=crop), frame, out, context).facts
+    assert (of_fire.units, of_fire.projection) == ("m", air.projection)
+    assert np.diff(of_fire.x) == pytest.approx(25)
+    # The third cell of the twelfth of the air is 12.5 m east of its centre.
+    assert of_fire.x[at["west_east_subgrid"]] - air.x[11] == pytest.approx(12.5)
+    assert of_fire.y[at["south_north_subgrid"]] - air.y[7] == pytest.approx(-12.5)
+    assert facts["max_at"] == at
+    assert facts["shape"] == [17, 17]
+
+
+def test_the_title_of_a_level_of_pressure_tells_the_pressure(
+    wrf_file: Callable[..., Path], context: Context
+):
+    path = wrf_file(**DOMAINS["lambert"])
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        data.createDimension("num_press_levels_stag", 2)
+        pressure = data.createVariable("P_PL", "f4", ("Time", "num_press_levels_stag"))
+        pressure.units = "Pa"
+        pressure[0] = [85000, 50000]
+        levels = ("Time", "num_press_levels_stag", *data["T2"].dimensions[1:])
+        data.createVariable("T_PL", "f4", levels)[:] = np.stack([data["T2"][:]] * 2, axis=1)
+    out = context.files.parent / "level.png"
+    with open_frame([path]) as frame:
+        facts = MapKind().make(MapOptions("T_PL", level=1), frame, out, context).facts
+    assert facts["level"] == "P_PL = 50000 Pa"

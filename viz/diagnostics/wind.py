@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.projection import true_latitudes, wrf_projection
 
 Array = NDArray[Any]
 
@@ -43,10 +44,10 @@ def convergence(longitude: Array, attributes: dict[str, Any]) -> Array:
     -n (lon - STAND_LON), n the cone's constant of the projection: 1 polar stereographic;
     Lambert's from its true latitudes (Snyder 1987, USGS Prof. Paper 1395, eq. 15-3, sphere).
     """
-    first = float(attributes["TRUELAT1"])
+    first, second = true_latitudes(attributes)
     cone = 1.0
     if int(attributes["MAP_PROJ"]) == _LAMBERT:
-        a, b = np.radians([abs(first), abs(float(attributes["TRUELAT2"]))])
+        a, b = np.radians([abs(first), abs(second)])
         cone = float(np.sin(a))
         if abs(a - b) > 1e-4:
             near, far = (np.tan(np.pi / 4 - angle / 2) for angle in (a, b))
@@ -67,8 +68,8 @@ def rotation(block: Block) -> tuple[Array, Array]:
     rotated = projection == _LATLON and float(attributes.get("POLE_LAT", 90)) != 90
     if projection in (_IDEALIZED, _MERCATOR, _LATLON) and not rotated:
         return np.ones((1, 1), np.float32), np.zeros((1, 1), np.float32)
-    told = {"TRUELAT1", "TRUELAT2", "STAND_LON"} <= attributes.keys()
-    if projection in (_LAMBERT, _POLAR) and told and "XLONG" in block:
+    told = wrf_projection(attributes) is not None and "XLONG" in block
+    if projection in (_LAMBERT, _POLAR) and told:
         angle = convergence(block["XLONG"], attributes)
         return np.cos(angle), np.sin(angle)
     raise FrameError(

@@ -105,6 +105,25 @@ def test_without_sinalpha_the_angle_is_that_of_north_in_the_projection(
     assert east == pytest.approx(u * north_y - v * north_x, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (40.0, 1e20, (40.0, 40.0)),
+        (40.0, None, (40.0, 40.0)),
+        (0.0, -5.0, (0.0, 5.0)),
+        (-5.0, 10.0, (-5.0, -10.0)),
+    ],
+)
+def test_the_angle_is_that_of_the_cone_which_wps_makes_of_its_latitudes(
+    first: float, second: float | None, same: tuple[float, float]
+):
+    told = {"MAP_PROJ": 1, "TRUELAT1": first, "STAND_LON": 10.0}
+    told |= {} if second is None else {"TRUELAT2": second}
+    longitude = np.linspace(-10, 30, 5)
+    plain = {"MAP_PROJ": 1, "TRUELAT1": same[0], "TRUELAT2": same[1], "STAND_LON": 10.0}
+    assert convergence(longitude, told) == pytest.approx(convergence(longitude, plain))
+
+
 def test_an_angle_that_nothing_tells_is_an_error(cyclone: Path, add_variables: Callable[..., Path]):
     path = add_variables(cyclone)
     with netCDF4.Dataset(os.fspath(path), "a") as data:
