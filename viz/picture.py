@@ -1,10 +1,16 @@
-"""What recipes ask of any picture: its size, and the limits of its colours."""
+"""What recipes ask of any picture, its size and the limits of its colours; and an empty one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LARGEST_PX = 8000
+_ROOMY_PT = 430.0, 260.0
+"""Width and height, in points, of the smallest picture that has room for words of full size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +58,26 @@ def check_size(width_px: int, height_px: int | None, dpi: int, *, least: tuple[i
             raise ValueError(f"{name} must be {lowest} to {LARGEST_PX}, not {given}")
     if not 40 <= dpi <= 600:
         raise ValueError(f"dpi must be 40 to 600, not {dpi}")
+
+
+def letters_dpi(width_px: int, height_px: int | None, dpi: int) -> float:
+    """How many pixels an inch of letters, lines and margins has: ``dpi``, or less in a picture of
+    few pixels, which is drawn like a larger one and made smaller, so that all words have room.
+
+    ``height_px`` None stands for a height that leaves enough.
+    """
+    wide, tall = _ROOMY_PT
+    least = width_px / wide if height_px is None else min(width_px / wide, height_px / tall)
+    return min(float(dpi), 72 * least)
+
+
+def blank(width_px: int, height_px: int, dpi: float, colour: str = "white") -> Figure:
+    """An empty figure of exactly so many pixels on a canvas of its own, without a display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    # Renderers cut width times dpi to whole pixels, and 900 / 95 * 95 is less than 900.
+    size = [pixels / dpi * (1 + 1e-12) for pixels in (width_px, height_px)]
+    figure = Figure(figsize=(size[0], size[1]), dpi=dpi, facecolor=colour)
+    FigureCanvasAgg(figure)
+    return figure

@@ -10,7 +10,7 @@ from pathlib import Path
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import open_frame
 from burstlens.viz.product import Context
-from burstlens.viz.scenes.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
+from burstlens.viz.scenes.scene import Camera, Haze, Isosurface, SceneKind, SceneOptions, Slices
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"
@@ -27,6 +27,17 @@ SCENES = {
         SceneOptions(
             (CLOUD,), variable="W", slices=Slices(y=(40,), height=(1.5,)), crop=STORM,
             camera=Camera(azimuth=195, elevation=30),
+        ),
+    ),
+    "katrina-haze": (
+        KATRINA,
+        SceneOptions(
+            variable="wind10", units="kn",
+            haze=(
+                Haze("QRAIN", (0.1, 4), units="g kg-1", colour="#3b5f8a"),
+                Haze("W", (0.5, 3), colour="#c8503c"),
+            ),
+            camera=Camera(azimuth=200, elevation=35),
         ),
     ),
     "katrina-scene": (

@@ -17,6 +17,7 @@ from burstlens.viz.diagnostics.levels import interpolate
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.maps.graticule import latitude, longitude
 from burstlens.viz.projection import EARTH_RADIUS_M, Projection
+from burstlens.viz.scenes.haze import Density, read_density
 from burstlens.viz.scenes.scene import Isosurface, SceneOptions
 from burstlens.viz.units import convert
 from burstlens.viz.volumes.volume import Volume, read_volume
@@ -64,6 +65,7 @@ class Scene:
     """
 
     shells: tuple[tuple[Isosurface, Array, Array, str, str], ...]
+    hazes: tuple[Density, ...]
     coloured: Coloured | None
     ground: Array
     water: Array | None
@@ -91,7 +93,7 @@ def read_scene(options: SceneOptions, frame: FrameReader) -> Scene:
     Raises FrameError when a variable is missing, all NaN, 2-D where a 3-D one is needed, or when a
     slice lies outside of the domain.
     """
-    names = tuple(dict.fromkeys(asked.variable for asked in options.isosurfaces))
+    names = tuple(dict.fromkeys(asked.variable for asked in options.seen))
     deep = None
     if names:
         deep = read_volume(frame, names, options.crop, simplest=False)
@@ -103,6 +105,7 @@ def read_scene(options: SceneOptions, frame: FrameReader) -> Scene:
     assert first is not None
     placed = _placed(first)
     shells = [_shell(asked, frame, deep, placed) for asked in options.isosurfaces if deep]
+    hazes = [read_density(asked, frame, deep, placed) for asked in options.haze if deep]
     coloured = None
     if options.variable is not None and shown is not None:
         coloured = _coloured(options, frame, shown)
@@ -124,8 +127,8 @@ def read_scene(options: SceneOptions, frame: FrameReader) -> Scene:
         high[2] = max(_ceiling(frame, options.crop, named) or high[2], ground[..., 2].max())
     _check_size(low, high)
     return Scene(
-        tuple(shells), coloured, ground, water, _corner(low), _corner(high), first.plane,
-        _scale(first.plane), _scale(first.plane) != 1.0 or first.plane.units == "km",
+        tuple(shells), tuple(hazes), coloured, ground, water, _corner(low), _corner(high),
+        first.plane, _scale(first.plane), _scale(first.plane) != 1.0 or first.plane.units == "km",
         first.height_units in (*_KM, ""),
     )  # fmt: skip
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import BoundaryNorm, LogNorm, Normalize, is_color_like, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -17,15 +16,16 @@ from numpy.typing import NDArray
 from burstlens.errors import RecipeError
 from burstlens.viz import heading, style, times
 from burstlens.viz.colour_bar import ColourBar, minus
-from burstlens.viz.colours import colours
+from burstlens.viz.colours import colours, norm
 from burstlens.viz.maps.coast.lines import lines as coast_lines
+from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.scenes.axes import label_box
 from burstlens.viz.scenes.bodies import Coloured, Scene
 from burstlens.viz.scenes.renderer import renderer
-from burstlens.viz.scenes.scene import SceneOptions
-from burstlens.viz.scenes.stage import Body, Lines, Sheet, Shell, Stage, View
+from burstlens.viz.scenes.scene import Haze, SceneOptions
+from burstlens.viz.scenes.stage import Body, Fog, Lines, Sheet, Shell, Stage, View
 from burstlens.viz.units import printed
 
 Array = NDArray[Any]
@@ -45,21 +45,19 @@ def draw(
     """Draw the PNG and return what was used: ``limits`` and ``colormap`` where there are colours,
     ``exaggeration``, ``size``, ``camera``. Raises FrameError where it cannot be rendered, and
     RecipeError for an unknown colour."""
-    size = options.width_px / options.dpi, options.height_px / options.dpi
-    figure = Figure(figsize=size, dpi=options.dpi, facecolor="white")
-    canvas: Any = FigureCanvasAgg(figure)
+    size = options.width_px, options.height_px
+    figure = blank(*size, letters_dpi(*size, options.dpi))
+    canvas: Any = figure.canvas
     axes = _axes(figure, scene.coloured is not None)
-    norm, name, limits = None, None, None
+    name, limits = None, None
     bodies: list[Body] = []
     if scene.coloured is not None:
         name, limits, bounds = colours(scene.coloured, options, context)
         colormap = style.colormap(name)
-        norm = LogNorm(*limits) if options.log else Normalize(*limits)
-        if bounds:
-            norm = BoundaryNorm(bounds, colormap.N)
-        bodies += _sheets(scene.coloured, norm, colormap)
+        scale = norm(colormap, limits, bounds, log=options.log)
+        bodies += _sheets(scene.coloured, scale, colormap)
         beside = _beside(figure, axes)
-        bar = ColourBar(figure, beside, colormap, norm, printed(scene.coloured.units))
+        bar = ColourBar(figure, beside, colormap, scale, printed(scene.coloured.units))
         low, high = scene.coloured.extent()
         bar.arrows[0].set_visible(low < limits[0])
         bar.arrows[1].set_visible(high > limits[1])
@@ -70,7 +68,9 @@ def draw(
         axes.bbox.width / axes.bbox.height,
     )  # fmt: skip
     shades = _shades(options)
-    bodies += [*_surroundings(scene, options, view, tall), *_shells(scene, shades)]
+    bodies += _surroundings(scene, options, view, tall)
+    bodies += _shells(scene, shades[: len(scene.shells)])
+    bodies += _fogs(scene, shades[len(scene.shells) :], 0.1 * (view.high[2] - view.low[2]))
     width, height = round(axes.bbox.width), round(axes.bbox.height)
     # Isosurfaces share their points, which travel to the renderer once.
     raised: dict[int, Array] = {}
@@ -100,6 +100,10 @@ def draw(
         "isosurfaces": [
             {"variable": asked.variable, "value": asked.value, "units": units}
             for asked, _, _, units, _ in scene.shells
+        ],
+        "haze": [
+            {"variable": one.asked.variable, "range": list(one.asked.range), "units": one.units}
+            for one in scene.hazes
         ],
     }
     if scene.coloured is not None and limits is not None:
@@ -139,10 +143,11 @@ def _beside(figure: Figure, axes: Axes) -> Axes:
 
 def _shades(options: SceneOptions) -> list[str]:
     found = []
-    for n, asked in enumerate(options.isosurfaces):
+    for n, asked in enumerate(options.seen):
         colour = asked.colour or _PALETTE[n % len(_PALETTE)]
         if not is_color_like(colour):
-            raise RecipeError(f"isosurfaces: {colour!r} is no colour")
+            where = "haze" if isinstance(asked, Haze) else "isosurfaces"
+            raise RecipeError(f"{where}: {colour!r} is no colour")
         found.append(colour)
     return found
 
@@ -154,19 +159,25 @@ def _shells(scene: Scene, shades: list[str]) -> list[Body]:
     ]
 
 
-def _sheets(coloured: Coloured, norm: Any, colormap: Any) -> list[Body]:
+def _fogs(scene: Scene, shades: list[str], thickness: float) -> list[Body]:
+    return [
+        Fog(one.corners, one.values, to_rgb(shade), one.asked.opacity, thickness)
+        for one, shade in zip(scene.hazes, shades, strict=True)
+    ]
+
+
+def _sheets(coloured: Coloured, scale: Normalize, colormap: Any) -> list[Body]:
     sheets: list[Body] = []
     for points, values in coloured.parts:
-        shown = np.ma.masked_invalid(values)
-        if isinstance(norm, LogNorm):
-            shown = np.ma.masked_where(values <= 0, shown)
-        pixels = colormap(norm(shown), bytes=True)
+        pixels = colormap(scale(np.ma.masked_invalid(values)), bytes=True)
         if not coloured.on_ground:
             # Nothing, rather than grey, where a plane lies under the ground or above the top, and
-            # where colours in steps (rain, echoes) have not begun.
+            # where colours in steps (rain, echoes) have not begun; nor for what has no logarithm.
             pixels[~np.isfinite(values)] = 0
-            if isinstance(norm, BoundaryNorm):
-                pixels[values < norm.vmin] = 0
+            if isinstance(scale, BoundaryNorm):
+                pixels[values < scale.vmin] = 0
+            if isinstance(scale, LogNorm):
+                pixels[values <= 0] = 0
         sheets.append(Sheet(points, pixels))
     return sheets
 
@@ -240,17 +251,23 @@ def _edges(scene: Scene, view: View) -> Array:
 
 
 def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:
-    """What each isosurface is, in the upper left corner; the words are returned."""
-    words = []
+    """What each isosurface and each haze is, in the upper left corner; the words are returned."""
+    words, solid = [], []
     for asked, _, _, units, about in scene.shells:
         name = style.words(asked.variable, about)
         words.append(f"{name} {minus(f'{asked.value:g}')} {printed(units)}".rstrip())
+        solid.append(asked.opacity)
+    for one in scene.hazes:
+        name = style.words(one.asked.variable, one.long_name)
+        low, high = (minus(f"{end:g}") for end in one.asked.range)
+        words.append(f"{name} {low} to {high} {printed(one.units)}".rstrip())
+        solid.append(one.asked.opacity)
     if not words:
         return words
     left = (heading.LEFT - _LEFT) * axes.figure.dpi / 72 / axes.bbox.width
     patches = [
-        Patch(facecolor=(shade, max(asked.opacity, 0.6)), edgecolor=style.FRAME, lw=0.5, label=text)
-        for text, shade, (asked, *_) in zip(words, shades, scene.shells, strict=True)
+        Patch(facecolor=(shade, max(opacity, 0.6)), edgecolor=style.FRAME, lw=0.5, label=text)
+        for text, shade, opacity in zip(words, shades, solid, strict=True)
     ]
     axes.legend(
         handles=patches, loc="upper left", bbox_to_anchor=(left, 1.0), frameon=False,
@@ -262,11 +279,13 @@ def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:
 
 def _title(scene: Scene) -> str:
     names = [style.words(asked.variable, about) for asked, _, _, _, about in scene.shells]
+    names += [style.words(one.asked.variable, one.long_name) for one in scene.hazes]
     if scene.coloured is not None:
         names.insert(0, style.words(scene.coloured.name, scene.coloured.long_name))
     # Each once, in their order: two values of one variable are one title.
     first, *rest = dict.fromkeys(names)
-    return " and ".join([first, *(name[:1].lower() + name[1:] for name in rest)])
+    # Two at most: the legend has all.
+    return " and ".join([first, *(name[:1].lower() + name[1:] for name in rest[:1])])
 
 
 def _caption(scene: Scene, tall: float) -> str:
@@ -274,6 +293,9 @@ def _caption(scene: Scene, tall: float) -> str:
     if scene.coloured is not None:
         low, high = scene.coloured.extent()
         name, units = scene.coloured.name, scene.coloured.units
+    elif scene.hazes:
+        one = scene.hazes[0]
+        name, units, (low, high) = one.asked.variable, one.units, one.extent
     else:
         asked, _, values, units, _ = scene.shells[0]
         name, low, high = asked.variable, float(np.nanmin(values)), float(np.nanmax(values))

@@ -15,23 +15,34 @@ from typing import Any
 
 import numpy as np
 import vtkmodules.vtkInteractionStyle
-import vtkmodules.vtkRenderingOpenGL2  # noqa: F401
+import vtkmodules.vtkRenderingOpenGL2
+import vtkmodules.vtkRenderingVolumeOpenGL2  # noqa: F401
 from numpy.typing import NDArray
 from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData, vtkStructuredGrid
+from vtkmodules.vtkCommonDataModel import (
+    vtkCellArray,
+    vtkImageData,
+    vtkPiecewiseFunction,
+    vtkPolyData,
+    vtkStructuredGrid,
+)
 from vtkmodules.vtkFiltersCore import vtkContourFilter, vtkPolyDataNormals
 from vtkmodules.vtkFiltersGeometry import vtkStructuredGridGeometryFilter
 from vtkmodules.vtkRenderingCore import (
     vtkActor,
+    vtkColorTransferFunction,
     vtkLightKit,
     vtkPolyDataMapper,
     vtkRenderer,
     vtkRenderWindow,
+    vtkVolume,
+    vtkVolumeProperty,
     vtkWindowToImageFilter,
 )
+from vtkmodules.vtkRenderingVolume import vtkFixedPointVolumeRayCastMapper
 
-from burstlens.viz.scenes.stage import VIEW_DEGREES, Body, Lines, Sheet, Shell, Stage
+from burstlens.viz.scenes.stage import DENSEST, VIEW_DEGREES, Body, Fog, Lines, Sheet, Shell, Stage
 
 Array = NDArray[Any]
 _SAMPLES = 8
@@ -54,6 +65,8 @@ def render(window: Any, stage: Stage) -> Array:
     for body in stage.bodies:
         if isinstance(body, Shell):
             scene.AddActor(_shell(body))
+        elif isinstance(body, Fog):
+            scene.AddVolume(_fog(body))
         elif isinstance(body, Sheet):
             scene.AddActor(_sheet(body))
         else:
@@ -138,6 +151,37 @@ def _cut(surface: Any) -> None:
     if len(kept):
         triangles.ImportLegacyFormat(numpy_to_vtkIdTypeArray(counted.ravel(), deep=True))
     surface.SetPolys(triangles)
+
+
+def _fog(body: Fog) -> Any:
+    nz, ny, nx = body.values.shape
+    low, high = body.points.astype(np.float64)
+    image = vtkImageData()
+    image.SetDimensions(nx, ny, nz)
+    image.SetOrigin(*low)
+    image.SetSpacing(*((high - low) / np.maximum([nx - 1, ny - 1, nz - 1], 1)))
+    image.GetPointData().SetScalars(numpy_to_vtk(body.values.ravel(), deep=True))
+    # Rays on the processor: this needs no 3-D textures of whatever OpenGL there is.
+    mapper = vtkFixedPointVolumeRayCastMapper()
+    mapper.SetInputData(image)
+    mapper.AutoAdjustSampleDistancesOff()
+    mapper.SetImageSampleDistance(1.0)
+    mapper.SetSampleDistance(float(image.GetSpacing()[2]) / 2)
+    dense = vtkPiecewiseFunction()
+    dense.AddPoint(0, 0.0)
+    dense.AddPoint(DENSEST, body.opacity)
+    colour = vtkColorTransferFunction()
+    colour.AddRGBPoint(0, *body.colour)
+    look = vtkVolumeProperty()
+    look.SetScalarOpacity(dense)
+    look.SetScalarOpacityUnitDistance(body.thickness)
+    look.SetColor(colour)
+    look.SetInterpolationTypeToLinear()
+    look.ShadeOff()  # the mapper's light turns pale haze into soot where it is thin
+    volume = vtkVolume()
+    volume.SetMapper(mapper)
+    volume.SetProperty(look)
+    return volume
 
 
 def _sheet(body: Sheet) -> Any:

@@ -49,6 +49,36 @@ class Isosurface:
 
 
 @dataclass(frozen=True, slots=True)
+class Haze:
+    """A 3-D variable as a haze, the denser the more there is of it (volume rendering)."""
+
+    __pydantic_config__ = _CONFIG
+
+    variable: str
+    """The variable, as the file calls it, or a diagnostic."""
+
+    range: tuple[float, float]
+    """In `units`: where the haze begins, and where it is densest."""
+
+    units: str | None = None
+    """By default the file's."""
+
+    colour: str | None = None
+    """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
+
+    opacity: float = 0.8
+    """How much of what is behind it the densest haze hides, as thick as a tenth of the box is
+    high."""
+
+    def __post_init__(self) -> None:
+        check_names((self.variable,))
+        if not (all(map(math.isfinite, self.range)) and self.range[0] < self.range[1]):
+            raise ValueError("haze: range is two numbers, the first below the second")
+        if not 0 < self.opacity <= 1:
+            raise ValueError("haze: opacity must be above 0 and not above 1")
+
+
+@dataclass(frozen=True, slots=True)
 class Slices:
     """Planes on which a 3-D variable is shown."""
 
@@ -115,6 +145,10 @@ class SceneOptions:
     """Where a 3-D `variable` is shown: `{ y = [40], height = [1.5] }`, in km, on
     the earth `{ lat = [25.5], height = [1.5] }`."""
 
+    haze: tuple[Haze, ...] = ()
+    """Variables from thin to dense: `[{ variable = "QCLOUD", range = [0.05, 1.5],
+    units = "g kg-1" }]`."""
+
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is shown."""
 
@@ -156,8 +190,8 @@ class SceneOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
-        if not self.isosurfaces and self.variable is None:
-            raise ValueError("a scene needs isosurfaces or a variable")
+        if not self.isosurfaces and not self.haze and self.variable is None:
+            raise ValueError("a scene needs isosurfaces, haze or a variable")
         if self.slices is not None and self.variable is None:
             raise ValueError("slices need a variable")
         if self.variable is not None:
@@ -166,6 +200,11 @@ class SceneOptions:
         if self.exaggeration is not None and not 0 < self.exaggeration < math.inf:
             raise ValueError("exaggeration must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 300))
+
+    @property
+    def seen(self) -> tuple[Isosurface | Haze, ...]:
+        """What stands in the air, in the order of its colours."""
+        return (*self.isosurfaces, *self.haze)
 
 
 class SceneKind(PlainKind):
@@ -193,7 +232,7 @@ class SceneKind(PlainKind):
 
     def chained(self, options: SceneOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
-        names = [asked.variable for asked in options.isosurfaces]
+        names = [asked.variable for asked in options.seen]
         return of_interval((*names, options.variable or "", options.crop.follow or ""))
 
     def wants_limits(self, options: SceneOptions) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Colour = tuple[float, float, float]
 """Red, green and blue, 0 to 1."""
+DENSEST = 65535
 VIEW_DEGREES = 24.0
 """From the bottom of the picture to its top: as a lens for portraits, which bends little."""
 
@@ -28,6 +29,18 @@ class Shell:
     value: float
     colour: Colour
     opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fog:
+    """A haze in a box with the corners ``points`` (2, 3), seen from ``values`` (z, y, x) on, which
+    are 0 to 65535: a ``thickness`` of the densest hides the part ``opacity`` of what is behind."""
+
+    points: Array
+    values: Array
+    colour: Colour
+    opacity: float
+    thickness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +62,7 @@ class Lines:
     width: float
 
 
-Body = Shell | Sheet | Lines
+Body = Shell | Fog | Sheet | Lines
 
 
 @dataclass(frozen=True, slots=True)

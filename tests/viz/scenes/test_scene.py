@@ -225,7 +225,7 @@ def test_an_unknown_colour_is_a_fault_of_the_recipe(supercell: Path, context: Co
 
 def test_options_are_checked_with_the_recipe():
     for wrong, words in (
-        (lambda: SceneOptions(), "isosurfaces or a variable"),
+        (lambda: SceneOptions(), "isosurfaces, haze or a variable"),
         (lambda: SceneOptions(isosurfaces=(Isosurface("W", 1),), slices=Slices(x=(1,))), "need a"),
         (lambda: Slices(), "slices need"),
         (lambda: Isosurface("W", 1, opacity=0), "opacity"),
