@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
+
 from burstlens.errors import RecipeError
 from burstlens.viz import style
 from burstlens.viz.product import Context
@@ -64,6 +67,22 @@ def colours(
     return name or style.colormap_name(field.units, field.long_name, signed), limits, ()
 
 
+def norm(
+    colormap: Colormap, limits: tuple[float, float], bounds: tuple[float, ...], *, log: bool
+) -> Normalize:
+    """Which colour a value gets: in steps between ``bounds`` where there are any."""
+    if bounds:
+        return BoundaryNorm(bounds, colormap.N)
+    return _Logarithmic(*limits) if log else Normalize(*limits)
+
+
+class _Logarithmic(LogNorm):
+    """Zero has no logarithm, but it has a value: it gets the colour below the lowest."""
+
+    def __call__(self, value: Any, clip: bool | None = None) -> Any:
+        return super().__call__(np.maximum(value, (self.vmin or 1.0) / 10), clip)
+
+
 def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[float, float]:
     if isinstance(options.limits, tuple):
         return options.limits
@@ -72,7 +91,7 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
         positive = field.values[field.values > 0]
         high = high if high > 0 else 1.0
         low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
-        low = min(max(low, high / 1e4), high / 10)
+        low = max(low, high / 1e4)
     if not low < high:
         # A constant field: a range about it that the colour bar can write.
         margin = abs(low) * 0.01 or 1.0

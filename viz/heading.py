@@ -15,8 +15,8 @@ LEFT, RIGHT = 58.0, 12.0
 """Points from the picture's sides to the words."""
 _LONGEST_STAMP = "valid 0000-00-00 00:00:00 UTC"
 _LONGEST_LEAD = "init 0000-00-00 00:00:00 UTC  ·  +000 h 00 min"
-_WIDE = 430.0
-"""Points of width from which on words have their full size."""
+_HEAD, _STAMP, _LINE, _SMALL = 13.0, 11.0, 9.0, 8.0
+"""Points: sizes of the title, the valid time, the line below and the words at the foot."""
 _GAP = 16.0
 """Points between words on the left and on the right of a line."""
 
@@ -37,24 +37,21 @@ class Heading:
         left, right = LEFT * point, width - RIGHT * point
         top, below, foot = height - 21 * point, height - 37 * point, 10.0 * point
         room = right - left - _GAP * point
-        # A narrow picture has smaller words rather than words one over the other.
-        head, line, small = (size * min(1.0, width / point / _WIDE) for size in (13.0, 9.0, 8.0))
-        stamp, self._small = head * 0.85, small
-        title = self._fitted(title, head, room - self._width(_LONGEST_STAMP, stamp), "bold")
-        self._words(left, top, title, head, style.INK, "left").set_fontweight("bold")
-        subtitle = self._fitted(subtitle, line, room - self._width(_LONGEST_LEAD, line))
-        self._words(left, below, subtitle, line, style.FAINT, "left")
-        written = self._words(right, foot, maker, small, style.FAINT, "right")
-        self._room = room - self._width(written.get_text(), small)
+        title = self._fitted(title, _HEAD, room - self._width(_LONGEST_STAMP, _STAMP), "bold")
+        self._words(left, top, title, _HEAD, style.INK, "left").set_fontweight("bold")
+        subtitle = self._fitted(subtitle, _LINE, room - self._width(_LONGEST_LEAD, _LINE))
+        self._words(left, below, subtitle, _LINE, style.FAINT, "left")
+        written = self._words(right, foot, maker, _SMALL, style.FAINT, "right")
+        self._room = room - self._width(written.get_text(), _SMALL)
         self.changing = (
-            self._words(right, top, "", stamp, style.INK, "right"),
-            self._words(right, below, "", line, style.FAINT, "right"),
-            self._words(left, foot, "", small, style.FAINT, "left"),
+            self._words(right, top, "", _STAMP, style.INK, "right"),
+            self._words(right, below, "", _LINE, style.FAINT, "right"),
+            self._words(left, foot, "", _SMALL, style.FAINT, "left"),
         )
 
     def write(self, stamp: str, lead: str, caption: str) -> None:
         """The words of one picture: valid time, time since the start, what was found."""
-        caption = self._fitted(caption, self._small, self._room)
+        caption = self._fitted(caption, _SMALL, self._room)
         for place, text in zip(self.changing, (stamp, lead, caption), strict=True):
             place.set_text(text)
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from burstlens import valid_time
 from burstlens.viz import heading, style
 from burstlens.viz.maps.figure import picture_size
 from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context, Made
 
@@ -27,9 +26,9 @@ def draw_placeholder(options: Any, out: Path, context: Context, reason: str) -> 
     """
     asked = options if isinstance(options, MapOptions) else MapOptions(variable="")
     width, height = context.size or picture_size(asked)
-    dpi = asked.dpi
-    figure = Figure(figsize=(width / dpi, height / dpi), dpi=dpi, facecolor=style.CALM)
-    canvas: Any = FigureCanvasAgg(figure)
+    dpi = letters_dpi(width, height, asked.dpi)
+    figure = blank(width, height, dpi, style.CALM)
+    canvas: Any = figure.canvas
     columns = max(20, int(width / dpi * 72 / 6.4))
     lines = textwrap.wrap(reason, columns, max_lines=8, placeholder=" …")
     series = "  ·  ".join(part for part in (context.title, context.stream) if part)
@@ -49,5 +48,5 @@ def draw_placeholder(options: Any, out: Path, context: Context, reason: str) -> 
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())
     told = heading.texts(f"placeholder for {context.product}", context, reason)
-    write_png(pixels, out, told, dpi)
+    write_png(pixels, out, told, asked.dpi)
     return Made("png", {"placeholder": True, "reason": reason, "size": [width, height]})

@@ -118,7 +118,9 @@ _NAMES = {
 def words(name: str, long_name: str) -> str:
     """What a variable is, in words for a title; WRF's upper-case descriptions are replaced."""
     text = _NAMES.get(name, long_name)
-    return text[:1].upper() + text[1:]
+    # An expression stays as it was written: there is no Theta_e.
+    expression = name.startswith(text) and not text.isalpha()
+    return text if expression else text[:1].upper() + text[1:]
 
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:

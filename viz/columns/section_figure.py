@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import BoundaryNorm, LogNorm, Normalize
-from matplotlib.figure import Figure
+from matplotlib.colors import Normalize
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 from numpy.typing import NDArray
 
 from burstlens.viz import grid, heading, style, times
 from burstlens.viz.colour_bar import ColourBar, minus
-from burstlens.viz.colours import colours
+from burstlens.viz.colours import colours, norm
 from burstlens.viz.columns.cross_section import Sections, Slice, Vertical
 from burstlens.viz.columns.section import SectionOptions
 from burstlens.viz.columns.section_axes import (
@@ -31,6 +29,7 @@ from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.field import Field
 from burstlens.viz.maps.isolines import draw_isolines
 from burstlens.viz.maps.layers import Contours
+from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.units import printed
@@ -57,24 +56,22 @@ def draw(
     """
     field, line, vertical = sections.field, sections.line, sections.vertical
     name, limits, bounds = colours(field, options, context)
-    size = options.width_px / options.dpi, options.height_px / options.dpi
-    figure = Figure(figsize=size, dpi=options.dpi)
-    canvas: Any = FigureCanvasAgg(figure)
+    size = options.width_px, options.height_px
+    figure = blank(*size, letters_dpi(*size, options.dpi))
+    canvas: Any = figure.canvas
     axes = section_axes(figure, line.distance, shown_range(vertical, options.top))
     colormap = style.colormap(name)
-    norm: Normalize = LogNorm(*limits) if options.log else Normalize(*limits)
-    if bounds:
-        norm = BoundaryNorm(bounds, colormap.N)
+    scale = norm(colormap, limits, bounds, log=options.log)
     rows = np.linspace(*axes.get_ylim(), _ROWS)
     shown = _between_levels(field.values, vertical, rows)
     if options.levels == "mass":
-        _cells(axes, line.distance, field.values, vertical, norm, colormap)
+        _cells(axes, line.distance, field.values, vertical, scale, colormap)
     else:
         mesh = axes.pcolormesh(
-            line.distance, rows, shown, shading="nearest", norm=norm, cmap=colormap, zorder=1
+            line.distance, rows, shown, shading="nearest", norm=scale, cmap=colormap, zorder=1
         )
         mesh.set_rasterized(True)
-    bar = ColourBar(figure, axes, colormap, norm, printed(field.units))
+    bar = ColourBar(figure, axes, colormap, scale, printed(field.units))
     for arrow, beyond in zip(
         bar.arrows, (np.nanmin(field.values) < limits[0], np.nanmax(field.values) > limits[1]),
         strict=True,
@@ -149,7 +146,7 @@ def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
 
 
 def _cells(
-    axes: Axes, distance: Array, values: Array, vertical: Vertical, norm: Any, colormap: Any
+    axes: Axes, distance: Array, values: Array, vertical: Vertical, scale: Normalize, colormap: Any
 ) -> None:
     """The model's own cells: edges half-way between levels, the lowest one at the ground."""
     axis = on_axis(vertical, vertical.levels)
@@ -161,7 +158,7 @@ def _cells(
     )
     x = np.broadcast_to(distance, faces.shape)
     # A cell between two points has the value of the nearer one.
-    axes.pcolormesh(x, faces, values[:, :-1], norm=norm, cmap=colormap, zorder=1)
+    axes.pcolormesh(x, faces, values[:, :-1], norm=scale, cmap=colormap, zorder=1)
 
 
 def _isolines(

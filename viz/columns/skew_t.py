@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -24,6 +23,7 @@ from burstlens.viz.columns.sounding import SoundingOptions
 from burstlens.viz.diagnostics import thermodynamics as air
 from burstlens.viz.diagnostics.parcel import lifted_path
 from burstlens.viz.maps.graticule import latitude, longitude
+from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 
@@ -44,9 +44,9 @@ def draw(
     column: Column, options: SoundingOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
     """Draw the PNG and return the column's energies and levels as JSON facts."""
-    size = options.width_px / options.dpi, options.height_px / options.dpi
-    figure = Figure(figsize=size, dpi=options.dpi)
-    canvas: Any = FigureCanvasAgg(figure)
+    size = options.width_px, options.height_px
+    figure = blank(*size, letters_dpi(*size, options.dpi))
+    canvas: Any = figure.canvas
     chart = Chart(figure, options)
     chart.background()
     chart.curve(column.pressure, column.temperature, _RED, "temperature")

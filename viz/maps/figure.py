@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.collections import QuadMesh
-from matplotlib.colors import LogNorm
 from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
@@ -26,6 +25,7 @@ from burstlens.viz.maps.nesting import Nested
 from burstlens.viz.maps.reach import corners, extent, outlines
 from burstlens.viz.maps.rings import rings
 from burstlens.viz.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
+from burstlens.viz.picture import letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.units import printed
@@ -62,7 +62,7 @@ def draw(
         Look(
             width,
             height,
-            options.dpi,
+            map_dpi(options),
             reach,
             aspect,
             plane.units,
@@ -110,11 +110,16 @@ def _lines(options: MapOptions) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if options.coast and not left_out.get(kind))
 
 
+def map_dpi(options: MapOptions) -> float:
+    """Pixels in an inch of a map's letters, lines and margins."""
+    return letters_dpi(options.width_px, options.height_px, options.dpi)
+
+
 def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:
     """Width and height in pixels; ``shape`` is the domain's height over its width."""
     if options.height_px is not None:
         return options.width_px, options.height_px
-    point = options.dpi / 72
+    point = map_dpi(options) / 72
     body = max(60.0, options.width_px - (LEFT + RIGHT) * point) * shape
     body = min(max(body, 0.25 * options.width_px), 1.5 * options.width_px)
     # Even numbers: video encoders ask for them.
@@ -125,9 +130,6 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Ar
     """The field, by the cheapest means that is exact for its grid."""
     axes, values = paper.axes, field.values
     looks: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
-    if isinstance(paper.norm, LogNorm):
-        # Zero has no logarithm, but it has a value: it gets the colour below the lowest.
-        values = np.where(values <= 0, paper.look.limits[0] / 10, values)
     x, y = corners(plane)
     painted: Artist
     even = x.ndim == 1 and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)

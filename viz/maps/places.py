@@ -17,6 +17,8 @@ from burstlens.viz.maps.layers import Place, Source
 
 _COLUMNS = ("name", "lat", "lon", "x", "y")
 _STAR = "*"
+_ABOVE = 3.5
+"""Above isolines and symbols of the wind."""
 _SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
           (0, 1, "center", "bottom"), (0, -1, "center", "top"),
           (0.7, 0.7, "left", "bottom"), (-0.7, -0.7, "right", "top"),
@@ -75,7 +77,7 @@ def draw_places(
         star = mark == _STAR
         axes.plot(
             x, y, mark, ms=15 if star else 4.5, mfc=style.EPICENTRE if star else style.INK,
-            mec="white", mew=0.8,
+            mec="white", mew=0.8, zorder=_ABOVE,
         )  # fmt: skip
         if not place.name:
             continue
@@ -83,7 +85,7 @@ def draw_places(
             text = axes.annotate(
                 place.name, (x, y), (dx * gap, dy * gap), textcoords="offset points",
                 ha=across, va=up, fontsize=8.5, color=style.INK, family=style.FONT,
-                parse_math=False, bbox=style.LABEL,
+                parse_math=False, bbox=style.LABEL, zorder=_ABOVE,
             )  # fmt: skip
             box = text.get_window_extent()
             frame = axes.bbox

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
+from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
@@ -25,11 +24,13 @@ from numpy.typing import NDArray
 
 from burstlens.viz import style
 from burstlens.viz.colour_bar import STEPS, ColourBar, minus, plain_frame
+from burstlens.viz.colours import norm
 from burstlens.viz.heading import LEFT, Heading
 from burstlens.viz.maps.coast.lines import Kind
 from burstlens.viz.maps.frame_labels import write_labels
 from burstlens.viz.maps.graticule import Extent, Graticule, graticule
 from burstlens.viz.maps.overlay import Overlay, map_lines, nest_outlines, scale_bar
+from burstlens.viz.picture import blank
 from burstlens.viz.projection import Projection
 
 # Margins in points (1/72 inch), so that they grow with dpi as letters do.
@@ -53,7 +54,7 @@ class Look:
 
     width: int
     height: int
-    dpi: int
+    dpi: float
     extent: Extent
     aspect: float
     units: str
@@ -82,10 +83,9 @@ class Sheet:
     def __init__(self, look: Look) -> None:
         self.look = look
         self.colours: Colormap = style.colormap(look.colormap)
-        self.norm: Normalize = _norm(look, self.colours)
-        size = look.width / look.dpi, look.height / look.dpi
-        self.figure = Figure(figsize=size, dpi=look.dpi)
-        canvas: Any = FigureCanvasAgg(self.figure)
+        self.norm = norm(self.colours, look.limits, look.bounds, log=look.log)
+        self.figure = blank(look.width, look.height, look.dpi)
+        canvas: Any = self.figure.canvas
         self._canvas = canvas
         self.axes = _map_axes(self.figure, look)
         net, inside = Graticule((), ()), list[Artist]()
@@ -147,12 +147,6 @@ class Sheet:
 def sheet(look: Look) -> Sheet:
     """The sheet of that look, drawn at its first use."""
     return Sheet(look)
-
-
-def _norm(look: Look, colours: Colormap) -> Normalize:
-    if look.bounds:
-        return BoundaryNorm(look.bounds, colours.N)
-    return LogNorm(*look.limits) if look.log else Normalize(*look.limits)
 
 
 def _map_axes(figure: Figure, look: Look) -> Axes:

@@ -87,7 +87,7 @@ class PeakOptions:
     """Shade the map by the slopes of this variable, which holds heights."""
 
     smooth: bool = True
-    """Colours go over from point to point instead of filling cells."""
+    """Colours go over from point to point instead of filling cells; not those of times."""
 
     coast: bool = True
     """Coastlines and borders, where the frame is on the earth."""
@@ -139,6 +139,9 @@ class PeakOptions:
                 "smooth", "coast", "margin_km", "width_px", "height_px", "dpi",
             )
         }  # fmt: skip
+        if variable == "time_of_peak":
+            # The time leaps from one wave to the next: what lay between was at no time the peak's.
+            asked["smooth"] = False
         if measured:
             usual = "cmcrameri.batlow" if variable == "time_of_peak" else "cmocean.amp"
             asked |= {"colormap": self.colormap or usual, "log": self.log}

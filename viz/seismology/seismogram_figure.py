@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from burstlens.viz import heading, style
 from burstlens.viz.colour_bar import STEPS, minus, plain_frame
+from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
 from burstlens.viz.seismology.record_section import RecordSection
@@ -68,11 +68,11 @@ def draw_section(
 
 def paper(options: SeismogramOptions, panels: int, body: float) -> tuple[Figure, list[Axes]]:
     """A figure with panels beside each other, ``body`` points tall if no height is asked for."""
-    point = options.dpi / 72
+    dpi = letters_dpi(options.width_px, options.height_px, options.dpi)
+    point = dpi / 72
     tallest = min(max(body, 120.0) + _TOP + _BOTTOM, _TALLEST) * point
     width, height = options.width_px, options.height_px or 2 * round(tallest / 2)
-    figure = Figure(figsize=(width / options.dpi, height / options.dpi), dpi=options.dpi)
-    FigureCanvasAgg(figure)
+    figure = blank(width, height, dpi)
     room = width - (_LEFT + _RIGHT + (panels - 1) * _BETWEEN) * point
     wide, tall = room / panels, height - (_TOP + _BOTTOM) * point
     made = []
@@ -168,7 +168,7 @@ def _write_peaks(axes: Axes, sizes: Array) -> None:
 def _name_stations(axes: Axes, section: RecordSection) -> None:
     names = section.traces.names.tolist()
     every = 1
-    while not _has_room(axes, -(-len(names) // every)):
+    while every < len(names) and not _has_room(axes, -(-len(names) // every)):
         every += 1
     axes.set_yticks([-row for row in range(0, len(names), every)])
     labels = names

@@ -16,7 +16,7 @@ from burstlens.viz import grid, heading, style, times
 from burstlens.viz.colour_bar import minus
 from burstlens.viz.frame import FrameReader
 from burstlens.viz.maps.coast.lines import KINDS
-from burstlens.viz.maps.figure import picture_size
+from burstlens.viz.maps.figure import map_dpi, picture_size
 from burstlens.viz.maps.graticule import Extent
 from burstlens.viz.maps.layering import Layers, drawn
 from burstlens.viz.maps.layers import Place
@@ -64,7 +64,7 @@ def draw_track_map(
         Look(
             width=width,
             height=height,
-            dpi=options.dpi,
+            dpi=map_dpi(asked),
             extent=reach,
             aspect=aspect,
             units=plane.units,
@@ -93,7 +93,7 @@ def draw_track_map(
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
         top = paper.print([], (times.stamp(context.time), lead, _caption(track)), outside, over)
         below = draw_panels(
-            track, colours, what, width=width, dpi=options.dpi, maker=heading.maker(context)
+            track, colours, what, width=width, dpi=map_dpi(asked), maker=heading.maker(context)
         )
         title = f"track of the {track.extreme} of {track.variable}"
         told = heading.texts(title, context, track.long_name)

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib import dates
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
@@ -20,6 +18,7 @@ from burstlens.viz import style
 from burstlens.viz.colour_bar import STEPS, minus, plain_frame
 from burstlens.viz.heading import LEFT
 from burstlens.viz.maps.sheet import RIGHT
+from burstlens.viz.picture import blank
 from burstlens.viz.storms.track import Track
 from burstlens.viz.storms.track_layer import edge_width
 from burstlens.viz.units import printed
@@ -32,7 +31,7 @@ _ROOM = 0.08
 
 
 def draw_panels(
-    track: Track, colours: ScalarMappable, what: str, *, width: int, dpi: int, maker: str
+    track: Track, colours: ScalarMappable, what: str, *, width: int, dpi: float, maker: str
 ) -> NDArray[np.uint8]:
     """The panels as (height, width, 4) bytes, as wide as the picture and as tall as they need.
 
@@ -47,8 +46,8 @@ def draw_panels(
         curves.append((f"Strongest 10 m wind ({printed(track.wind_units)})", winds, None))
     point = dpi / 72
     height = round((len(curves) * (_HEAD + _PANEL) + _FOOT) * point / 2) * 2
-    figure = Figure(figsize=(width / dpi, height / dpi), dpi=dpi)
-    canvas: Any = FigureCanvasAgg(figure)
+    figure = blank(width, height, dpi)
+    canvas: Any = figure.canvas
     when, unit = _times(track)
     for n, (title, values, mapped) in enumerate(curves):
         bottom = height - (n + 1) * (_HEAD + _PANEL) * point

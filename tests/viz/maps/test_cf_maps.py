@@ -84,8 +84,8 @@ def test_rows_may_run_either_way(world: Any, context: Context, turned: bool, fla
     lat = np.arange(-30.0, 31, 2)
     path = world(np.arange(10.0, 60, 2), lat[::-1] if turned else lat, two_dimensional=flat)
     pixels, facts = draw(path, context, colormap="matplotlib.gray", limits=(-31.0, 31.0))
-    assert at(pixels, facts, 12, 28)[0] > 200
-    assert at(pixels, facts, 12, -28)[0] < 40
+    assert at(pixels, facts, 40, 28)[0] > 200
+    assert at(pixels, facts, 40, -28)[0] < 40
 
 
 def test_a_domain_across_180_degrees_is_one(world: Any, context: Context):

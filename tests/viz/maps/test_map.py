@@ -193,6 +193,28 @@ def test_zero_has_a_colour_on_a_logarithmic_scale(katrina: Path, context: Contex
     assert facts["nan"] == 0
 
 
+def test_an_expression_is_its_own_title_and_names_begin_with_a_capital():
+    assert style.words("theta_e@1km - theta_e@3km [K]", "theta_e@1km - theta_e@3km") == (
+        "theta_e@1km - theta_e@3km"
+    )
+    assert style.words("vx", "ground velocity") == "Ground velocity"
+    assert style.words("temperature", "temperature") == "Temperature"
+
+
+def test_the_coast_lies_on_the_map_whatever_the_size_in_inches(katrina: Path, context: Context):
+    # 900 / 95 * 95 is less than 900: a layer of 899 columns would lie askew over the picture.
+    options = MapOptions("T2", margin_km=300, width_px=900, dpi=95)
+    with_coast, facts = make(options, katrina, context)
+    without, _ = make(dataclasses.replace(options, coast=False), katrina, context)
+    rows, columns = np.nonzero((with_coast != without).any(axis=2))
+    left, top, right, bottom = facts["box"]
+    assert rows.size > 500
+    assert left <= columns.min() <= columns.max() <= right
+    assert top <= rows.min() <= rows.max() <= bottom
+    # The Gulf ends with Yucatan in the south, and the reefs before it.
+    assert rows.min() > top + 0.6 * (bottom - top)
+
+
 def test_the_picture_has_the_size_that_was_asked_for(supercell: Path, context: Context):
     options = MapOptions("W", level=3, width_px=640, height_px=480)
     pixels, facts = make(options, supercell, context)

@@ -31,6 +31,18 @@ def test_places_are_marked_and_named_where_they_are(gulf: Path, context: Context
     assert columns.max() > column + 40
 
 
+def test_a_place_is_marked_above_the_wind_and_isolines(gulf: Path, context: Context):
+    station = [{"name": "", "lat": 27.0, "lon": -88.0}]
+    lines = {"variable": "PSFC", "units": "hPa", "interval": 0.25, "colour": "red", "labels": False}
+    crowd = {"barbs": {"spacing_px": 10, "colour": "red"}, "contours": [lines], "coast": False}
+    picture = Picture(gulf, context, **LIGHT, **crowd, stations=station)
+    row, column = picture.place(27.0, -88.0)
+    reds = picture.pixels[row - 1 : row + 2, column - 1 : column + 2].astype(int)
+    # The mark's dark ink; a red line over it would leave its colour.
+    assert (reds[..., 0] - reds[..., 2]).max() < 60
+    assert reds[1, 1].max() < 120
+
+
 def test_names_near_the_edge_stay_inside_the_map(gulf: Path, context: Context):
     low_x, high_x, _, high_y = Picture(gulf, context, **LIGHT).facts["extent"]
     edge = [

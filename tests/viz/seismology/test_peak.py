@@ -154,6 +154,12 @@ def test_the_time_of_the_peak_is_a_map_too(chain: Any, frames: Any):
     assert (product.facts["units"], product.facts["max"]) == ("s", pytest.approx(3.5))
 
 
+def test_colours_of_times_do_not_go_over_into_each_other():
+    asked = TypeAdapter(PeakOptions).validate_python({"quantity": "pgv", "show": "time"})
+    assert not asked.as_map(asked.shown, None).smooth
+    assert asked.as_map("pgv", None).smooth
+
+
 def test_a_crop_shows_a_part_and_the_chain_follows_the_whole(chain: Any, frames: Any):
     crop = {"index": {"x": [20, 31]}}
     *_, (product, _) = chain(PeakKind(), frames, crop=crop)

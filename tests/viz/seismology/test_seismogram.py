@@ -206,6 +206,11 @@ def test_spectra_are_drawn_from_the_first_frame_on(chain: Any, frames: Any, show
         assert one.tobytes() != other.tobytes()
 
 
+def test_a_flat_picture_names_the_stations_that_find_room(chain: Any, frames: Any):
+    *_, (product, _) = chain(SeismogramKind(), frames[:1], height_px=150)
+    assert product.facts["size"][1] == 150
+
+
 def test_many_stations_and_no_source_still_make_a_picture(chain: Any, recorded_at: Any):
     count = 120
     times = np.arange(1, 30) * 0.1

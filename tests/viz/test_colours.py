@@ -1,0 +1,45 @@
+"""Which colours a field gets, and between which limits."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from burstlens.viz import style
+from burstlens.viz.colours import colours, norm
+from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.product import Context
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Values:
+    """A field to be coloured."""
+
+    values: np.ndarray
+    name: str = "QVAPOR"
+    long_name: str = "Water vapour mixing ratio"
+    units: str = "g kg-1"
+
+    def extent(self) -> tuple[float, float]:
+        return float(self.values.min()), float(self.values.max())
+
+
+def test_logarithmic_colours_of_a_field_within_a_decade_are_those_of_its_values(context: Context):
+    _, limits, _ = colours(Values(np.array([20.5, 24.6])), MapOptions("Q", log=True), context)
+    assert limits == (20.5, 24.6)
+
+
+def test_logarithmic_colours_reach_over_four_decades_at_most(context: Context):
+    _, limits, _ = colours(Values(np.array([0, 1e-9, 2.0])), MapOptions("Q", log=True), context)
+    assert limits == pytest.approx((2e-4, 2))
+
+
+def test_zero_gets_the_colour_below_the_lowest_and_nan_none():
+    colormap = style.colormap("viridis")
+    scale = norm(colormap, (0.1, 10.0), (), log=True)
+    pixels = colormap(scale(np.ma.masked_invalid([0.0, -3.0, 1.0, np.nan])))
+    assert pixels[0].tolist() == pixels[1].tolist() == colormap.get_under().tolist()
+    assert pixels[2] == pytest.approx(colormap(0.5))
+    assert pixels[3] == pytest.approx(colormap.get_bad())

@@ -1,0 +1,56 @@
+"""Sizes of pictures, and how large letters are on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+
+from burstlens.viz.frame import open_frame
+from burstlens.viz.picture import blank, letters_dpi
+from burstlens.viz.product import Context, product_kind
+
+
+@pytest.mark.parametrize(("size", "dpi"), [((900, 870), 95), ((1920, 1080), 52), ((901, 333), 61)])
+def test_a_blank_picture_has_exactly_the_pixels_that_were_asked_for(
+    size: tuple[int, int], dpi: int
+):
+    figure = blank(*size, dpi)
+    # 900 / 95 * 95 is less than 900, and renderers cut.
+    assert (int(figure.bbox.width), int(figure.bbox.height)) == size
+    canvas: Any = figure.canvas
+    canvas.draw()
+    assert np.asarray(canvas.buffer_rgba()).shape == (*size[::-1], 4)
+
+
+def test_letters_are_as_large_as_asked_unless_the_picture_is_small():
+    assert letters_dpi(900, 700, 100) == 100
+    assert letters_dpi(3000, None, 300) == 300
+    assert letters_dpi(430, None, 100) == pytest.approx(72)
+    assert letters_dpi(3000, 130, 100) == pytest.approx(36)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "size"),
+    [
+        ("map", {"variable": "wind10"}, {"width_px": 300}),
+        ("map", {"variable": "wind10"}, {"width_px": 900, "dpi": 300}),
+        ("section", {"variable": "W", "start": {"i": 2, "j": 2}, "end": {"i": 40, "j": 40}},
+         {"width_px": 300, "height_px": 200}),
+        ("section", {"variable": "W", "start": {"i": 2, "j": 2}, "end": {"i": 40, "j": 40}},
+         {"width_px": 3000, "height_px": 600, "dpi": 300}),
+    ],
+)  # fmt: skip
+def test_a_small_picture_shows_the_field_and_not_only_words(
+    kind: str, options: dict[str, Any], size: dict[str, int], cyclone: Path, context: Context
+):
+    made = product_kind(kind)
+    asked = TypeAdapter(made.options).validate_python(options | size)
+    with open_frame([cyclone]) as frame:
+        facts = made.make(asked, frame, context.files / "small.png", context).facts
+    left, top, right, bottom = facts["box"]
+    wide, tall = facts["size"]
+    assert (right - left) * (bottom - top) > 0.25 * wide * tall
