@@ -1,0 +1,86 @@
+"""docs/plugins.md: its package is found, its recipe is checked and run, its contract holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+TEXT = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+KIND, CONTRACT = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+PROJECT, PRODUCT = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    """The environment in which the document's package is installed."""
+    project = tomllib.loads(PROJECT)["project"]
+    site = tmp_path / "site"
+    about = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    (about / "entry_points.txt").write_text(
+        "".join(
+            f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+            for group, points in project["entry-points"].items()
+        )
+    )
+    (site / "burstlens_histogram.py").write_text(KIND)
+    return {"PYTHONPATH": str(site)}
+
+
+@pytest.fixture
+def recipe(own_runs: Any) -> None:
+    """The document's product in a recipe whose model writes three frames."""
+    own_runs.prepare("done", "--interval 0.3")
+    path = own_runs.folder / "r.toml"
+    head, _, _ = path.read_text().partition("[[product]]")
+    path.write_text(head + PRODUCT)
+
+
+def test_a_recipe_takes_the_kind_and_a_run_makes_it(
+    own_runs: Any, recipe: None, installed: dict[str, str]
+):
+    done = own_runs.call(*own_runs.words("done"), env=installed)
+    assert done.returncode == 0, done.stderr
+    pictures = sorted((own_runs.runs / "done" / "products" / "winds").glob("*.png"))
+    assert len(pictures) == 3
+    for picture in pictures:
+        with Image.open(picture) as image:
+            assert image.size == (600, 400)
+    index = (own_runs.runs / "done" / "products" / "index.jsonl").read_text().splitlines()
+    facts = [json.loads(line)["facts"] for line in index]
+    assert sum(fact["min"] < fact["max"] for fact in facts) == 2  # the air is at rest at first
+
+
+def test_its_keys_are_checked_and_in_the_schema(
+    own_runs: Any, recipe: None, installed: dict[str, str]
+):
+    wrong = own_runs.call("check", "r.toml", "--set", "product.winds.bins=0", env=installed)
+    assert "bins must be 1 to 1000" in wrong.stderr
+    near = own_runs.call("check", "r.toml", "--set", "product.winds.bin=7", env=installed)
+    assert "did you mean bins?" in near.stderr
+    assert "How many bars." in own_runs.call("schema", env=installed).stdout
+    without = own_runs.call("check", "r.toml")
+    assert 'there is no kind "histogram"' in without.stderr
+
+
+def test_the_stagers_contract_is_subclassed_as_shown(tmp_path: Path):
+    (tmp_path / "test_mine.py").write_text(CONTRACT)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+        cwd=tmp_path, env={**os.environ, "PYTEST_ADDOPTS": ""},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"\d+ passed", done.stdout)
