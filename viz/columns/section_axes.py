@@ -14,11 +14,14 @@ from burstlens.errors import FrameError
 from burstlens.viz import heading, style
 from burstlens.viz.colour_bar import STEPS, minus, plain_frame
 from burstlens.viz.columns.cross_section import Sections, Vertical
+from burstlens.viz.columns.transect import Transect
 from burstlens.viz.maps.graticule import latitude, longitude
 from burstlens.viz.units import printed
 
 Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM = 84.0, 68.0, 72.0
+_PLACE, _DIGIT = 64.0, 11.0
+"""Points that a latitude and a longitude take, without decimals, and for each decimal of both."""
 _PRESSURES = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10, 5, 2, 1)
 
 
@@ -75,10 +78,14 @@ def label_axes(axes: Axes, sections: Sections) -> None:
     line, vertical = sections.line, sections.vertical
     first, last = float(line.distance[0]), float(line.distance[-1])
     slack = 1e-3 * (last - first)  # an end at 299.9996 km is written as 300
-    ticks = MaxNLocator(6, steps=STEPS).tick_values(first, last)
+    digits = _digits(line)
+    # Places stand below the distances, and take more room the finer they are told.
+    room = axes.bbox.width * 72 / axes.figure.dpi / (_PLACE + _DIGIT * digits)
+    count = 6 if line.lon is None else int(np.clip(room, 1, 6))
+    ticks = MaxNLocator(count, steps=STEPS).tick_values(first, last)
     ticks = [t for t in ticks if first - slack <= t <= last + slack]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _place(sections, value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _place(line, value, digits)))
     since = f" from {line.origin}" if line.origin else ""
     axes.set_xlabel(
         f"distance{since} ({line.units})", fontsize=9, color=style.INK, family=style.FONT
@@ -101,14 +108,21 @@ def label_axes(axes: Axes, sections: Sections) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{sign * value + 0.0:g}")))
 
 
-def _place(sections: Sections, distance: float) -> str:
+def _digits(line: Transect) -> int:
+    """Decimals of degrees by which places a sixth of the way apart differ; one at least."""
+    if line.lon is None or line.lat is None:
+        return 1
+    apart = max(float(np.ptp(line.lat)), float(np.ptp(np.unwrap(line.lon, period=360)))) / 6
+    return int(np.clip(np.ceil(-np.log10(apart)), 1, 4)) if apart > 0 else 1
+
+
+def _place(line: Transect, distance: float, digits: int) -> str:
     """A distance, and below it the latitude and longitude there."""
-    line = sections.line
     text = minus(f"{distance:g}")
     if line.lon is None or line.lat is None:
         return text
     degrees = [float(np.interp(distance, line.distance, of)) for of in (line.lat, line.lon)]
-    return f"{text}\n{latitude(round(degrees[0], 1))} {longitude(round(degrees[1], 1))}"
+    return f"{text}\n{latitude(round(degrees[0], digits))} {longitude(round(degrees[1], digits))}"
 
 
 def way(sections: Sections) -> str:

@@ -1,6 +1,7 @@
 """A skew-T log-p diagram: a column over the lines along which dry and saturated air rises.
 
-Isotherms lean to the right by 45 degrees (AWS/TR-79/006, The Use of the Skew T, Log P Diagram).
+Isotherms lean to the right by 45 degrees (AWS/TR-79/006, The Use of the Skew T, Log P Diagram), or
+less on a chart of low levels alone.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ from burstlens.viz.product import Context
 Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM = 84.0, 62.0, 52.0
 _BOTTOM_HPA = 1050.0
+_LEANING_HPA = 100.0
+"""Charts up to here and higher have isotherms of 45 degrees."""
 _MARKED_HPA = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10)
 _MIXING_RATIOS = (0.4, 1, 2, 4, 7, 10, 16, 24, 32)
 """g kg-1."""
 _RED, _GREEN, _BLUE = "#c1272d", "#1a7a3a", "#3563a8"
 _HALO = [withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
 _KNOTS = 3600 / 1852
+_BESIDE = 30.0
+"""Points from the diagram to the barbs."""
 _BARBS = 28
 """Barbs on the whole height, at most."""
 
@@ -84,9 +89,10 @@ class Chart:
         bottom, top = _BOTTOM * point / height, 1 - _TOP * point / height
         self.low, self.high = options.temperatures
         self.top = options.top
-        # So much to the right for each unit upwards that an isotherm rises by 45 degrees.
+        # So much to the right for each unit upwards that an isotherm rises by 45 degrees; more
+        # steeply where only low levels are shown, or the curves would leave the chart.
         shape = (top - bottom) * height / ((right - left) * width)
-        tall = float(np.log(_BOTTOM_HPA / self.top))
+        tall = float(np.log(_BOTTOM_HPA / min(self.top, _LEANING_HPA)))
         self._lean = (self.high - self.low) * shape / tall
         self.axes: Axes = figure.add_axes(
             (left, bottom, right - left, top - bottom), xlim=(self.low, self.high),
@@ -183,7 +189,8 @@ class Chart:
         for n in np.flatnonzero((up >= low) & (up <= high)):
             if not picked or up[n] - up[picked[-1]] >= (high - low) / _BARBS:
                 picked.append(int(n))
-        x = np.full(len(picked), self.high + 0.07 * (self.high - self.low))
+        wide = self.axes.bbox.width * 72 / self.axes.figure.dpi
+        x = np.full(len(picked), self.high + _BESIDE / wide * (self.high - self.low))
         south = column.place is not None and column.place[0] < 0
         self.axes.barbs(
             x, up[picked], column.eastward[picked] * _KNOTS, column.northward[picked] * _KNOTS,

@@ -112,6 +112,8 @@ def _write(axes: Axes, view: View, edge: _Edge, middle: Array, *, foot: Array | 
         if near and foot is not None and np.allclose((edge.begin, edge.end)[int(part > 0.5)], foot):
             continue  # the number at the foot of the upright edge stands there
         at = view.project(edge.begin + part * (edge.end - edge.begin))[0]
+        if not ((at >= 0) & (at <= 1)).all():
+            continue  # zoomed out of the picture, where other words stand
         tip = at + out * _TICK * point / size
         axes.plot(*np.stack([at, tip]).T, color=style.FRAME, lw=0.7, clip_on=False)
         text = edge.write(float(round(value, 9)))
@@ -123,6 +125,8 @@ def _write(axes: Axes, view: View, edge: _Edge, middle: Array, *, foot: Array | 
     if not edge.name:
         return
     place = (begin + end) / 2 + out * _NAME * point / size
+    if not ((place >= 0) & (place <= 1)).all():
+        return
     angle = float(np.degrees(np.arctan2(run[1], run[0])))
     angle = (angle + 90) % 180 - 90 if not upright else 90.0
     axes.text(

@@ -20,6 +20,7 @@ from burstlens.viz.columns.skew_t import Chart
 from burstlens.viz.columns.sounding import SoundingKind, SoundingOptions
 from burstlens.viz.diagnostics.parcel import lifted_path
 from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.picture import blank
 from burstlens.viz.product import Context, product_kind
 
 mpcalc = pytest.importorskip("metpy.calc")
@@ -97,6 +98,27 @@ def test_an_isotherm_rises_by_45_degrees_and_a_thousand_hectopascal_is_unskewed(
     assert points[0].tolist() == pytest.approx([12.0, -np.log(1000)])
     (x0, y0), (x1, y1) = chart.axes.transData.transform(points)
     assert (y1 - y0) / (x1 - x0) == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_chart_of_low_levels_alone_leans_less_so_that_its_curves_stay_on_it(supercell: Path):
+    chart = Chart(blank(720, 760, 100), SoundingOptions(End(i=5, j=5), top=500))
+    found = read(supercell, End(i=5, j=5))
+    low = found.pressure > 50000
+    across = chart.place(found.pressure[low] / 100, found.temperature[low] - 273.15)[:, 0]
+    assert low.sum() > 5
+    assert (across > chart.low).all()
+    assert (across < chart.high).all()
+
+
+@pytest.mark.parametrize("size", [(720, 760), (1600, 700), (500, 900)])
+def test_barbs_stand_beside_the_chart_and_on_the_picture(supercell: Path, size: tuple[int, int]):
+    chart = Chart(blank(*size, 60), SoundingOptions(End(i=5, j=5)))
+    chart.winds(read(supercell, End(i=5, j=5)))
+    (barbs,) = chart.axes.collections
+    x = chart.axes.transData.transform(barbs.get_offsets())[:, 0]
+    feather = 25 * 60 / 72
+    assert (x - feather > chart.axes.bbox.x1).all()
+    assert (x + feather < size[0]).all()
 
 
 def test_the_curve_of_the_temperature_is_where_the_temperature_is(

@@ -13,7 +13,9 @@ from PIL import Image
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.picture import blank
 from burstlens.viz.product import Context, Made
+from burstlens.viz.scenes.axes import label_box
 from burstlens.viz.scenes.bodies import read_scene
 from burstlens.viz.scenes.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
 from burstlens.viz.scenes.stage import View
@@ -54,6 +56,21 @@ def test_an_updraft_stands_at_its_place_in_the_picture(supercell: Path, context:
         context,
     )
     assert reddish(higher[90:330]).sum() == 0
+
+
+def test_numbers_of_edges_that_are_zoomed_out_of_the_picture_are_left_out(cyclone: Path):
+    with open_frame([cyclone]) as frame:
+        scene = read_scene(SceneOptions((Isosurface("W", 0.5),)), frame)
+    tall = scene.exaggeration(None)
+    low, high = ((*end[:2], end[2] * tall) for end in (scene.low, scene.high))
+    written = {}
+    for zoom in (1.0, 2.5):
+        axes = blank(900, 700, 100).add_axes((0.1, 0.1, 0.8, 0.8), xlim=(0, 1), ylim=(0, 1))
+        label_box(axes, scene, View(low, high, 20.0, 60.0, zoom, 9 / 7), tall)
+        written[zoom] = [text.get_position() for text in axes.texts]
+    assert len(written[1.0]) > len(written[2.5])
+    # What begins within the picture may end a number's width beyond.
+    assert all(-0.06 < at < 1.06 for place in written[2.5] for at in place)
 
 
 def test_the_same_frame_gives_the_same_bytes(supercell: Path, context: Context):
