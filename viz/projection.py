@@ -71,15 +71,15 @@ def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     """The projection that a WRF file's global attributes tell.
 
     None for idealized planes (MAP_PROJ 0), for other numbers than 1, 2, 3 and 6, and for files
-    that lack what the projection needs. Of Mercator and latitude-longitude planes the meridian in
+    that lack what the projection needs, or have latitudes that make none. Of Mercator and latitude-longitude planes the meridian in
     the middle is that of the domain (CEN_LON): it only shifts x, and keeps the seam away.
     Source: WRF Users' Guide, WPS, ``&geogrid``; WPS, geogrid/src/module_llxy.F.
     """
     try:
         definition = _definition(int(attributes.get("MAP_PROJ", 0)), attributes)
+        return None if definition is None else _known(f"{definition} +R={EARTH_RADIUS_M:.0f}")
     except (KeyError, ValueError):
         return None
-    return None if definition is None else Projection(f"{definition} +R={EARTH_RADIUS_M:.0f}")
 
 
 def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
@@ -93,8 +93,8 @@ def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
         return None
     try:
         if name == "rotated_latitude_longitude":
-            return Projection(_rotated_pole(attributes))
-        return Projection(_cf_definition(tuple(sorted(attributes.items(), key=str))))
+            return _known(_rotated_pole(attributes))
+        return _known(_cf_definition(tuple(sorted(attributes.items(), key=str))))
     except (KeyError, ValueError, TypeError):
         return None
 
@@ -186,8 +186,17 @@ def _rotated_longitude(lon: float, lat: float, pole: float) -> float:
     return math.degrees(math.atan2(east, along))
 
 
+def _known(definition: str) -> Projection:
+    """ValueError where PROJ cannot make a plane of it, as of a cone with both latitudes 0."""
+    _proj(definition)
+    return Projection(definition)
+
+
 @lru_cache(maxsize=16)
 def _proj(definition: str) -> Any:
     import pyproj
 
-    return pyproj.Proj(definition)
+    try:
+        return pyproj.Proj(definition)
+    except pyproj.exceptions.ProjError as error:
+        raise ValueError(str(error)) from error

@@ -143,6 +143,8 @@ def test_an_idealized_plane_is_not_on_the_earth(supercell: Path):
         {"MAP_PROJ": 1, "STAND_LON": 3.0},
         {"MAP_PROJ": 203, "TRUELAT1": 3.0},
         {"MAP_PROJ": 3, "TRUELAT1": float("nan"), "CEN_LON": 0.0},
+        {"MAP_PROJ": 3, "TRUELAT1": 90.0, "CEN_LON": 0.0},
+        {"MAP_PROJ": 1, "TRUELAT1": 0.0, "TRUELAT2": 0.0, "STAND_LON": 0.0},
         {},
     ],
 )
