@@ -123,6 +123,12 @@ def test_what_is_shown_of_a_run_in_progress(standing, changed):
     assert "took" not in told
 
 
+def test_a_model_is_at_100_percent_when_it_has_ended_and_not_before(changed):
+    told = dict(facts(changed("done", progress={"fraction": 0.997})))
+    assert told["model"] == "99 %"
+    assert dict(facts(changed("done", progress={"fraction": 1.0})))["model"] == "100 %"
+
+
 def test_what_is_shown_of_a_run_that_is_over(changed):
     ended = changed("done", started=1000.0, backlog=0, driver={"heartbeat": 1085.0})
     told = dict(facts(ended))

@@ -55,6 +55,12 @@ def test_the_screen_holds_every_fact_and_stays_inside_the_terminal(status, width
     assert len(seen.splitlines()) <= 24
 
 
+def test_the_last_events_are_told_with_the_time_of_day_here(status):
+    at = time.mktime((2026, 11, 21, 9, 5, 7, 0, 0, -1))
+    found = status("done") | {"events": [{"t": at, "text": "watching is paused"}]}
+    assert "09:05:07  watching is paused" in plain(shown(screen(found, 100)))
+
+
 def test_damage_is_red(status):
     found = status("failed")
     assert re.search(r"1 ready, \x1b\[31m1 damaged\x1b", shown(summary(found, plain=False)))

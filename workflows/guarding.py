@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 
 from burstlens.errors import RunError
 from burstlens.journal import Journal
@@ -135,8 +134,8 @@ class Guarding:
                 self.run.drop(guard.then, trip.why())
             except RunError as error:
                 self.snapshot.alarm(str(error))
-        event = self.journal.append("guard.tripped", **trip.fields())
-        trip = replace(trip, t=float(str(event["t"])))
+        # The sentinel's may be hours old.
+        self.journal.append("guard.tripped", found=trip.t, **trip.fields())
         self.snapshot.trips.append(trip.status())
         place = {"stream": trip.stream, "time": trip.time}
         self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})

@@ -43,7 +43,7 @@ class Snapshot:
         self.waits_for = ""
         self.free_bytes: int | None = None
         self.alarms: collections.deque[dict[str, Any]] = collections.deque(maxlen=20)
-        self.events: collections.deque[str] = collections.deque(maxlen=30)
+        self.events: collections.deque[dict[str, Any]] = collections.deque(maxlen=30)
         self.log_tail: tuple[str, ...] = ()
         self.trips: collections.deque[dict[str, Any]] = collections.deque(maxlen=TRIPS)
         self.guards: Callable[[], list[dict[str, Any]]] = list
@@ -92,7 +92,7 @@ class Snapshot:
 
     def note(self, text: str) -> None:
         """One line among the last events."""
-        self.events.append(f"{time.strftime('%H:%M:%S')}  {text}")
+        self.events.append({"t": round(time.time(), 3), "text": text})
 
     def heard(self, report: Report, free_bytes: int | None) -> None:
         """What the watcher heard of the model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from burstlens import valid_time
@@ -124,7 +125,7 @@ def progress_text(status: Status) -> str:
     phase = progress.get("phase")
     parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
     if progress.get("fraction") is not None:
-        parts.append(f"{100 * progress['fraction']:.0f} %")
+        parts.append(f"{math.floor(100 * progress['fraction'] + 1e-9)} %")  # 100 is the end
     if progress.get("time"):
         parts.append(valid_time.label(progress["time"]))
     if progress.get("speed"):

@@ -60,8 +60,8 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     if status["state"] in OVER - {"lost"}:
         return f"{run.id} is over already: {status['state']}"
     if status.get("model_ended"):
-        resume = f"burstlens resume {run.id}"
-        return f"the model of {run.id} has ended already; its driver is gone, {resume} goes on"
+        ended = f"the model of {run.id} has ended already; its driver is gone"
+        return f"{ended}, burstlens resume {run.id} goes on with it"
     run.drop("stop-now" if now else "stop")
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
     if status["driver_alive"]:

@@ -120,7 +120,11 @@ def screen(status: Status, width: int) -> RenderableType:
     for label, told in facts(status):
         table.add_row("" if label == "model" and fraction is not None else label, _told(told))
     events = Text(
-        "\n".join(printable(event) for event in status["events"][-5:]),
+        "\n".join(
+            f"{time.strftime('%H:%M:%S', time.localtime(event['t']))}  {printable(event['text'])}"
+            for event in status["events"][-5:]
+            if isinstance(event, dict)  # a version before this one wrote texts
+        ),
         style="dim",
         overflow="ellipsis",
         no_wrap=True,

@@ -178,12 +178,16 @@ def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_told_afterwar
     ended = json.loads((case.run / "attempts" / "1" / "ended.json").read_text())
     assert ended["reason"] == "stop"
     assert case.events("guard.tripped") == []
+    (found,) = map(json.loads, (case.run / "sentinel.jsonl").read_text().splitlines())
     why = json.loads((case.run / "control" / "stop").read_text())
     assert (why["by"], why["guard"]) == ("guard", "whole")
     life = case.burstlens("resume", "r")
     assert life.code == 3, life.said
     (trip,) = case.events("guard.tripped")
     assert (trip["time"], trip["attempt"]) == (f"00010101T00{planted:02d}00", 1)
+    assert trip["found"] == found["t"] < trip["t"]
+    (told,) = json.loads((case.run / "status.json").read_text())["trips"]
+    assert told["t"] == found["t"]
     assert [e["exit_code"] for e in case.events("run.ended")] == [3]
 
 

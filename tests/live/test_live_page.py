@@ -264,6 +264,31 @@ def test_a_phone_sees_the_picture_without_scrolling_sideways(eight, ways, new_pa
     assert box["y"] + box["height"] < 844
 
 
+def test_a_phone_on_its_side_has_room_for_a_whole_picture(eight, ways, new_page, await_frame):
+    page = new_page(viewport={"width": 844, "height": 390}, has_touch=True).page
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    page.locator(".pane").evaluate("(pane) => pane.scrollIntoView()")
+    picture = page.locator("canvas.first").bounding_box()
+    times = page.locator("footer").bounding_box()
+    assert picture["y"] >= 0
+    assert picture["height"] > 200
+    assert picture["y"] + picture["height"] <= times["y"]
+
+
+def test_a_long_alarm_leaves_room_for_what_the_run_does(eight, ways, new_page, await_frame):
+    eight.tell(alarms=[{"t": 1.7e9 + 5, "text": "late " * 80}],
+               products={"t2": {"kind": "map", "published": 8, "failed": 0}})  # fmt: skip
+    page = new_page(viewport={"width": 1440, "height": 900}).page
+    page.goto(ways.file("made"))
+    await_frame(page, 7)
+    told = page.get_by_text("8 frames, and every product of them is made.", exact=True)
+    assert told.bounding_box()["height"] < 30
+    page.set_viewport_size({"width": 390, "height": 844})
+    picture = page.locator("canvas.first").bounding_box()
+    assert picture["y"] + picture["height"] < 844 - page.locator("footer").bounding_box()["height"]
+
+
 def test_dark_and_light_follow_the_system_until_the_button_says_otherwise(eight, ways, new_page):
     page = new_page(color_scheme="dark").page
     page.goto(ways.file("made"))

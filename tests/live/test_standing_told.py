@@ -47,6 +47,15 @@ def test_a_run_without_a_driver_says_that_it_waits_for_one(made, ways_to, page):
     expect(page.locator(".notice")).to_contain_text("Waits for its driver to begin")
 
 
+def test_times_of_day_are_the_viewers_wherever_the_run_is(made, ways_to, new_page):
+    run = made()
+    run.tell(events=[{"t": 1.7e9, "text": "watching"}], alarms=[{"t": 1.7e9, "text": "late"}])
+    page = new_page(timezone_id="Asia/Riyadh").page
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    expect(page.locator(".last-events li")).to_have_text("01:13:20 watching")
+    expect(page.locator(".alarms .kind")).to_have_text("Alarm, 01:13:20")
+
+
 def test_a_run_without_a_driver_is_not_said_to_take_so_much_longer(made, ways_to, page):
     run = made()
     run.tell(progress={"fraction": 0.25, "eta_s": 316.0})
@@ -67,7 +76,7 @@ def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
         state="failed",
         alarms=[{"t": 1.7e9, "text": HURT}],
         trips=[TRIP | {"guard": HURT, "text": HURT, "variable": HURT, "value": HURT}],
-        events=[HURT],
+        events=[{"t": 1.7e9, "text": HURT}],
         guards=[{"name": HURT, "text": HURT, "state": HURT}],
         outcome={"state": "failed", "message": HURT, "line": HURT},
     )

@@ -54,7 +54,8 @@ export class Masthead {
     const line = status?.outcome?.line ?? "";
     say(this.#line, line);
     this.#line.hidden = !line;
-    say(this.#said, why || `${how.state}. ${how.tone === "busy" ? "" : how.sentence}`);
+    const more = how.tone === "busy" ? "" : `${how.sentence} ${how.command}`;
+    say(this.#said, why || `${how.state}. ${more}`);
   }
 
   #showProgress(status, over) {

@@ -29,7 +29,7 @@ export class Notes {
     this.#showMarks(marks, chosen);
     this.#showGuards(objects(status?.guards));
     this.#showFiles(album, player, source);
-    this.#showEvents([status?.events ?? []].flat());
+    this.#showEvents(objects(status?.events));
   }
 
   #showMarks(marks, chosen) {
@@ -69,10 +69,11 @@ export class Notes {
   }
 
   #showEvents(events) {
-    const name = events.join("\n");
+    const name = JSON.stringify(events);
     if (name === this.#shownEvents) return;
     this.#shownEvents = name;
-    this.#events.fill(events.slice().reverse().map((text) => element("li", {}, String(text))));
+    this.#events.fill(events.slice().reverse().map(({ t, text }) =>
+      element("li", {}, `${clockTime(t)}  ${text}`)));
   }
 }
 

@@ -47,7 +47,7 @@ function ended(status, told) {
   const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
   const wrong = status.state === "failed" || outcome.exit_code === BY_A_GUARD;
-  return told(wrong ? "bad" : "warn", `${why}${took}${saved}`,
+  return told(wrong ? "bad" : "warn", `${why}${took}${saved} Go on with`,
     `burstlens resume ${status.run}`);
 }
 

@@ -154,7 +154,8 @@ def _warnings(story: Story, status: dict[str, Any]) -> list[Element]:
     if story.trips:
         trips = [
             (
-                _utc(it.get("t")), str(it.get("guard", "")), str(it.get("text", "")),
+                _utc(it.get("found", it.get("t"))),
+                str(it.get("guard", "")), str(it.get("text", "")),
                 time_label(str(it.get("time") or "")), _place(it.get("place")),
                 str(it.get("then", "")),
             )

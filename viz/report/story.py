@@ -70,7 +70,7 @@ def tell(events: Iterable[Event]) -> Story:
             _span(story, t, kind, event)
         elif kind in _MARKS:
             mark, text = _MARKS[kind]
-            story.marks.append(Mark(t, mark, _worded(text, event)))
+            story.marks.append(Mark(number(event.get("found")) or t, mark, _worded(text, event)))
         if kind == "guard.tripped":
             story.trips.append(event)
         elif kind in {"frame.ready", "frame.released"}:

@@ -76,7 +76,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A guard that tripped, as it is journalled. ``t`` is a Unix second."""
+    """A guard that tripped, at the Unix second ``t``, as it is journalled."""
 
     t: float
     guard: str
@@ -183,7 +183,9 @@ def finite(value: float | None) -> float | None:
 
 def trip_of(line: Mapping[str, Any]) -> Trip:
     """A trip from its JSON fields. Raises TypeError when some are missing."""
-    return Trip(**{name: line[name] for name in Trip.__dataclass_fields__ if name in line})
+    fields = {name: line[name] for name in Trip.__dataclass_fields__ if name in line}
+    # The journal's own t is when it was written down.
+    return Trip(**fields | ({"t": line["found"]} if "found" in line else {}))
 
 
 def reading_of(guard: str, frame: Mapping[str, Any], numbers: Mapping[str, Any]) -> Reading:
