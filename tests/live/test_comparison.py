@@ -55,6 +55,21 @@ def test_the_split_shows_one_run_on_each_side_and_moves_by_keys(two):
     assert settles(two, [DARK, DARK, DARK, BRIGHT])
 
 
+@pytest.mark.parametrize("width", [320, 390, 500])
+@pytest.mark.parametrize("two", ["file"], indirect=True)
+def test_a_phone_has_every_control_of_a_comparison(two, width):
+    two.set_viewport_size({"width": width, "height": 844})
+    two.get_by_label("How to compare").select_option("side")
+    for control in (two.get_by_label("Compare with run"), two.get_by_label("How to compare"),
+                    two.get_by_role("button", name="End"),
+                    two.get_by_role("button", name="Newest")):  # fmt: skip
+        box = control.bounding_box()
+        assert 40 < box["width"] < width
+        assert 0 <= box["x"] <= width - box["width"]
+    two.get_by_role("button", name="End").click()
+    expect(two.get_by_label("How to compare")).to_be_hidden()
+
+
 @pytest.mark.parametrize("two", ["file"], indirect=True)
 def test_the_difference_is_black_where_runs_agree(two):
     two.get_by_label("How to compare").select_option("difference")
