@@ -189,6 +189,7 @@ def product_kind(name: str) -> ProductKind:
 
 def _built_in() -> dict[str, ProductKind]:
     # The kinds use the classes above, so they are imported when asked for.
+    from burstlens.viz.columns.profile import ProfileKind
     from burstlens.viz.columns.section import SectionKind
     from burstlens.viz.columns.sounding import SoundingKind
     from burstlens.viz.maps.map import MapKind
@@ -205,6 +206,7 @@ def _built_in() -> dict[str, ProductKind]:
         MapKind(),
         SectionKind(),
         SoundingKind(),
+        ProfileKind(),
         SceneKind(),
         VtkKind(),
         NetcdfKind(),

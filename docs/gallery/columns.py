@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from burstlens.viz.columns.profile import ProfileOptions
 from burstlens.viz.columns.section import End, SectionOptions
 from burstlens.viz.columns.sounding import SoundingOptions
 from burstlens.viz.frame import open_frame
@@ -46,6 +47,9 @@ PICTURES: dict[str, tuple[tuple[str, int, str, str], str, Any]] = {
         ),
     ),
     "supercell-sounding": (SUPERCELL, "sounding", SoundingOptions(End(i=5, j=5))),
+    "katrina-profiles": (
+        KATRINA, "profile", ProfileOptions(("theta_e", "wind", "rh"), units={"wind": "kn"}),
+    ),
     "katrina-rain-3h": (
         AFTER, "map",
         MapOptions("rain_interval", barbs=Wind(), margin_km=250, width_px=800),

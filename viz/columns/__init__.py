@@ -1,1 +1,1 @@
-"""What stands upright: vertical sections and soundings."""
+"""What stands upright: vertical sections, soundings and profiles."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,21 @@ from burstlens.viz.maps.layers import Contours
 from burstlens.viz.units import convert
 
 Array = NDArray[Any]
+
+
+class Points(Protocol):
+    """Points of a grid over which columns are read: of a line, or of an area."""
+
+    @property
+    def window(self) -> dict[str, slice]:
+        """The part of the file that holds them."""
+
+    @property
+    def distance(self) -> Array:
+        """How far each is from the first, (n)."""
+
+    def sample(self, values: Array) -> Array:
+        """Values (..., y, x) of the window at the points, as (..., n)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +99,9 @@ def read_sections(options: SectionOptions, frame: FrameReader) -> Sections:
     if not np.isfinite(field.values).any():
         raise FrameError(f"{options.variable}: all values along the section are NaN")
     if options.vertical == "pressure":
-        vertical = _pressures(frame, line)
+        vertical = pressures(frame, line)
     else:
-        vertical = _heights(frame, line, options.variable)
+        vertical = heights(frame, line, options.variable)
     lines = options.contours if isinstance(options.contours, tuple) else (options.contours,)
     contours = []
     for asked in lines:
@@ -107,20 +122,20 @@ def read_sections(options: SectionOptions, frame: FrameReader) -> Sections:
 
 def _slice(frame: FrameReader, line: Transect, name: str, units: str | None) -> Slice:
     found = frame.variable(name)
-    values = _along(frame, line, name)
+    values = along(frame, line, name)
     if units:
         values = convert(values, found.units, units)
     return Slice(name, found.long_name, units or found.units, values)
 
 
-def _along(frame: FrameReader, line: Transect, name: str) -> Array:
-    """The values (level, point) of a 3-D variable."""
+def along(frame: FrameReader, line: Points, name: str) -> Array:
+    """The values (level, point) of a 3-D variable; FrameError when it has no levels there."""
     stored = frame.variable(name).dimensions
     axes = grid.axes(frame, name)
     order = [unstaggered(dimension, frame) for dimension in stored]
     if "z" not in axes or len(order) != 3 or not set(line.window) <= set(order):
         raise FrameError(
-            f"section: {name} is no field of levels on this grid "
+            f"{name} is no field of levels on this grid "
             f"(it has {', '.join(stored) or 'no dimensions'})"
         )
     whole = slice(0, frame.dimensions[axes["z"]], 1)
@@ -128,15 +143,16 @@ def _along(frame: FrameReader, line: Transect, name: str) -> Array:
     return _sampled(line, values, order, axes["z"])
 
 
-def _sampled(line: Transect, values: Array, order: list[str], z: str) -> Array:
+def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:
     rows, columns = line.window
     return line.sample(values.transpose([order.index(name) for name in (z, rows, columns)]))
 
 
-def _heights(frame: FrameReader, line: Transect, variable: str) -> Vertical:
+def heights(frame: FrameReader, line: Points, variable: str) -> Vertical:
+    """Where the levels of a variable are, in km where the file tells; FrameError without levels."""
     found = grid.heights(frame, variable, line.window)
     if found is None:
-        raise FrameError(f"section: {variable} has no levels")
+        raise FrameError(f"{variable} has no levels")
     levels = line.sample(found.z) if found.z.ndim == 3 else found.z[:, None] + 0 * line.distance
     factor = {"m": 0.001, "km": 1.0}.get(found.units)
     ground = None
@@ -149,8 +165,9 @@ def _heights(frame: FrameReader, line: Transect, variable: str) -> Vertical:
     return Vertical(sign * levels * (factor or 1.0), ground, units, words, down=not found.up)
 
 
-def _pressures(frame: FrameReader, line: Transect) -> Vertical:
-    levels = _along(frame, line, "pressure") / 100
+def pressures(frame: FrameReader, line: Points) -> Vertical:
+    """Where WRF's mass levels are, in hPa. FrameError when what pressure needs is not there."""
+    levels = along(frame, line, "pressure") / 100
     ground = None
     if "PSFC" in frame:
         ground = line.sample(frame.read("PSFC", line.window)) / 100
@@ -161,11 +178,11 @@ def _pressures(frame: FrameReader, line: Transect) -> Vertical:
 
 def _wind(frame: FrameReader, line: Transect, how: str) -> Wind:
     if how == "barbs":
-        u, v = (_along(frame, line, name) for name in ("u_earth", "v_earth"))
+        u, v = (along(frame, line, name) for name in ("u_earth", "v_earth"))
         knots = 3600 / 1852
         return Wind(u * knots, v * knots)
     check_needs(frame, "the wind along a section", ("U", "V", "W"))
-    u, v, w = (_along(frame, line, name) for name in ("U", "V", "W"))
+    u, v, w = (along(frame, line, name) for name in ("U", "V", "W"))
     return Wind(u * line.ahead[0] + v * line.ahead[1], w)
 
 

@@ -51,6 +51,8 @@ class End:
             raise ValueError("an end of a section needs lat and lon, or x and y, or i and j")
         if self.lat is not None and not -90 <= self.lat <= 90:
             raise ValueError(f"lat must be -90 to 90, not {self.lat:g}")
+        if min(self.i or 0, self.j or 0) < 0:
+            raise ValueError("i and j count from 0")
 
     def __str__(self) -> str:
         pairs = (("lat", "lon"), ("x", "y"), ("i", "j"))
@@ -147,6 +149,8 @@ class SectionOptions:
     def _check_way(self) -> None:
         if (self.start is None) != (self.end is None):
             raise ValueError("start and end go together")
+        if self.start is not None and self.start == self.end:
+            raise ValueError("start and end are the same point")
         ways = [self.start is not None, bool(self.path), self.follow is not None]
         if sum(ways) != 1:
             raise ValueError("a section needs start and end, or path, or follow")

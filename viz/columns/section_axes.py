@@ -75,7 +75,7 @@ def off_axis(vertical: Vertical, *places: float) -> list[float]:
 
 def label_axes(axes: Axes, sections: Sections) -> None:
     """Numbers and names along both axes: distances with the places below, heights or pressures."""
-    line, vertical = sections.line, sections.vertical
+    line = sections.line
     first, last = float(line.distance[0]), float(line.distance[-1])
     slack = 1e-3 * (last - first)  # an end at 299.9996 km is written as 300
     digits = _digits(line)
@@ -90,6 +90,11 @@ def label_axes(axes: Axes, sections: Sections) -> None:
     axes.set_xlabel(
         f"distance{since} ({line.units})", fontsize=9, color=style.INK, family=style.FONT
     )
+    label_levels(axes, sections.vertical)
+
+
+def label_levels(axes: Axes, vertical: Vertical) -> None:
+    """Numbers and a name on the left: heights, depths, pressures, or numbers of levels."""
     axes.yaxis.set_minor_locator(NullLocator())
     words = f"{vertical.words} ({printed(vertical.units) or 'grid point'})"
     axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)

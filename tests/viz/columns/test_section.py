@@ -259,10 +259,10 @@ def test_one_level_is_no_section(supercell: Path, context: Context, tmp_path: Pa
         ({"start": End(lat=50, lon=-92)}, r"start \(lat 50, lon -92\) is outside .* lat 22"),
         ({"start": End(x=1.0, y=2.0)}, "give lat and lon, or i and j"),
         ({"start": End(i=48, j=0)}, r"start \(i 48, j 0\) is outside"),
-        ({"start": SLANTED["end"]}, "the same point"),
+        ({"start": End(i=47.4, j=47.4), "end": End(i=47.3, j=47.3)}, "the same point"),
         ({"variable": "T2"}, "T2 is no field of levels"),
         ({"variable": "WW"}, "has no variable 'WW'"),
-        ({"contours": Contours("PSFC")}, "contours: section: PSFC is no field of levels"),
+        ({"contours": Contours("PSFC")}, "contours: PSFC is no field of levels"),
         ({"top": 1013.0, "vertical": "pressure"}, "top = 1013 leaves nothing"),
         ({"units": "hPa"}, "cannot be shown as 'hPa'"),
     ],
@@ -333,6 +333,8 @@ def test_a_section_off_the_earth_takes_no_degrees(supercell: Path, context: Cont
         ({"limits": [2, 1]}, "must be below"),
         ({"wind": "across"}, "'along' or 'barbs'"),
         ({"top": 0}, "top must be above zero"),
+        ({"start": {"i": 5, "j": 1}}, "the same point"),
+        ({"start": {"i": -1, "j": 1}}, "count from 0"),
     ],
 )
 def test_recipes_are_checked(options: dict[str, Any], told: str):
