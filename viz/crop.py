@@ -45,6 +45,11 @@ class Crop:
         strides = self.stride.values() if isinstance(self.stride, dict) else (self.stride,)
         if any(step < 1 for step in strides):
             raise ValueError("stride must be 1 or more")
+        for name, wanted in self.index.items():
+            if isinstance(wanted, tuple) and min(wanted) >= 0 and wanted[0] >= wanted[1]:
+                raise ValueError(
+                    f"index of {name}: {wanted[0]} to before {wanted[1]} keeps nothing"
+                )
         for name, (low, high) in self.range.items():
             if not low <= high:
                 raise ValueError(f"range of {name}: {low:g} is not below {high:g}")

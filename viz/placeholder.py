@@ -24,7 +24,7 @@ def draw_placeholder(options: Any, out: Path, context: Context, reason: str) -> 
     ``options`` ask for. Its facts are ``placeholder`` (true), ``reason`` and ``size``.
     StagingError when ``out`` cannot be written.
     """
-    asked = options if isinstance(options, MapOptions) else MapOptions(variable="")
+    asked = options if isinstance(options, MapOptions) else MapOptions("placeholder")
     width, height = context.size or picture_size(asked)
     dpi = letters_dpi(width, height, asked.dpi)
     figure = blank(width, height, dpi, style.CALM)

@@ -62,8 +62,11 @@ def read_table(
         found = [(*_fault(cls, table, path, detail, also), detail["type"]) for detail in details]
         for where, message, kind in found:
             # Of a union each member complains: that it is none of the others says nothing.
-            deeper = any(other.startswith(f"{where}.") for other, _, _ in found)
-            if not (deeper and kind.endswith("_type")):
+            closer = any(
+                other.startswith(f"{where}.") or (other == where and not what.endswith("_type"))
+                for other, _, what in found
+            )
+            if not (closer and kind.endswith("_type")):
                 faults.add(where, message)
     except RecipeError as error:  # an adapter's own check of what goes together
         faults.add(path, str(error).removeprefix(f"{path}."))
@@ -84,9 +87,11 @@ def _fault(
         return where, f"unknown key{did_you_mean(steps[-1], [*names, *beside])}"
     if kind in {"missing", "missing_argument"}:
         return where, "is required"
-    message = str(detail["msg"]).removeprefix("Value error, ")
+    message = str(detail["msg"])
+    if kind == "value_error":  # in our own words, which may begin with a variable's name
+        return where, message.removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
-    if kind != "value_error" and not isinstance(value, Mapping | list):
+    if not isinstance(value, Mapping | list):
         message += f", got {value!r}"
     return where, message
 

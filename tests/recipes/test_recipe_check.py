@@ -222,6 +222,31 @@ def test_first_frames_freeze_no_colours_of_what_is_of_the_time_since_the_frame_b
     assert "goes from frame to frame, so its limits cannot be those of the first frames" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ('contours = { variable = "slp", interval = 0 }', "interval must be above zero"),
+        ("limits = { first = 0 }", "first must be 1 or more"),
+        ("crop = { index = { west_east = [5, 5] } }", "5 to before 5 keeps nothing"),
+        ("source = { lat = 3 }", "a place needs lat and lon"),
+    ],
+)
+def test_a_fault_of_a_picture_s_option_is_told_once(faults, options, told):
+    text = faults(f"{GOOD}{PRODUCT}{options}\n")
+    assert told in text
+    assert "1 fault:" in text
+
+
+def test_a_variable_is_written_as_it_was_named(faults):
+    product = '[[product]]\nname = "w"\nkind = "section"\nvariable = "W@5"\n'
+    text = faults(f"{GOOD}{product}start = {{ i = 1, j = 2 }}\nend = {{ i = 5, j = 2 }}\n")
+    assert "  W@5 is of one level" in text
+
+
+def test_a_variable_without_a_name_is_told(faults):
+    assert "a variable needs a name" in faults(GOOD + PRODUCT.replace('"T2"', '" "'))
+
+
 def test_a_faulty_expression_is_told_with_the_recipe(faults):
     product = '[[product]]\nname = "hot"\nkind = "map"\nvariable = "T2 - mean(T2)"\n'
     assert "takes a statistic, which would change with the crop" in faults(GOOD + product)

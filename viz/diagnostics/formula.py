@@ -92,8 +92,11 @@ def parse_formula(text: str) -> Formula:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """ValueError when one of the names is a faulty expression, or has no level behind an ``@``."""
+    """ValueError when one of the names is empty or a faulty expression, or has no level behind an
+    ``@``."""
     for name in names:
+        if not name.strip():
+            raise ValueError("a variable needs a name")
         if not is_formula(name):
             check_levels((name,))
             continue

@@ -118,9 +118,13 @@ class Place:
     def __post_init__(self) -> None:
         given = [value is not None for value in (self.lat, self.lon, self.x, self.y)]
         if given not in ([True, True, False, False], [False, False, True, True]):
-            raise ValueError(f"the place {self.name!r} needs lat and lon, or x and y")
+            raise ValueError(f"{self._told} needs lat and lon, or x and y")
         if self.lat is not None and not -90 <= self.lat <= 90:
-            raise ValueError(f"the place {self.name!r}: lat must be -90 to 90, not {self.lat:g}")
+            raise ValueError(f"{self._told}: lat must be -90 to 90, not {self.lat:g}")
+
+    @property
+    def _told(self) -> str:
+        return f"the place {self.name!r}" if self.name else "a place"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,8 @@ class Slices:
     def __post_init__(self) -> None:
         if not (self.x or self.y or self.lon or self.lat or self.height):
             raise ValueError("slices need x, y, lon, lat or height")
+        if (self.x or self.y) and (self.lon or self.lat):
+            raise ValueError("slices take x and y, or lon and lat")
 
 
 @dataclass(frozen=True, slots=True)

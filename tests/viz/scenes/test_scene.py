@@ -245,6 +245,7 @@ def test_options_are_checked_with_the_recipe():
         (lambda: SceneOptions(), "isosurfaces, haze or a variable"),
         (lambda: SceneOptions(isosurfaces=(Isosurface("W", 1),), slices=Slices(x=(1,))), "need a"),
         (lambda: Slices(), "slices need"),
+        (lambda: Slices(x=(1,), lat=(2,)), "or lon and lat"),
         (lambda: Isosurface("W", 1, opacity=0), "opacity"),
         (lambda: Isosurface("W", float("nan")), "finite"),
         (lambda: Camera(elevation=90), "elevation"),
