@@ -33,6 +33,8 @@ from burstlens.viz.storms.track_panels import draw_panels, moment
 from burstlens.viz.units import printed
 
 _DAY_S = 86400.0
+_ROOM = 0.03
+"""The part of the map between a position and its frame, at least."""
 _DATES = 6
 """Dates on a track shorter than a day, at most, beside those of its ends."""
 
@@ -153,8 +155,14 @@ def _reach(
     around = float(x.min()), float(x.max()), float(y.min()), float(y.max())
     if margin_km is not None:
         return *widened(around, plane, margin_km), (("", domain),)
-    both = [(min, max)[n % 2](domain[n], around[n]) for n in range(4)]
-    return (both[0], both[1], both[2], both[3]), aspect, (("", domain),)
+    left, right, bottom, top = ((min, max)[n % 2](domain[n], around[n]) for n in range(4))
+    # A dot on the edge is shown whole.
+    beside, above = _ROOM * (right - left), _ROOM * (top - bottom)
+    left, right = min(left, around[0] - beside), max(right, around[1] + beside)
+    bottom, top = min(bottom, around[2] - above), max(top, around[3] + above)
+    if plane.geographic:
+        bottom, top = max(bottom, -90.0), min(top, 90.0)
+    return (left, right, bottom, top), aspect, (("", domain),)
 
 
 def _limits(track: Track) -> tuple[float, float]:

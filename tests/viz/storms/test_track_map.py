@@ -137,6 +137,19 @@ def test_a_storm_that_was_never_found_is_drawn_too(cyclone: Path, context: Conte
     assert drawn.facts["status"] == "lost"
 
 
+def test_a_storm_on_the_edge_of_the_domain_stands_clear_of_the_frame(
+    cyclone: Path, context: Context
+):
+    # The corners of the frame, of the upper one a hundred metres beyond.
+    corners = ((-88.774, 26.642, 940.0), (-93.003, 22.775, 950.0))
+    drawn = Drawn(cyclone, context, dataclasses.replace(KATRINA, points=points(*corners)))
+    left, top, right, bottom = drawn.facts["box"]
+    for x, y, _ in corners:
+        row, column = drawn.at(x, y)
+        assert top + 8 < row < bottom - 8
+        assert left + 8 < column < right - 8
+
+
 def test_the_map_reaches_to_where_a_nest_was(cyclone: Path, context: Context, whole: Track):
     away = dataclasses.replace(whole.points[0], x=-97.0, y=20.0)
     left, _, bottom, _ = Drawn(cyclone, context, whole).facts["extent"]
