@@ -19,6 +19,8 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 20, 30, 45)
 _LINES = 6
 """At most so many lines of each sort."""
 _SAMPLES = 361
+_EDGE = 0.03
+"""A label inside the map stays so much of its height away from the frame."""
 _SIDES: dict[str, tuple[Side, ...]] = {
     "longitude": ("bottom", "top", "left"),
     "latitude": ("left", "bottom"),
@@ -163,6 +165,7 @@ def _label(projection: Projection, extent: Extent, sort: str, value: float) -> L
     if sort == "latitude" and abs(value) < 90:
         lon, _ = projection.inverse([(left + right) / 2], [bottom])
         at_x, at_y = (float(a[0]) for a in projection.forward(lon, [value]))
-        if left < at_x < right and bottom < at_y < top:
+        edge = _EDGE * (top - bottom)
+        if left < at_x < right and bottom + edge < at_y < top - edge:
             return Label(text, at_x, at_y, "inside")
     return None

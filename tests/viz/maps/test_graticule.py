@@ -67,6 +67,17 @@ def test_parallels_about_a_pole_are_labelled_on_themselves():
     assert "180°" in texts
 
 
+def test_a_parallel_that_only_touches_the_top_has_no_label_on_the_frame():
+    # A nest in the east of a southern cone: 37 S comes in at the top and leaves at the right.
+    cone = Projection("+proj=lcc +lat_1=-30 +lat_2=-60 +lat_0=-41 +lon_0=170 +R=6370000")
+    extent = (475280.0, 955280.0, -90265.0, 389735.0)
+    labels = graticule(cone, extent).labels
+    assert [label.text for label in labels if label.side == "left"] == [
+        "41°S", "40°S", "39°S", "38°S",
+    ]  # fmt: skip
+    assert not [label for label in labels if label.side == "inside"]
+
+
 def test_lines_follow_their_meridian_and_do_not_cross_the_map():
     for projection, extent in MAPS:
         for line in graticule(projection, extent).lines:
