@@ -193,6 +193,19 @@ def test_raw_bytes_on_the_buffer_fall_when_frames_are_released():
     assert story.raw[-1] == (2.0, 150.0)
 
 
+def test_a_trip_stands_where_it_was_found_though_it_was_told_by_a_later_driver():
+    trip = {"event": "guard.tripped", "guard": "fast", "text": "W above 80"}
+    story = tell([
+        {"t": 100.0, "event": "run.started"},
+        {"t": 900.0, "event": "run.resumed"},
+        {"t": 901.0, "found": 130.0, **trip},
+    ])  # fmt: skip
+    assert [(mark.t, mark.text) for mark in story.marks] == [
+        (130.0, "guard fast: W above 80"),
+        (900.0, "resumed"),
+    ]
+
+
 def test_bringing_home_begins_when_the_last_job_has_ended():
     story = tell(
         [

@@ -83,6 +83,7 @@ def tell(events: Iterable[Event]) -> Story:
             story.home = [(str(name), number(size) or 0.0) for name, size in _pairs(event)]
         elif kind == "buffer.created":
             story.buffer = " ".join(filter(None, (_text(event, "kind"), _text(event, "name"))))
+    story.marks.sort(key=lambda mark: mark.t)  # a trip may have been found before it was told
     return story
 
 
