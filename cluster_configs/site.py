@@ -56,6 +56,9 @@ class BufferSite:
     stage_in: Literal["api", "directive"] = "api"
     """Who brings the inputs: the simulation's job through the library, or the scheduler by a
     `#DW stage_in` line before the job starts."""
+    stager: str | None = None
+    """What moves files between buffer and target: `posix`, `datawarp`, or a plugin's. By default
+    `datawarp` on a DataWarp buffer, else `posix`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,16 +90,30 @@ def stager(kind: str) -> Stager:
 
     Raises SiteError with near names when there is none.
     """
+    built_in = _built_in()
+    return built_in[kind]() if kind in built_in else _added(kind, built_in)
+
+
+def require_stager(kind: str) -> None:
+    """Raise SiteError with near names when there is no stager of that kind."""
+    built_in = _built_in()
+    if kind not in built_in:
+        _added(kind, built_in)
+
+
+def _built_in() -> dict[str, type[Stager]]:
     from burstlens.stagers.datawarp import DataWarpStager
     from burstlens.stagers.posix import PosixStager
 
-    built_in: dict[str, type[Stager]] = {
+    return {
         "posix": PosixStager,
         "datawarp": DataWarpStager,
         "rabbit": PosixStager,  # a mounted file system; its copy offload is not used
     }
-    if kind in built_in:
-        return built_in[kind]()
+
+
+def _added(kind: str, built_in: dict[str, type[Stager]]) -> Stager:
+    """That of an entry point."""
     from burstlens.plugins import plugins
 
     known = plugins(ENTRY_POINTS, "stager", Stager, built_in)  # type: ignore[type-abstract]

@@ -28,6 +28,7 @@ class BufferRef:
 
     ``path`` is that of a shared directory, or ``$NAME`` of the variable that tells a job where
     its buffer is mounted. ``name`` is a persistent buffer's, ``owned`` says that the run made it.
+    ``by`` names the stager, where it is not the one that such a buffer usually has.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class BufferRef:
     folder: str
     name: str = ""
     owned: bool = True
+    by: str = ""
 
     def root(self) -> Path:
         """The buffer's root as this process sees it. Raises StagingError where it is not seen."""
@@ -48,7 +50,7 @@ class BufferRef:
 
     def stager(self) -> Stager:
         """The stager that brings files from this buffer."""
-        return stager("datawarp" if self.kind == "datawarp" else "posix")
+        return stager(self.by or ("datawarp" if self.kind == "datawarp" else "posix"))
 
 
 def free_bytes(root: Path) -> int | None:

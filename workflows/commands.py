@@ -44,6 +44,7 @@ def new_run(
     RecipeError, SiteError, RunError.
     """
     # What drives a run comes with them, which the other commands do without.
+    from burstlens.stagers.base import require_stager
     from burstlens.workflows.detach import require_batch
     from burstlens.workflows.run import create
 
@@ -52,6 +53,8 @@ def new_run(
     chosen = choose(site)
     if batch:
         require_batch(chosen)
+    if chosen.buffer.stager is not None:
+        require_stager(chosen.buffer.stager)
     limit = chosen.buffer.limit
     if limit is not None and loaded.buffer.capacity > limit:
         raise SiteError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from burstlens.cluster_configs.site import Site
 from burstlens.errors import RunError
@@ -152,7 +153,8 @@ class Driver:
         if done.error is not None:
             self._end = Outcome("failed", 1, str(done.error))
             return
-        self.buffer, adopted = done.value
+        found, adopted = done.value
+        self.buffer = replace(found, by=found.by or self.site.buffer.stager or "")
         if not adopted:
             self.history.staged_in = False
             self.jobs.fresh_buffer = True
@@ -163,6 +165,7 @@ class Driver:
             folder=self.buffer.folder,
             name=self.buffer.name,
             owned=self.buffer.owned,
+            by=self.buffer.by,
         )
         if isinstance(self.provision, JobBuffer):
             self.graph.enter(self.provision.inside())

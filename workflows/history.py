@@ -108,7 +108,7 @@ def _ended(history: History, event: Event) -> None:
     history.state = str(event.get("outcome", "failed"))
 
 
-_BUFFER = ("kind", "path", "folder", "name", "owned")
+_BUFFER = ("kind", "path", "folder", "name", "owned", "by")
 
 
 def _buffer(history: History, event: Event) -> None:

@@ -31,7 +31,8 @@ def write_list(
 ) -> list[tuple[str, str]]:
     """Write the list of what is to be staged in; returns its files. Raises OSError."""
     files, left = selected(inputs, model, leave)
-    write_json(place / LIST, {"kind": buffer.kind, "files": files, "left": left})
+    told = {"kind": buffer.kind, "by": buffer.by, "files": files, "left": left}
+    write_json(place / LIST, told)
     return files
 
 
@@ -44,7 +45,8 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
     done = read_json(folder / DONE)
     if done is None:
         begin = time.time()
-        stager: Stager = BufferRef(told["kind"], str(folder.parent), folder.name).stager()
+        buffer = BufferRef(told["kind"], str(folder.parent), folder.name, by=told.get("by", ""))
+        stager: Stager = buffer.stager()
         # What the scheduler has brought by a directive is looked at, not brought again.
         there = {
             relative: size

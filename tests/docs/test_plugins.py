@@ -14,29 +14,49 @@ from typing import Any
 import pytest
 from PIL import Image
 
-TEXT = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "plugins.md").read_text()
 KIND, CONTRACT = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 PROJECT, PRODUCT = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+
+
+STAGER = """\
+import os
+
+from burstlens.stagers.posix import PosixStager
+
+
+class NotedStager(PosixStager):
+    name = "noted"
+
+    def start_out(self, source, target):
+        with open(os.environ["NOTES"], "a") as notes:
+            notes.write(target.parent.name + "\\n")
+        super().start_out(source, target)
+"""
+
+
+def install(site: Path, name: str, version: str, code: str, points: dict[str, Any]) -> None:
+    """What pip leaves of a package with one module and these entry points."""
+    about = site / f"{name}-{version}.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (about / "entry_points.txt").write_text(
+        "".join(
+            f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in named.items())
+            for group, named in points.items()
+        )
+    )
+    (site / f"{name}.py").write_text(code)
 
 
 @pytest.fixture
 def installed(tmp_path: Path) -> dict[str, str]:
     """The environment in which the document's package is installed."""
     project = tomllib.loads(PROJECT)["project"]
-    site = tmp_path / "site"
-    about = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
-    (about / "entry_points.txt").write_text(
-        "".join(
-            f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
-            for group, points in project["entry-points"].items()
-        )
-    )
-    (site / "burstlens_histogram.py").write_text(KIND)
-    return {"PYTHONPATH": str(site)}
+    name = project["name"].replace("-", "_")
+    install(tmp_path / "site", name, project["version"], KIND, project["entry-points"])
+    return {"PYTHONPATH": str(tmp_path / "site")}
 
 
 @pytest.fixture
@@ -73,6 +93,27 @@ def test_its_keys_are_checked_and_in_the_schema(
     assert "How many bars." in own_runs.call("schema", env=installed).stdout
     without = own_runs.call("check", "r.toml")
     assert 'there is no kind "histogram"' in without.stderr
+
+
+def test_a_site_names_a_plugins_stager_and_every_product_comes_by_it(own_runs: Any, tmp_path: Path):
+    points = {"burstlens.stagers": {"noted": "noted_stager:NotedStager"}}
+    install(tmp_path / "site", "noted_stager", "1.0", STAGER, points)
+    notes = tmp_path / "notes"
+    env = {"PYTHONPATH": str(tmp_path / "site"), "NOTES": str(notes)}
+    site = own_runs.folder / "mine.toml"
+    text = (ROOT / "cluster_configs" / "sites" / "local.toml").read_text()
+    assert "[buffer]\n" in text
+    site.write_text(text.replace("[buffer]\n", '[buffer]\nstager = "noted"\n'))
+    own_runs.prepare("done", "--interval 0.3")
+    done = own_runs.call(*own_runs.words("done"), "--site", "mine.toml", env=env)
+    assert done.returncode == 0, done.stderr
+    published = own_runs.events("done").count("product.published")
+    assert published == 6
+    assert notes.read_text().splitlines().count(".incoming") == published
+    refused = own_runs.call(*own_runs.words("other"), "--site", "mine.toml")
+    assert refused.returncode == 1
+    assert "there is no stager 'noted'" in refused.stderr
+    assert not (own_runs.runs / "other").exists()
 
 
 def test_the_stagers_contract_is_subclassed_as_shown(tmp_path: Path):
