@@ -42,6 +42,20 @@ def test_humidity_and_dew_point_are_metpy_s(levels: dict[str, Any]):
     assert np.abs(air.dew_point(r, p) - dew_point.m_as("K")).max() < 0.05
 
 
+@pytest.mark.parametrize(
+    ("celsius", "tolerance"),
+    [(40, 0.5), (20, 0.5), (-10, 0.5), (-35, 0.5), (-45, 0.5), (-80, 5.5)],
+)
+def test_humidity_of_cold_air_is_bolton_s(celsius: float, tolerance: float):
+    # Bolton fitted his formula from -35 to 35 degC; MetPy 1.7 has Ambaum's (2020), whose vapour
+    # saturates at a higher pressure where it is colder than -45 degC: a twelfth more at -80.
+    t, p = Q(celsius, "degC"), Q(300, "hPa")
+    vapour = 0.6 * mpcalc.saturation_vapor_pressure(t)
+    r = mpcalc.mixing_ratio(vapour, p).m_as("")
+    found = air.relative_humidity(np.array(t.m_as("K")), np.array(r), np.array(p.m_as("Pa")))
+    assert abs(found - 60) < tolerance
+
+
 def test_theta_e_is_metpy_s_within_what_bolton_tells_of_his_equations(levels: dict[str, Any]):
     # MetPy has Bolton's eq. 39 with TL of eq. 15, we eq. 43 with eq. 21, as WRF's tools do. Bolton
     # (1980, section 6) gives eq. 43 an error below 0.3 K on the way to 0.02 K of eq. 39, TL apart:
