@@ -72,7 +72,7 @@ for step in range(steps + 1):
     hour = step * STEP_S / 3600
     if step % every == 0:
         write(step // every, hour, vorticity)
-        print(f"t = {step * STEP_S:g} s of {given.hours * 3600:g} s", flush=True)
+        print(f"t = {step * STEP_S:.0f} s of {given.hours * 3600:.0f} s", flush=True)
     now = tendency(vorticity)
     vorticity = damping * (vorticity + STEP_S / 12 * (23 * now - 16 * before + 5 * older))
     before, older = now, before

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -52,6 +55,25 @@ def test_a_notebook_tells_nothing_of_the_machine_where_it_was_run(name):
     for cell in code_cells(name):
         for text in texts(cell):
             assert not FOREIGN.search(text), text
+
+
+@pytest.mark.parametrize("hours", ["8", "100000"])
+def test_the_recipe_of_the_notebooks_hears_how_far_its_model_is_however_long_it_runs(
+    hours, tmp_path
+):
+    folder = FOLDER / "turbulence"
+    progress = tomllib.loads((folder / "recipe.toml").read_text())["simulation"]["progress"]
+    model = subprocess.Popen(
+        [sys.executable, folder / "turbulence.py", f"--hours={hours}"],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        found = re.search(progress, model.stdout.readline() + model.stdout.readline())
+    finally:
+        model.kill()
+        model.communicate()
+    assert found
+    assert float(found["total"]) == 3600 * float(hours)
 
 
 @pytest.mark.slow
