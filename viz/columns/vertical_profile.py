@@ -68,14 +68,19 @@ def read_profiles(options: ProfileOptions, frame: FrameReader) -> Profiles:
     """
     found: list[Profile] = []
     shared: Vertical | None = None
+    # Heights of a large domain take longer to read than a variable: once for all on one grid.
+    known: dict[tuple[str, str], Vertical] = {}
     for name in options.variables:
         points, where = _points(options, frame, name)
         try:
             values = along(frame, points, name)
-            if options.vertical == "pressure":
-                vertical = pressures(frame, points)
-            else:
-                vertical = heights(frame, points, name)
+            key = str(points.window), grid.axes(frame, name)["z"]
+            if key not in known:
+                by_pressure = options.vertical == "pressure"
+                known[key] = (
+                    pressures(frame, points) if by_pressure else heights(frame, points, name)
+                )
+            vertical = known[key]
         except FrameError as error:
             raise FrameError(f"profile: {error}") from error
         if vertical.levels.shape[0] != values.shape[0]:
