@@ -24,7 +24,8 @@ PAUSES_S = (0.05, 0.2)
 """How long to wait before a file that could not be read is opened again."""
 AGAIN = (OSError, RuntimeError, KeyError)
 """What the library raises for a file that may be readable in a moment."""
-TIME_NAMES = ("Time", "time")
+TIME_NAMES = ("Time", "time", "XTIME")
+"""What the dimension of the records is called; CDO calls WRF's by its coordinate, XTIME."""
 
 
 def opened(path: Path, record: int, time: str) -> Any:
@@ -55,10 +56,10 @@ def opened(path: Path, record: int, time: str) -> Any:
 
 def time_dimension(data: Any) -> str | None:
     """The dimension of an open file along which its records lie."""
-    for name, dimension in data.dimensions.items():
-        if name in TIME_NAMES or dimension.isunlimited():
-            return str(name)
-    return None
+    open_ended = [name for name, dimension in data.dimensions.items() if dimension.isunlimited()]
+    # By its name first: tools may leave another one unlimited.
+    found = [name for name in TIME_NAMES if name in data.dimensions] + open_ended
+    return found[0] if found else None
 
 
 def times_key(row: Any) -> str | None:

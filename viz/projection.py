@@ -71,8 +71,9 @@ def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     """The projection that a WRF file's global attributes tell.
 
     None for idealized planes (MAP_PROJ 0), for other numbers than 1, 2, 3 and 6, and for files
-    that lack what the projection needs, or have latitudes that make none. Of Mercator and latitude-longitude planes the meridian in
-    the middle is that of the domain (CEN_LON): it only shifts x, and keeps the seam away.
+    that lack what the projection needs, or have latitudes that make none. Of Mercator and
+    latitude-longitude planes the meridian in the middle is that of the domain (CEN_LON): it only
+    shifts x, and keeps the seam away.
     Source: WRF Users' Guide, WPS, ``&geogrid``; WPS, geogrid/src/module_llxy.F.
     """
     try:
@@ -88,13 +89,14 @@ def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     Read by pyproj. The plane of a rotated pole is that of its longitudes and latitudes as arcs of
     the earth, in metres. None for longitude and latitude themselves, and where pyproj knows none.
     """
-    name = str(attributes.get("grid_mapping_name", ""))
+    name = str(attributes.get("grid_mapping_name", "")).lower()
     if name in ("", "latitude_longitude"):
         return None
     try:
         if name == "rotated_latitude_longitude":
             return _known(_rotated_pole(attributes))
-        return _known(_cf_definition(tuple(sorted(attributes.items(), key=str))))
+        named = dict(attributes) | {"grid_mapping_name": name}
+        return _known(_cf_definition(tuple(sorted(named.items(), key=str))))
     except (KeyError, ValueError, TypeError):
         return None
 

@@ -239,3 +239,18 @@ def test_what_wrf_writes_underground_on_levels_of_pressure_is_missing(tmp_path: 
         data.P_LEV_MISSING = np.float32(270)
     with open_frame([path]) as frame:
         assert np.isnan(frame.read("GHT_PL")).tolist() == [[False, False], [True, False]]
+
+
+@pytest.mark.parametrize("records", ["XTIME", "time"])
+def test_records_lie_along_the_dimension_that_is_called_so(records: str, tmp_path: Path):
+    # As CDO and NCO leave files of WRF: none is unlimited any more, or another one is.
+    path = tmp_path / "rewritten.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("west_east", None if records == "time" else 3)
+        data.createDimension(records, 2)
+        data.createVariable("T2", "f4", (records, "west_east"))[:] = [[1, 2, 3], [4, 5, 6]]
+    with open_frame([path], 1) as frame:
+        assert frame.variable("T2").dimensions == ("west_east",)
+        assert frame.read("T2").tolist() == [4, 5, 6]
+    with pytest.raises(FrameError, match="holds 2 frames, not frame 2"):
+        open_frame([path], 2).__enter__()

@@ -83,13 +83,17 @@ def mapped(tmp_path: Path) -> Callable[..., Path]:
 PLACES = {
     # The origin of a cone is at (0, 0); 45 N on its meridian by Snyder 1987, eq. 15-1 to 15-3.
     "lambert": (LAMBERT, (0.0, 0.0), (-97.0, 39.0)),
+    # As NARCCAP spells it.
+    "capitals": (
+        LAMBERT | {"grid_mapping_name": "lambert_Conformal_conic"}, (0.0, 0.0), (-97.0, 39.0),
+    ),
     # The pole, and a point along the straight meridian by Snyder 1987, eq. 21-33 and 21-34.
     "polar": (POLAR, (0.0, 0.0), (0.0, -90.0)),
     # 2 degrees east of the meridian across 180: R cos 10 rad(2).
     "mercator": (MERCATOR, (6371000 * np.cos(np.radians(10)) * np.radians(2), 0.0), (-179.0, 0.0)),
     # 15 E on the equator, and the ellipsoid's scale along the meridian.
     "utm": (UTM_33, (500000.0, 0.0), (15.0, 0.0)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PLACES)
