@@ -12,6 +12,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 
 from burstlens.viz import style
+from burstlens.viz.heading import RIGHT
 
 STEPS = [1, 2, 2.5, 5, 10]
 """What round numbers are made of."""
@@ -49,10 +50,15 @@ class ColourBar:
         bar.set_xticks([])
         bar.yaxis.tick_right()
         plain_frame(bar)
-        bar.annotate(
+        words = bar.annotate(
             unit, (0, 1), (0, 13), xycoords="axes fraction", textcoords="offset points",
             fontsize=9, color=style.INK, family=style.FONT, parse_math=False,
         )  # fmt: skip
+        room = width / point - RIGHT - box.x1 * width / point - _GAP
+        if words.get_window_extent().width > room * point:
+            # A long unit ends where all words do, and begins above the map.
+            words.set(ha="right")
+            words.xyann = (room, 13)
         tip = _TIP * point / (box.height * height)
         self.arrows = (
             _arrow(bar, 0.0, -tip, colours.get_under()),

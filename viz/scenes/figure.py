@@ -17,6 +17,7 @@ from burstlens.errors import RecipeError
 from burstlens.viz import heading, style, times
 from burstlens.viz.colour_bar import ColourBar, minus
 from burstlens.viz.colours import colours, norm
+from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.maps.coast.lines import lines as coast_lines
 from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
@@ -299,7 +300,7 @@ def _caption(scene: Scene, tall: float) -> str:
     else:
         asked, _, values, units, _ = scene.shells[0]
         name, low, high = asked.variable, float(np.nanmin(values)), float(np.nanmax(values))
-    parts.append(f"{name}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(units)}")
+    parts.append(f"{bare(name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(units)}")
     if tall != 1 and scene.in_km and scene.height_in_km:
         parts.append(f"heights × {tall:.3g}")
     return "  ·  ".join(part.strip() for part in parts)

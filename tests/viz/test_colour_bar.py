@@ -1,0 +1,28 @@
+"""The colour bar beside a picture: its unit stands whole."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.colors import Normalize
+from matplotlib.text import Annotation
+
+from burstlens.viz import style
+from burstlens.viz.colour_bar import ColourBar
+from burstlens.viz.picture import blank
+
+
+@pytest.mark.parametrize("unit", ["K", "kg kg⁻¹", "mol mol⁻¹ of dry air per model level"])
+@pytest.mark.parametrize("dpi", [60, 200])
+def test_a_unit_stands_above_the_bar_and_on_the_picture(unit: str, dpi: int):
+    figure = blank(1200, 900, dpi)
+    point = dpi / 72
+    right = 1 - 84 * point / 1200
+    axes = figure.add_axes((0.1, 0.1, right - 0.1, 0.7))
+    ColourBar(figure, axes, style.colormap("viridis"), Normalize(0, 1), unit)
+    bar = figure.axes[-1]
+    (words,) = (child for child in bar.get_children() if isinstance(child, Annotation))
+    box = words.get_window_extent()
+    assert words.get_text() == unit
+    assert box.x1 <= 1200 - 11 * point
+    assert box.x0 <= bar.bbox.x0 + 1
+    assert bar.bbox.y1 < box.y0 < bar.bbox.y1 + 20 * point
