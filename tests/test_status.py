@@ -87,6 +87,11 @@ def test_a_run_that_has_not_begun_is_new_and_lost_when_nobody_drives_it(run_dir,
     assert status_of("storm-1")["state"] == "lost"
 
 
+def test_the_pictures_are_said_to_be_where_the_run_is_and_not_where_it_was(changed, tmp_path):
+    moved = changed("done", pictures="/another/mount/runs/done/products")
+    assert dict(facts(moved))["pictures"] == str(tmp_path / "runs" / "done" / "products")
+
+
 def test_a_snapshot_that_is_no_json_is_passed_over(run_dir, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import BatchJob
@@ -24,12 +25,15 @@ BEGINS_S = 30.0
 def detach(run: RunDir) -> int:
     """Start a driver of its own for the run, in a session of its own; returns its pid.
 
-    Raises RunError with the end of its log when it dies at once.
+    Raises RunError where the run directory cannot be written, and with the end of the driver's log
+    when it dies at once.
     """
     log = run.logs / "driver.log"
     before = _changed(run.status)
-    said = log.stat().st_size if log.exists() else 0
-    with log.open("ab") as stream:
+    with _writing(run):
+        stream = log.open("ab")
+    with stream:
+        said = stream.tell()
         child = subprocess.Popen(
             _command(run),
             env=_environment(),
@@ -50,7 +54,8 @@ def detach(run: RunDir) -> int:
 def submit_driver(run: RunDir) -> str:
     """Put the driver into a batch job of one core; returns the job's number.
 
-    For sites that end what runs on a login node. Raises SiteError.
+    For sites that end what runs on a login node. Raises SiteError, and RunError where the run
+    directory cannot be written.
     """
     recipe, site = recipe_of(run)
     require_batch(site)
@@ -68,8 +73,19 @@ def submit_driver(run: RunDir) -> str:
         options=site.slurm.driver_options,
         init=site.slurm.job_init,
     )
-    job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
+    with _writing(run):
+        job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
     return job_id.partition(":")[2]
+
+
+@contextlib.contextmanager
+def _writing(run: RunDir) -> Iterator[None]:
+    """Say what of the run directory cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or run.path
+        raise RunError(f"cannot write {place}: {error.strerror}") from error
 
 
 def require_batch(site: Site) -> None:

@@ -35,6 +35,8 @@ def status_of(name: str) -> Status:
 def _status(run: RunDir) -> Status:
     # A version before this one has not written every key.
     found = new_status(run) | (read_json(run.status) or {})
+    # Whoever wrote it may have had another mount, and a run may have been copied.
+    found["pictures"] = str(run.products)
     over = found["state"] in OVER
     alive = driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
     found["driver_alive"] = alive

@@ -40,6 +40,22 @@ def test_a_detached_run_outlives_the_shell_that_started_it(own_runs):
     assert own_runs.call("status", "storm").stdout.startswith("storm: done\n")
 
 
+def test_a_run_that_may_not_be_written_is_not_taken_up_and_that_is_said(
+    burstlens, recipe_file, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    run, _ = new_run(str(recipe_file()), None, name="storm")
+    run.logs.chmod(0o555)
+    try:
+        done = burstlens("resume", "storm", "--detach", ordinary=True)
+    finally:
+        run.logs.chmod(0o755)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        f"burstlens: cannot write {run.logs / 'driver.log'}: Permission denied\n"
+    )
+
+
 def test_a_driver_that_ends_at_once_is_told_with_its_own_message_and_how_to_go_on(
     burstlens, recipe_file, tmp_path, monkeypatch
 ):
