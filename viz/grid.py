@@ -356,8 +356,14 @@ def _on_earth(lon: Array, lat: Array) -> Plane:
 
 
 def _unwrapped(longitude: Array) -> Array:
-    """Longitudes without the jump at the date line, where the domain crosses it."""
+    """Longitudes without a jump between neighbours, as far as there are such: not about a pole."""
     if np.ptp(longitude) <= 180:
         return longitude
-    eastward = longitude % 360
-    return eastward if np.ptp(eastward) < np.ptp(longitude) else longitude
+    along = np.unwrap(longitude, period=360, axis=-1)
+    if along.ndim == 2:
+        along += np.unwrap(along[:, :1], period=360, axis=0) - along[:, :1]
+
+    def jumps(values: Array) -> int:
+        return sum(int((np.abs(np.diff(values, axis=n)) > 180).sum()) for n in range(values.ndim))
+
+    return min((along, longitude, longitude % 360), key=jumps)

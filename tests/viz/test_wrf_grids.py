@@ -286,3 +286,16 @@ def test_the_title_of_a_level_of_pressure_tells_the_pressure(
     with open_frame([path]) as frame:
         facts = MapKind().make(MapOptions("T_PL", level=1), frame, out, context).facts
     assert facts["level"] == "P_PL = 50000 Pa"
+
+
+@pytest.mark.parametrize("middle", [0.0, 90.0, 180.0])
+def test_longitudes_of_a_volume_go_on_around_the_globe(
+    wrf_file: Callable[..., Path], middle: float
+):
+    path = wrf_file(map_proj=6, CEN_LON=middle, size=(72, 36), spacing=CIRCUMFERENCE / 72)
+    with open_frame([path]) as frame:
+        lon = grid.plane(frame, "T2", {}).x
+        part = grid.plane(frame, "T2", {"west_east": slice(20, 60, 1)}).x
+    assert np.diff(lon, axis=1) == pytest.approx(5, abs=0.01)
+    assert np.diff(lon, axis=0) == pytest.approx(0, abs=0.01)
+    assert np.diff(part, axis=1) == pytest.approx(5, abs=0.01)
