@@ -15,6 +15,7 @@ import pytest
 import typer
 
 from burstlens.cli import app
+from burstlens.workflows.commands import new_run
 
 REPOSITORY = Path(__file__).parents[1]
 JOURNAL = REPOSITORY / "docs" / "journal.md"
@@ -158,6 +159,20 @@ def test_an_unknown_run_is_told_with_near_names(standing, command):
     assert said.stderr == (
         f'burstlens: there is no run "dome" in {standing.runs}; did you mean done?\n'
     )
+
+
+@pytest.mark.parametrize("command", ["resume", "free"])
+def test_a_run_that_may_not_be_read_is_named_and_left_alone(
+    command, burstlens, recipe_file, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    run, _ = new_run(str(recipe_file()), None, name="storm")
+    run.journal.touch(mode=0)
+    before = sorted(run.path.rglob("*"))
+    said = burstlens(command, "storm", ordinary=True)
+    assert said.returncode == 1
+    assert said.stderr == f"burstlens: cannot use {run.journal}: Permission denied\n"
+    assert sorted(run.path.rglob("*")) == before
 
 
 def test_where_there_are_no_runs_that_is_said(burstlens, tmp_path):

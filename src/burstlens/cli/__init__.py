@@ -49,3 +49,8 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        tell(f"burstlens: cannot use {error.filename}: {error.strerror}")
+        sys.exit(1)
