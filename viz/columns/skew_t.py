@@ -1,7 +1,7 @@
 """A skew-T log-p diagram: a column over the lines along which dry and saturated air rises.
 
 Isotherms lean to the right by 45 degrees (AWS/TR-79/006, The Use of the Skew T, Log P Diagram), or
-less on a chart of low levels alone.
+less on charts that are tall, or of low levels alone.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from burstlens.viz.product import Context
 Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM = 84.0, 62.0, 52.0
 _BOTTOM_HPA = 1050.0
-_LEANING_HPA = 100.0
-"""Charts up to here and higher have isotherms of 45 degrees."""
+_COOLING = 50.0
+"""K in each unit of -ln p: 6.5 K km-1 where these are 7.6 km, at 260 K."""
 _MARKED_HPA = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10)
 _MIXING_RATIOS = (0.4, 1, 2, 4, 7, 10, 16, 24, 32)
 """g kg-1."""
@@ -89,11 +89,11 @@ class Chart:
         bottom, top = _BOTTOM * point / height, 1 - _TOP * point / height
         self.low, self.high = options.temperatures
         self.top = options.top
-        # So much to the right for each unit upwards that an isotherm rises by 45 degrees; more
-        # steeply where only low levels are shown, or the curves would leave the chart.
+        # So much to the right for each unit upwards that an isotherm rises by 45 degrees; but no
+        # more than air cools, or the curves of a tall chart would leave it.
         shape = (top - bottom) * height / ((right - left) * width)
-        tall = float(np.log(_BOTTOM_HPA / min(self.top, _LEANING_HPA)))
-        self._lean = (self.high - self.low) * shape / tall
+        tall = float(np.log(_BOTTOM_HPA / self.top))
+        self._lean = min((self.high - self.low) * shape / tall, _COOLING)
         self.axes: Axes = figure.add_axes(
             (left, bottom, right - left, top - bottom), xlim=(self.low, self.high),
             ylim=(-np.log(_BOTTOM_HPA), -np.log(self.top)), autoscale_on=False,

@@ -100,10 +100,15 @@ def test_an_isotherm_rises_by_45_degrees_and_a_thousand_hectopascal_is_unskewed(
     assert (y1 - y0) / (x1 - x0) == pytest.approx(1.0, rel=1e-6)
 
 
-def test_a_chart_of_low_levels_alone_leans_less_so_that_its_curves_stay_on_it(supercell: Path):
-    chart = Chart(blank(720, 760, 100), SoundingOptions(End(i=5, j=5), top=500))
+@pytest.mark.parametrize(
+    ("size", "top"), [((720, 760), 500), ((720, 760), 250), ((400, 2000), 100)]
+)
+def test_a_tall_chart_or_one_of_low_levels_leans_less_so_that_its_curves_stay_on_it(
+    supercell: Path, size: tuple[int, int], top: float
+):
+    chart = Chart(blank(*size, 60), SoundingOptions(End(i=5, j=5), top=top))
     found = read(supercell, End(i=5, j=5))
-    low = found.pressure > 50000
+    low = found.pressure > 100 * max(top, 200)
     across = chart.place(found.pressure[low] / 100, found.temperature[low] - 273.15)[:, 0]
     assert low.sum() > 5
     assert (across > chart.low).all()
