@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
-from burstlens.viz.crop import with_faces
+from burstlens.viz.crop import unstaggered, with_faces
 from burstlens.viz.destaggered import read_centred
 from burstlens.viz.diagnostics.level import Level, parse_level
 from burstlens.viz.frame import FrameReader, Window
@@ -88,6 +88,7 @@ class Block:
 
     ``block["U"]`` is read when it is asked for, once, and averaged from the faces of the cells;
     integers become float64. ``known`` are the diagnostics that can be asked for likewise.
+    FrameError when a variable has other dimensions, such as members of an ensemble.
     """
 
     def __init__(
@@ -109,12 +110,15 @@ class Block:
     def __getitem__(self, name: str) -> Array:
         if name not in self._values:
             known = self._known.get(name)
-            self._values[name] = (
-                _floating(read_centred(self.frame, name, self.part))
-                if known is None
-                else known.compute(self)
-            )
+            self._values[name] = self._read(name) if known is None else known.compute(self)
         return self._values[name]
+
+    def _read(self, name: str) -> Array:
+        stored = self.frame.variable(name).dimensions
+        others = [d for d in stored if unstaggered(d, self.frame) not in VOLUME]
+        if others:
+            raise FrameError(f"{name} has the dimension {others[0]}: nothing is computed of it")
+        return _floating(read_centred(self.frame, name, self.part))
 
     @property
     def layer(self) -> Level:

@@ -379,3 +379,16 @@ def test_the_hydrostatic_pressure_stands_for_that_of_the_levels(supercell: Path,
             assert np.nanmax(np.abs(found.read(name) - whole.read(name))) < near, name
         for name in ("cape", "reflectivity_max", "cloud_top_temperature", "rh"):
             assert np.isfinite(found.read(name)).any(), name
+
+
+def test_members_of_an_ensemble_are_told_apart_from_levels(storm: Path, tmp_path: Path):
+    path = tmp_path / "ensemble"
+    with netCDF4.Dataset(os.fspath(storm)) as old, netCDF4.Dataset(str(path), "w") as data:
+        data.createDimension("member", 3)
+        for name in ("south_north", "west_east"):
+            data.createDimension(name, len(old.dimensions[name]))
+        for name in ("U10", "V10"):
+            variable = data.createVariable(name, "f4", ("member", "south_north", "west_east"))
+            variable[:] = np.repeat(old[name][:1], 3, axis=0)
+    with open_frame([path]) as found, pytest.raises(FrameError, match="U10 has the dimension memb"):
+        found.read("wind10")
