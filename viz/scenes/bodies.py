@@ -129,7 +129,7 @@ def read_scene(options: SceneOptions, frame: FrameReader) -> Scene:
     return Scene(
         tuple(shells), tuple(hazes), coloured, ground, water, _corner(low), _corner(high),
         first.plane, _scale(first.plane), _scale(first.plane) != 1.0 or first.plane.units == "km",
-        first.height_units in (*_KM, ""),
+        first.height_units in _KM or flat,
     )  # fmt: skip
 
 
@@ -202,13 +202,21 @@ def _coloured(options: SceneOptions, frame: FrameReader, shown: Volume) -> Colou
     for height in slices.height:
         level = interpolate(values, points[..., 2], height)
         if not np.isfinite(level).any():
-            reach = f"{points[..., 2].min():.3g} to {points[..., 2].max():.3g} km"
+            ends = (float(end) for end in (points[..., 2].min(), points[..., 2].max()))
+            reach = " to ".join(_high(end, shown.height_units) for end in ends)
             raise FrameError(f"slices: height = {height:g} is outside of the domain: {reach}")
         flat = points[0].copy()
         flat[..., 2] = height
         parts.append((flat, level))
-        words.append(f"{height:g} km")
+        words.append(_high(height, shown.height_units))
     return Coloured(name, about, units, tuple(parts), ", ".join(words), False)
+
+
+def _high(height: float, units: str) -> str:
+    """A height in words, on levels that tell no height in the levels' own count."""
+    if not units:
+        return f"level {height:.4g}"
+    return f"{height:.4g} {'km' if units in _KM else units}"
 
 
 def _degrees(volume: Volume) -> tuple[Array, Array] | None:

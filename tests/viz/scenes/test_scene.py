@@ -121,6 +121,21 @@ def test_slices_of_a_real_case_follow_degrees(cyclone: Path, context: Context):
         read_scene(SceneOptions(variable="theta", slices=Slices(x=(5,))), frame)
 
 
+def test_a_plane_ends_at_a_hole_without_a_dark_edge(
+    cyclone: Path, add_variables: Callable[..., Path], context: Context
+):
+    with open_frame([cyclone]) as frame:
+        holed = frame.read("W")
+    holed[:, :, 10:20] = np.nan
+    options = SceneOptions(variable="W", slices=Slices(lat=(24,)), limits=(-0.2, 0.2))
+    whole, _ = make(options, cyclone, context)
+    torn, _ = make(options, add_variables(cyclone, W=holed), context)
+    assert (whole != torn).any(axis=2).sum() > 500
+    # Greys darker than the ground, of the lines and letters that both have.
+    grey = [(np.ptp(p, axis=2) < 40) & (p.max(axis=2) < 170) for p in (whole, torn)]
+    assert (grey[1] & ~grey[0])[100:330].sum() < 20
+
+
 def test_limits_are_measured_on_what_is_shown_and_frozen_ones_are_used(
     supercell: Path, context: Context
 ):
@@ -253,3 +268,16 @@ def test_options_are_checked_with_the_recipe():
     ):
         with pytest.raises(ValueError, match=words):
             wrong()
+
+
+def test_levels_that_tell_no_height_are_counted_and_never_called_km(supercell: Path):
+    # The soil's levels: their depths stand in no coordinate of the file.
+    soil = SceneOptions(variable="TSLB", slices=Slices(height=(1.0,)))
+    with open_frame([supercell]) as frame:
+        scene = read_scene(soil, frame)
+        assert scene.coloured is not None
+        assert scene.coloured.where == "level 1"
+        assert not scene.height_in_km
+        beyond = dataclasses.replace(soil, slices=Slices(height=(9.0,)))
+        with pytest.raises(FrameError, match=r"outside of the domain: level 0 to level 4"):
+            read_scene(beyond, frame)
