@@ -174,11 +174,11 @@ def _sheets(coloured: Coloured, scale: Normalize, colormap: Any) -> list[Body]:
         if not coloured.on_ground:
             # Nothing, rather than grey, where a plane lies under the ground or above the top, and
             # where colours in steps (rain, echoes) have not begun; nor for what has no logarithm.
-            pixels[~np.isfinite(values)] = 0
+            pixels[~np.isfinite(values), 3] = 0
             if isinstance(scale, BoundaryNorm):
-                pixels[values < scale.vmin] = 0
+                pixels[values < scale.vmin, 3] = 0
             if isinstance(scale, LogNorm):
-                pixels[values <= 0] = 0
+                pixels[values <= 0, 3] = 0
         sheets.append(Sheet(points, pixels))
     return sheets
 
