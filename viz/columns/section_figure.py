@@ -208,10 +208,11 @@ def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
         path_effects=_HALO,
     )  # fmt: skip
     point = axes.figure.dpi / 72
+    # On the left: a long unit of the colours ends on the right.
     axes.quiverkey(
-        arrows, 1 - (spacing + 6 * point) / axes.bbox.width, 1 + 9 * point / axes.bbox.height,
+        arrows, spacing / axes.bbox.width, 1 + 9 * point / axes.bbox.height,
         reference, f"along {reference:g} m s⁻¹, upwards {reference / stretch:.2g} m s⁻¹",
-        labelpos="W", labelsep=0.06, coordinates="axes",
+        labelpos="E", labelsep=0.06, coordinates="axes",
         fontproperties={"family": style.FONT, "size": 8},
     )  # fmt: skip
 

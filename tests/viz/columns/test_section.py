@@ -179,6 +179,18 @@ def test_every_choice_is_drawn(supercell: Path, context: Context, levels: str, w
     assert facts["length"] == pytest.approx(np.hypot(65, 40), abs=1e-6)
 
 
+def test_the_key_of_the_arrows_stands_clear_of_a_long_unit(cyclone: Path, context: Context):
+    unit = "W*1 [molecules per kg of dry air]"
+    bare, facts = make(cyclone, context, variable=unit, **SLANTED, width_px=600)
+    keyed, _ = make(cyclone, context, variable=unit, **SLANTED, width_px=600, wind="along")
+    row = slice(facts["box"][1] - 34, facts["box"][1] - 1)  # between the words and the section
+    key = np.flatnonzero((bare[row] != keyed[row]).any(axis=(0, 2)))
+    words = np.flatnonzero((bare[row].min(axis=2) < 250).any(axis=0))
+    assert key.size > 100
+    assert words.size > 100
+    assert key.max() < words.min()
+
+
 def test_the_same_frame_gives_the_same_bytes(cyclone: Path, context: Context):
     out = context.files.parent / "section.png"
     found = []
