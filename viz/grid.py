@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
+from burstlens.viz import wrf_grid
 from burstlens.viz.crop import STAGGERED, unstaggered
 from burstlens.viz.frame import FrameReader, Window
 from burstlens.viz.projection import (
@@ -28,7 +29,6 @@ GRAVITY = 9.81
 """m s-2, as WRF defines it (share/module_model_constants.F)."""
 
 _WRF_DIRECTIONS = {"west_east": "x", "south_north": "y", "bottom_top": "z", "soil_layers_stag": "z"}
-_FIRE = "_subgrid"
 _WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
 """Their units were ``degree`` up to WRF 2."""
 _NAMES = {
@@ -133,11 +133,11 @@ def map_plane(frame: FrameReader, variable: str, window: Window, *, centred: boo
     if projection is None:
         mapped = _cf_plane(frame, variable, x_dimension, y_dimension, window)
         return mapped or plane(frame, variable, window, centred=centred)
-    corner = _wrf_corner(frame, projection)
-    own = [unstaggered(d, frame).removesuffix(_FIRE) for d in (x_dimension, y_dimension)]
+    corner = wrf_grid.corner(frame, projection)
+    own = [unstaggered(d, frame).removesuffix(wrf_grid.FIRE) for d in (x_dimension, y_dimension)]
     if corner is None or own != ["west_east", "south_north"]:
         return plane(frame, variable, window, centred=centred)
-    (x, _), (y, _) = (_steps(frame, d, window) for d in (x_dimension, y_dimension))
+    (x, _), (y, _) = (wrf_grid.steps(frame, d, window) for d in (x_dimension, y_dimension))
     return Plane(corner[0] + x, corner[1] + y, "m", projection=projection)
 
 
@@ -251,77 +251,13 @@ def _lonlat(
 def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, str]:
     """Coordinates along one horizontal dimension, and their units ("" for point numbers)."""
     base = unstaggered(dimension, frame)
-    values, spacing = _steps(frame, dimension, window)
-    base = base.removesuffix(_FIRE)
+    values, spacing = wrf_grid.steps(frame, dimension, window)
+    base = base.removesuffix(wrf_grid.FIRE)
     if spacing:
-        return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
+        return values + 0.5 * spacing + wrf_grid.nest_corner(frame.attributes, base), "m"
     if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
         return frame.read(dimension, window), frame.variable(dimension).units
     return values, ""
-
-
-def _steps(frame: FrameReader, dimension: str, window: Window) -> tuple[Array, float]:
-    """Metres from the first cell centre along a WRF dimension, and the distance of such centres.
-
-    The cells of WRF-Fire's grid divide those of the atmosphere's, and a row of them beyond.
-    Of any other dimension the numbers of the points, and 0.
-    """
-    base, fire, _ = unstaggered(dimension, frame).partition(_FIRE)
-    size, attributes = frame.dimensions[dimension], frame.attributes
-    part = slice(*window.get(dimension, slice(None)).indices(size))
-    number = np.arange(part.start, part.stop, part.step, dtype=np.float64)
-    spacing = attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
-    faces = int(attributes.get(_grid_dimension(base), 0)) if fire else size
-    if spacing is None or not faces or size % faces:
-        return number, 0.0
-    cells = size // faces
-    shift = 0.5 if dimension.endswith(STAGGERED) else 0.5 - 0.5 / cells
-    return (number / cells - shift) * float(spacing), float(spacing)
-
-
-def _grid_dimension(dimension: str) -> str:
-    """The global attribute with the number of a dimension's faces in the whole domain."""
-    return f"{dimension.replace('_', '-').upper()}_GRID_DIMENSION"
-
-
-def _wrf_corner(frame: FrameReader, projection: Projection) -> tuple[float, float] | None:
-    """x and y of the first cell centre of a WRF grid, None where the file does not tell."""
-    dimensions = ("west_east", "south_north")
-    sizes = frame.dimensions
-    if not all(dimension in sizes for dimension in dimensions):
-        return None
-    corners = {d: slice(0, sizes[d], max(1, sizes[d] - 1)) for d in dimensions}
-    (x, dx), (y, dy) = (_steps(frame, dimension, corners) for dimension in dimensions)
-    if not dx or not dy:
-        return None
-    if "XLAT" in frame and "XLONG" in frame:
-        if frame.variable("XLAT").dimensions != dimensions[::-1]:
-            return None
-        at_x, at_y = projection.forward(frame.read("XLONG", corners), frame.read("XLAT", corners))
-        # float32 degrees are a metre or so apart: the mean of the corners is nearer.
-        first_x, first_y = float(np.mean(at_x - x)), float(np.mean(at_y - y[:, None]))
-        missed_x, missed_y = np.abs(at_x - x - first_x), np.abs(at_y - y[:, None] - first_y)
-        if missed_x.max() < dx / 2 and missed_y.max() < dy / 2:
-            return first_x, first_y
-        return None
-    attributes = frame.attributes
-    whole = [attributes.get(_grid_dimension(d)) for d in dimensions]
-    if whole != [sizes[d] + 1 for d in dimensions]:
-        return None
-    if "CEN_LON" not in attributes or "CEN_LAT" not in attributes:
-        return None
-    middle_x, middle_y = projection.forward(attributes["CEN_LON"], attributes["CEN_LAT"])
-    return float(middle_x - x.mean()), float(middle_y - y.mean())
-
-
-def nest_corner(attributes: dict[str, Any], base: str) -> float:
-    """Metres from d01's corner to that of a nest in it; 0 where the file cannot tell."""
-    if int(attributes.get("PARENT_ID", 0)) != 1 or int(attributes.get("GRID_ID", 1)) < 2:
-        return 0.0
-    letter, spacing = ("I", "DX") if base == "west_east" else ("J", "DY")
-    start = int(attributes.get(f"{letter}_PARENT_START", 1))
-    ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
-    return float((start - 1) * ratio * attributes[spacing])
 
 
 def _cf_direction(frame: FrameReader, dimension: str) -> str | None:

@@ -19,6 +19,7 @@ from burstlens.viz.frame import FrameReader, open_frame
 from burstlens.viz.grid import Plane
 from burstlens.viz.maps.map import MapOptions
 from burstlens.viz.maps.reach import corners, extent
+from burstlens.viz.wrf_grid import nest_corner
 
 _MASS = ("south_north", "west_east")
 _HORIZONTAL = frozenset({*_MASS, "west_east_stag", "south_north_stag", "x", "y", "lat", "lon"})
@@ -53,7 +54,7 @@ def read_nests(options: MapOptions, frame: FrameReader, parent: Plane) -> tuple[
     if not names:
         return ()
     attributes = frame.attributes
-    origin = tuple(grid.nest_corner(attributes, base) for base in reversed(_MASS))
+    origin = tuple(nest_corner(attributes, base) for base in reversed(_MASS))
     known: Corners = {int(attributes.get("GRID_ID", 1)): (origin[0], origin[1])}
     return tuple(_read(name, options, frame, parent, known) for name in names)
 
@@ -166,7 +167,7 @@ def _shift(inner: FrameReader, known: Corners) -> tuple[float, float]:
     ):
         start = int(attributes.get(f"{letter}_PARENT_START", 1))
         corner.append(known[outer][at] + (start - 1) * ratio * float(attributes[spacing]))
-        shift.append(corner[at] - grid.nest_corner(attributes, base))
+        shift.append(corner[at] - nest_corner(attributes, base))
     known[own] = corner[0], corner[1]
     return shift[0], shift[1]
 
