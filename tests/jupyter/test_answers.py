@@ -30,6 +30,7 @@ def going_on(run) -> None:
     """Its model goes on, as far as its files say."""
     status = json.loads(run.directory.status.read_text())
     run.directory.status.write_text(json.dumps(status | {"state": "running", "outcome": None}))
+    (run.directory.job("attempt-1") / "ended.json").unlink()
 
 
 def test_a_poll_gives_the_status_and_the_lines_that_came_since(run, answers):
@@ -121,6 +122,11 @@ def test_a_run_that_is_over_is_not_asked(run):
     answers = Answers(run, allow_stop=True)
     answer, _ = answers.answer({"ask": "control", "run": None, "what": "stop"})
     assert answer["error"] == "done is over already: done"
+    status = json.loads(run.directory.status.read_text())
+    run.directory.status.write_text(json.dumps(status | {"state": "running", "outcome": None}))
+    answer, _ = answers.answer({"ask": "control", "run": None, "what": "stop"})
+    assert answer["error"].startswith("the model of done has ended already")
+    assert run.directory.asked() is None
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ def going(run):
     """A run that seems to go on; its driver is dead, as a model may outlive it."""
     path = run / "status.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"state": "running"}))
+    (run / "attempts" / "1" / "ended.json").rename(run / "was-ended.json")
     return run
 
 
@@ -89,6 +90,17 @@ def test_a_run_that_is_over_is_told_to_be(stopper, run):
     assert answer.status == 409
     assert "over already: done" in answer.json["error"]
     assert wishes(run) == []
+
+
+@pytest.mark.parametrize("ask", ["stop", "stop-now"])
+def test_a_model_that_has_ended_is_not_stopped_though_its_driver_could_not_say_so(
+    stopper, going, ask
+):
+    (going / "was-ended.json").rename(going / "attempts" / "1" / "ended.json")
+    answer = stopper.post(going.name, ask)
+    assert answer.status == 409
+    assert "has ended already" in answer.json["error"]
+    assert wishes(going) == []
 
 
 @pytest.mark.parametrize("place", ["nothing", "..", "%2e%2e", "{}/products", "{}/control"])

@@ -134,8 +134,8 @@ class Answers:
             run.resume_watching()
         elif what not in ("stop", "stop-now"):
             raise RunError(f"nothing is known by {what!r}")
-        elif run.status["state"] in OVER - {"lost"}:
-            raise RunError(f"{run.id} is over already: {run.status['state']}")
+        elif run.status["state"] in OVER - {"lost"} or run.status.get("model_ended"):
+            raise RunError(run.stop())  # which says why there is nothing to stop
         else:
             run.stop(now=what == "stop-now")
         return {}, []
