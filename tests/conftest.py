@@ -46,8 +46,8 @@ ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 LONGEST = (
-    "slurm", "test_watch.py", "test_cli.py", "fault", "runs", "test_status.py", "driving",
-    "steering", "awm", "serving", "jupyter", "after",
+    "slurm", "test_watch.py", "test_cli.py", "test_cli_refused.py", "fault", "runs",
+    "test_status.py", "driving", "steering", "awm", "serving", "jupyter", "after",
 )  # fmt: skip
 """Folders and files that take the longest: with several at once, whoever begins last ends last."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from burstlens.errors import RecipeError, RunError
 from burstlens.journal import Event, read
 from burstlens.run_dir import RunDir, open_run_dir
-from burstlens.status import OVER, status_of
+from burstlens.status import OVER, Status, status_of
 
 ANSWER_S = 10.0
 """How long to wait for a driver that lives to answer; it looks twice a second."""
@@ -50,6 +50,19 @@ class Added:
         return f"{told}; {lost} frames are no longer on the buffer" if lost else told
 
 
+def nothing_to_stop(run: str, status: Status) -> str | None:
+    """Why a run of that status cannot be stopped, for people; None when it can.
+
+    Without a driver the model may go on, and can be stopped, until its supervisor tells its end.
+    """
+    if status["state"] in OVER - {"lost"}:
+        return f"{run} is over already: {status['state']}"
+    if status.get("model_ended"):
+        ended = f"the model of {run} has ended already; its driver is gone"
+        return f"{ended}, burstlens resume {run} goes on with it"
+    return None
+
+
 def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     """Ask the run to stop; what to tell the person, ``then`` added where a driver hears it.
 
@@ -57,11 +70,8 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     RunError where the control folder cannot be written.
     """
     status = status_of(str(run.path))
-    if status["state"] in OVER - {"lost"}:
-        return f"{run.id} is over already: {status['state']}"
-    if status.get("model_ended"):
-        ended = f"the model of {run.id} has ended already; its driver is gone"
-        return f"{ended}, burstlens resume {run.id} goes on with it"
+    if (over := nothing_to_stop(run.id, status)) is not None:
+        return over
     run.drop("stop-now" if now else "stop")
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
     if status["driver_alive"]:

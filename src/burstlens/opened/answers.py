@@ -15,7 +15,7 @@ from burstlens.index import product_path, published
 from burstlens.opened.picture import is_picture, picture_type, read_picture
 from burstlens.opened.run import Run
 from burstlens.run_dir import all_runs
-from burstlens.status import OVER
+from burstlens.steering import nothing_to_stop
 
 STATUS_PERIOD_S = 0.5
 BATCH_BYTES = 500_000
@@ -134,8 +134,8 @@ class Answers:
             run.resume_watching()
         elif what not in ("stop", "stop-now"):
             raise RunError(f"nothing is known by {what!r}")
-        elif run.status["state"] in OVER - {"lost"} or run.status.get("model_ended"):
-            raise RunError(run.stop())  # which says why there is nothing to stop
+        elif (over := nothing_to_stop(run.id, run.status)) is not None:
+            raise RunError(over)
         else:
             run.stop(now=what == "stop-now")
         return {}, []

@@ -15,6 +15,7 @@ from burstlens.printable import printable
 from burstlens.run_dir import RunDir
 from burstlens.serving.shelf import Shelf
 from burstlens.status import OVER
+from burstlens.steering import nothing_to_stop
 
 ASKS = ("stop", "stop-now", "pause", "resume-watching")
 BODY_BYTES = 4096
@@ -57,8 +58,8 @@ def grant(shelf: Shelf, name: str, ask: str) -> None:
     status = shelf.status(name)
     if status["state"] in OVER - {"lost"}:  # a model may outlive its driver
         raise RefusedError(409, f"{name} is over already: {status['state']}")
-    if status.get("model_ended") and ask in {"stop", "stop-now"}:
-        raise RefusedError(409, f"the model of {name} has ended already")
+    if ask in {"stop", "stop-now"} and (over := nothing_to_stop(name, status)) is not None:
+        raise RefusedError(409, over)
     if run.control.is_symlink():
         raise RefusedError(403, f"{run.control} leads elsewhere")
     try:
