@@ -93,6 +93,14 @@ def test_a_storm_moves_across_180_degrees(
     assert places(made)[-1][0] == pytest.approx(-178.6, abs=0.05)
 
 
+def add_degrees(data: netCDF4.Dataset, lon: np.ndarray, lat: np.ndarray) -> None:
+    """The coordinates of a grid of degrees."""
+    for name, values, units in (("lat", lat, "degrees_north"), ("lon", lon, "degrees_east")):
+        data.createDimension(name, values.size)
+        data.createVariable(name, "f8", (name,)).units = units
+        data[name][:] = values
+
+
 def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, follow_storm: Follow):
     lon, lat = np.arange(150.0, 220.0, 0.5), np.arange(40.0, 0.0, -0.5)
     way = [(178.3 + n, 20.2 + 0.4 * n) for n in range(4)]
@@ -100,13 +108,7 @@ def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, fol
     for n, (x, y) in enumerate(way):
         paths.append(tmp_path / f"{n}.nc")
         with netCDF4.Dataset(str(paths[-1]), "w") as data:
-            for name, values, units in (
-                ("lat", lat, "degrees_north"),
-                ("lon", lon, "degrees_east"),
-            ):
-                data.createDimension(name, values.size)
-                data.createVariable(name, "f8", (name,)).units = units
-                data[name][:] = values
+            add_degrees(data, lon, lat)
             pressure = data.createVariable("msl", "f4", ("lat", "lon"))
             pressure.units = "Pa"
             away = distance_km("degrees", *np.meshgrid(lon, lat), x, y)
@@ -133,13 +135,7 @@ def test_a_storm_moves_across_the_seam_of_a_grid_round_the_earth(
     for n, x in enumerate(way):
         paths.append(tmp_path / f"{n}.nc")
         with netCDF4.Dataset(str(paths[-1]), "w") as data:
-            for name, values, units in (
-                ("lat", lat, "degrees_north"),
-                ("lon", lon, "degrees_east"),
-            ):
-                data.createDimension(name, values.size)
-                data.createVariable(name, "f8", (name,)).units = units
-                data[name][:] = values
+            add_degrees(data, lon, lat)
             away = distance_km("degrees", *np.meshgrid(lon, lat), x, 12.0)
             # On some frames the strongest wind and the low lie on two sides of the seam.
             east = distance_km("degrees", *np.meshgrid(lon, lat), x + 2, 12.0)
