@@ -33,21 +33,26 @@ def disturb(folder: Path, kill: dict[str, Any]) -> Disturbed:
     try:
         life = case.burstlens("run", "r.toml", "--name", "r", kill=kill)
         killed = (case.calls / "killed").exists()
-        faults = list(_wrong_end(life, kill["role"], killed))
-        if life.code != 0:
-            if (case.run / "run.json").exists():
-                case.finish()
-            else:  # killed before there was a run to resume: the user starts it again
-                shutil.rmtree(case.run, ignore_errors=True)
-                again = case.burstlens("run", "r.toml", "--name", "r")
-                faults += [f"run again: exit code {again.code}"] if again.code else []
-        if "Traceback" in case.said():
-            faults.append("a traceback")
-        return Disturbed(killed, faults + case.faults(), case.said())
+        return Disturbed(killed, settled(case, life, kill["role"], killed), case.said())
     except pytest.fail.Exception as failed:
         return Disturbed((case.calls / "killed").exists(), [str(failed)], case.said())
     finally:
         case.end()
+
+
+def settled(case: Case, life: Life, role: str, killed: bool) -> list[str]:
+    """Resume a run that was disturbed in its first life where it must be; returns what is wrong."""
+    faults = list(_wrong_end(life, role, killed))
+    if life.code != 0:
+        if (case.run / "run.json").exists():
+            case.finish()
+        else:  # killed before there was a run to resume: the user starts it again
+            shutil.rmtree(case.run, ignore_errors=True)
+            again = case.burstlens("run", "r.toml", "--name", "r")
+            faults += [f"run again: exit code {again.code}"] if again.code else []
+    if "Traceback" in case.said():
+        faults.append("a traceback")
+    return faults + case.faults()
 
 
 def _wrong_end(life: Life, role: str, killed: bool) -> Iterator[str]:
@@ -64,6 +69,12 @@ def _wrong_end(life: Life, role: str, killed: bool) -> Iterator[str]:
 def disturbed() -> Any:
     """``disturbed(folder, kill)``, see :func:`disturb`."""
     return disturb
+
+
+@pytest.fixture(scope="session")
+def settle() -> Any:
+    """``settle(case, life, role, killed)``, see :func:`settled`."""
+    return settled
 
 
 @pytest.fixture
