@@ -21,6 +21,7 @@ from burstlens.viz.projection import (
     cf_projection,
     earth_radius,
     longitude_latitude,
+    nest_corner,
     wrf_projection,
 )
 
@@ -254,7 +255,7 @@ def distances(frame: FrameReader, dimension: str, window: Window) -> tuple[Array
     values, spacing = wrf_grid.steps(frame, dimension, window)
     base = base.removesuffix(wrf_grid.FIRE)
     if spacing:
-        return values + 0.5 * spacing + wrf_grid.nest_corner(frame.attributes, base), "m"
+        return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
     if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
         return frame.read(dimension, window), frame.variable(dimension).units
     return values, ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -28,27 +28,28 @@ LAMBERT, POLAR, MERCATOR, LATLON = 1, 2, 3, 6
 class Projection:
     """A plane of the earth. ``definition`` is a PROJ string; ``units`` are ``m`` or ``degrees``.
 
-    With ``degrees`` x is longitude, unwrapped about ``centre``, and y latitude.
+    With ``degrees`` x is longitude and y latitude. Where x repeats after one turn about the earth,
+    ``period`` is the length of that turn (0: x does not repeat), and ``centre`` the x that lies
+    opposite to the seam: x is at most half a period from it.
     """
 
     definition: str
     units: str = "m"
     centre: float = 0.0
+    period: float = 0.0
 
     def forward(self, lon: ArrayLike, lat: ArrayLike) -> tuple[Array, Array]:
         """x and y of longitudes and latitudes in degrees; infinite where the plane has no place."""
         lon, lat = np.asarray(lon, np.float64), np.asarray(lat, np.float64)
-        if self.units == "degrees":
-            return (lon - self.centre + 180) % 360 - 180 + self.centre, lat
-        x, y = _proj(self.definition)(lon, lat)
-        return np.asarray(x), np.asarray(y)
+        x, y = (lon, lat) if self.units == "degrees" else _proj(self.definition)(lon, lat)
+        return _about(self.centre, self.period, np.asarray(x)), np.asarray(y)
 
     def inverse(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         """Longitudes and latitudes in degrees of x and y; infinite beyond the earth's edge."""
         x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         if self.units == "degrees":
             return x, y
-        lon, lat = _proj(self.definition)(x, y, inverse=True)
+        lon, lat = _proj(self.definition)(_about(0.0, self.period, x), y, inverse=True)
         return np.asarray(lon), np.asarray(lat)
 
     def north(self, x: ArrayLike, y: ArrayLike) -> Array:
@@ -58,29 +59,83 @@ class Projection:
         # A step that stays on the same side of the pole, and is far above float rounding.
         step = np.where(lat < 0, 1e-3, -1e-3)
         there_x, there_y = self.forward(lon, lat + step)
+        there_x = _about(0.0, self.period, there_x - x)
         sign = np.sign(step)
-        return np.asarray(np.arctan2(sign * (there_x - x), sign * (there_y - y)))
+        return np.asarray(np.arctan2(sign * there_x, sign * (there_y - y)))
 
 
 def longitude_latitude(centre: float) -> Projection:
     """Longitude and latitude in degrees as a plane, with the seam opposite to ``centre``."""
-    return Projection("+proj=longlat", "degrees", round(float(centre), 6))
+    return Projection("+proj=longlat", "degrees", round(float(centre), 6), 360.0)
 
 
 def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
-    """The projection that a WRF file's global attributes tell.
+    """The projection of a WRF file, from its global attributes.
+
+    All domains of a run have the same ``definition``, and a place has the same x and y in all of
+    them: the plane comes from what the domains share (STAND_LON, the true latitudes, POLE_LAT,
+    POLE_LON), and only the seam of a cylinder from the domain (:func:`_seam`).
 
     None for idealized planes (MAP_PROJ 0), for other numbers than 1, 2, 3 and 6, and for files
-    that lack what the projection needs, or have latitudes that make none. Of Mercator and
-    latitude-longitude planes the meridian in the middle is that of the domain (CEN_LON): it only
-    shifts x, and keeps the seam away.
+    that lack what the projection needs, or have latitudes that make none.
     Source: WRF Users' Guide, WPS, ``&geogrid``; WPS, geogrid/src/module_llxy.F.
     """
     try:
         definition = _definition(int(attributes.get("MAP_PROJ", 0)), attributes)
-        return None if definition is None else _known(f"{definition} +R={EARTH_RADIUS_M:.0f}")
+        if definition is None:
+            return None
+        plane = _known(f"{definition} +R={EARTH_RADIUS_M:.0f}")
+        period = _period(attributes)
+        return replace(plane, centre=_seam(attributes, plane, period), period=period)
     except (KeyError, ValueError):
         return None
+
+
+def _period(attributes: Mapping[str, Any]) -> float:
+    """Metres of x once around the cylinder of a WRF file; 0 where the plane is no cylinder."""
+    number = int(attributes["MAP_PROJ"])
+    if number not in (MERCATOR, LATLON):
+        return 0.0
+    true = _degrees(attributes, "TRUELAT1") if number == MERCATOR else 0.0
+    return 2 * math.pi * EARTH_RADIUS_M * math.cos(math.radians(true))
+
+
+def _seam(attributes: Mapping[str, Any], plane: Projection, period: float) -> float:
+    """The x opposite to the seam of a cylinder, in metres, such that no domain lies across it.
+
+    It is 0, opposite to STAND_LON, unless that would cut the domain, or d01 as far as a nest in it
+    knows where d01 begins. WPS ignores STAND_LON for these planes, so d01 may lie anywhere. The
+    western edge that is known counts as 150 degrees west of STAND_LON to 210 east of it: when d01
+    lies across the meridian opposite to STAND_LON, its nests east of that meridian are placed with
+    it, also those which know nothing of d01. Only the nest of a nest can be a turn off its d01,
+    when d01 lies across 150 degrees west of STAND_LON.
+    """
+    if not period or "CEN_LON" not in attributes or "CEN_LAT" not in attributes:
+        return 0.0
+    middle, _ = plane.forward(_degrees(attributes, "CEN_LON"), _degrees(attributes, "CEN_LAT"))
+    cells = max(float(attributes.get("WEST-EAST_GRID_DIMENSION", 1)) - 1, 0.0)
+    width = cells * float(attributes.get("DX", 0.0))
+    before = nest_corner(attributes, "west_east") if width else 0.0
+    if not all(math.isfinite(value) for value in (float(middle), width, before)):
+        return 0.0
+    degree = period / 360
+    west = float(_about(30 * degree, period, np.asarray(middle - width / 2 - before)))
+    if abs(west - period / 2) < 0.05 * degree:
+        west -= period  # d01 is the whole turn, with STAND_LON in its middle
+    east, margin = west + before + width, 5 * degree
+    for centre in (0.0, period / 2):
+        if centre - period / 2 + margin <= west and east <= centre + period / 2 - margin:
+            return centre
+    return round((west + east) / 2, -3)
+
+
+def _about(centre: float, period: float, x: Array) -> Array:
+    """x moved by whole periods to at most half of one from the centre; x itself where it is."""
+    if not period:
+        return x
+    with np.errstate(invalid="ignore"):
+        turns = np.floor((x - centre) / period + 0.5)
+        return np.where(turns == 0, x, x - period * np.where(np.isfinite(turns), turns, 0.0))
 
 
 def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
@@ -148,15 +203,34 @@ def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
         pole = math.copysign(90, true)
         return f"+proj=stere +lat_0={pole:g} +lat_ts={true} +lon_0={degrees('STAND_LON')}"
     if number == MERCATOR:
-        return f"+proj=merc +lat_ts={degrees('TRUELAT1')} +lon_0={degrees('CEN_LON')}"
+        return f"+proj=merc +lat_ts={degrees('TRUELAT1')} +lon_0={_meridian(attributes)}"
     if number == LATLON:
         pole = degrees("POLE_LAT", 90.0)
         if abs(pole) == 90:
-            return f"+proj=eqc +lat_ts=0 +lon_0={degrees('CEN_LON')}"
-        middle = -degrees("STAND_LON")
-        turn = -_rotated_longitude(degrees("CEN_LON") - middle, degrees("CEN_LAT"), pole)
-        return f"+proj=ob_tran +o_proj=eqc +o_lat_p={pole} +o_lon_p={turn:.6f} +lon_0={middle}"
+            return f"+proj=eqc +lat_ts=0 +lon_0={_meridian(attributes)}"
+        # WPS lays the middle of a domain at 180 degrees of the rotated longitudes: here that is 0.
+        turn = round(degrees("POLE_LON", 180.0) - 180, 6)
+        return (
+            f"+proj=ob_tran +o_proj=eqc +o_lat_p={pole} +o_lon_p={turn} "
+            f"+lon_0={-degrees('STAND_LON')}"
+        )
     return None
+
+
+def _meridian(attributes: Mapping[str, Any]) -> float:
+    """STAND_LON in -180 to 180; CEN_LON where a file has none, then as its own d01."""
+    name = "STAND_LON" if "STAND_LON" in attributes else "CEN_LON"
+    return round((_degrees(attributes, name) + 180) % 360 - 180, 6)
+
+
+def nest_corner(attributes: Mapping[str, Any], base: str) -> float:
+    """Metres from d01's corner to that of a nest in it; 0 where the file does not say."""
+    if int(attributes.get("PARENT_ID", 0)) != 1 or int(attributes.get("GRID_ID", 1)) < 2:
+        return 0.0
+    letter, spacing = ("I", "DX") if base == "west_east" else ("J", "DY")
+    start = int(attributes.get(f"{letter}_PARENT_START", 1))
+    ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
+    return float((start - 1) * ratio * attributes[spacing])
 
 
 def true_latitudes(attributes: Mapping[str, Any]) -> tuple[float, float]:
@@ -178,14 +252,6 @@ def _degrees(attributes: Mapping[str, Any], name: str, default: float | None = N
         raise ValueError(name)
     # float32 attributes: 30 is written 30, and 33.333332 is near enough.
     return round(value, 6)
-
-
-def _rotated_longitude(lon: float, lat: float, pole: float) -> float:
-    """Computational longitude of a point, of a plane whose pole stands at latitude ``pole``."""
-    lam, phi, phi_p = (math.radians(value) for value in (lon, lat, pole))
-    east = math.cos(phi) * math.sin(lam)
-    along = math.sin(phi_p) * math.cos(phi) * math.cos(lam) + math.cos(phi_p) * math.sin(phi)
-    return math.degrees(math.atan2(east, along))
 
 
 def _known(definition: str) -> Projection:

@@ -71,13 +71,3 @@ def corner(frame: FrameReader, projection: Projection) -> tuple[float, float] | 
         return None
     middle_x, middle_y = projection.forward(attributes["CEN_LON"], attributes["CEN_LAT"])
     return float(middle_x - x.mean()), float(middle_y - y.mean())
-
-
-def nest_corner(attributes: dict[str, Any], base: str) -> float:
-    """Metres from d01's corner to that of a nest in it; 0 where the file cannot tell."""
-    if int(attributes.get("PARENT_ID", 0)) != 1 or int(attributes.get("GRID_ID", 1)) < 2:
-        return 0.0
-    letter, spacing = ("I", "DX") if base == "west_east" else ("J", "DY")
-    start = int(attributes.get(f"{letter}_PARENT_START", 1))
-    ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
-    return float((start - 1) * ratio * attributes[spacing])

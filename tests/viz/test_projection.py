@@ -225,3 +225,129 @@ def test_the_cone_opens_to_the_side_of_the_first_latitude(
         x, y = plane.projection.forward(frame.read("XLONG"), frame.read("XLAT"))
     assert np.abs(x - plane.x).max() < 5
     assert np.abs(y - plane.y[:, None]).max() < 5
+
+
+PARENTS: dict[str, dict[str, Any]] = {
+    "mercator": {"map_proj": 3, "TRUELAT1": 15.0, "STAND_LON": -89.0, "middle": (0.0, 2.8e6)},
+    "mercator, STAND_LON far away": {
+        "map_proj": 3, "TRUELAT1": 20.0, "STAND_LON": -98.0, "middle": (1.2e7, 2e6),
+    },
+    "mercator, date line, STAND_LON 0": {
+        "map_proj": 3, "TRUELAT1": 0.0, "STAND_LON": 0.0,
+        "middle": (np.pi * EARTH_RADIUS_M, -1.9e6),
+    },
+    "mercator, opposite to STAND_LON": {
+        "map_proj": 3, "TRUELAT1": 10.0, "STAND_LON": -98.0,
+        "middle": (np.pi * EARTH_RADIUS_M * np.cos(np.radians(10.0)), 1.5e6),
+    },
+    "latitude-longitude": {"map_proj": 6, "CEN_LON": 25.0, "STAND_LON": 25.0},
+    "latitude-longitude, date line, STAND_LON 0": {"map_proj": 6, "CEN_LON": 179.0},
+    "latitude-longitude, STAND_LON of the other sign": {
+        "map_proj": 6, "CEN_LON": 90.0, "STAND_LON": -90.0, "middle": (0.0, 2e6),
+    },
+    "rotated, north": GRIDS["rotated, north"],
+    "rotated, south": GRIDS["rotated, south"],
+    "rotated, oblique": GRIDS["rotated, oblique"],
+    "rotated, at its seam": {
+        "map_proj": 6, "POLE_LAT": 39.25, "POLE_LON": 180.0, "STAND_LON": -10.0,
+    },
+}  # fmt: skip
+
+Domains = list[tuple[Path, int, int]]
+"""Files of d01, d02 and d03, with the cell of the parent along x and y in which each begins."""
+
+
+@pytest.fixture
+def domains(wrf_file: Callable[..., Path]) -> Callable[..., Domains]:
+    """Writes d01 of 60 x 50 cells, a nest over 10 x 10 of them, and a nest in that nest.
+
+    ``start``: the cell of d01 along x, from 1, in which d02 begins. ``named``: with WRF's
+    attributes of that; else the three files differ in CEN_LON, CEN_LAT and DX alone.
+    """
+
+    def write(name: str, start: int, *, named: bool) -> Domains:
+        attributes = dict(PARENTS[name])
+        x, y = attributes.pop("middle", (0.0, 0.0))
+        spacing, west, south = 30000.0, x - 30 * 30000.0, y - 25 * 30000.0
+        written: Domains = []
+        for number, (i, j, size) in enumerate(
+            ((1, 1, (60, 50)), (start, 21, (30, 30)), (6, 8, (30, 30))), start=1
+        ):
+            west, south = west + (i - 1) * spacing, south + (j - 1) * spacing
+            spacing /= 1 if number == 1 else 3
+            middle = west + size[0] * spacing / 2, south + size[1] * spacing / 2
+            path = wrf_file(**attributes, size=size, spacing=spacing, middle=middle)
+            path = path.rename(path.with_name(f"wrfout_d{number:02d}"))
+            if named:
+                with netCDF4.Dataset(str(path), "a") as data:
+                    data.setncatts(
+                        {
+                            "GRID_ID": np.int32(number),
+                            "PARENT_ID": np.int32(number - 1),
+                            "I_PARENT_START": np.int32(i),
+                            "J_PARENT_START": np.int32(j),
+                            "PARENT_GRID_RATIO": np.int32(1 if number == 1 else 3),
+                        }
+                    )
+            written.append((path, i, j))
+        return written
+
+    return write
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("start", [5, 47])
+@pytest.mark.parametrize("name", PARENTS)
+def test_all_domains_of_a_run_lie_on_one_plane(
+    name: str, start: int, named: bool, domains: Callable[..., Domains]
+):
+    planes = []
+    written = domains(name, start, named=named)
+    for path, _, _ in written:
+        with open_frame([path]) as frame:
+            planes.append(grid.map_plane(frame, "T2", {}))
+            lon, lat = frame.read("XLONG"), frame.read("XLAT")
+        projection = planes[-1].projection
+        assert projection is not None
+        # No domain is torn, and each lies where its own degrees say.
+        x, y = projection.forward(lon, lat)
+        assert np.abs(x - planes[-1].x).max() < 300
+        assert np.abs(y - planes[-1].y[:, None]).max() < 300
+        back, _ = projection.inverse(x, y)
+        assert np.abs((back - lon + 180) % 360 - 180).max() < 1e-4
+    assert len({plane.projection.definition for plane in planes if plane.projection}) == 1
+    for outer, inner, (_, i, j) in zip(planes, planes[1:], written[1:], strict=False):
+        # The middle one of nine cells of a nest lies on the middle of the parent's cell.
+        assert inner.x[1::3] == pytest.approx(outer.x[i - 1 : i + 9], abs=10)
+        assert inner.y[1::3] == pytest.approx(outer.y[j - 1 : j + 9], abs=10)
+
+
+def test_the_plane_of_a_nest_is_that_of_its_parent(domains: Callable[..., Domains]):
+    for name in ("mercator", "latitude-longitude", "rotated, north", "rotated, south"):
+        found = []
+        for path, _, _ in domains(name, 5, named=True):
+            with open_frame([path]) as frame:
+                found.append(wrf_projection(frame.attributes))
+        assert found[0] is not None
+        assert found[0] == found[1] == found[2], name
+
+
+@pytest.mark.parametrize("middle", [0.0, 100.0, 180.0])
+@pytest.mark.parametrize("at", [1, 14, 37, 60])
+def test_a_nest_in_a_domain_around_the_whole_earth_lies_on_its_plane(
+    middle: float, at: int, wrf_file: Callable[..., Path]
+):
+    columns, cell = 72, 2 * np.pi * EARTH_RADIUS_M / 72
+    globe = wrf_file(6, CEN_LON=middle, size=(columns, 36), spacing=cell)
+    with open_frame([globe]) as frame:
+        whole = grid.map_plane(frame, "T2", {})
+    path = wrf_file(
+        6, CEN_LON=middle, size=(12, 12), spacing=cell / 2,
+        middle=((at - 1 + 3 - columns / 2) * cell, 0.0),
+    )  # fmt: skip
+    with netCDF4.Dataset(str(path), "a") as data:
+        named = {"GRID_ID": 2, "PARENT_ID": 1, "I_PARENT_START": at, "PARENT_GRID_RATIO": 2}
+        data.setncatts({key: np.int32(value) for key, value in named.items()})
+    with open_frame([path]) as frame:
+        inner = grid.map_plane(frame, "T2", {})
+    assert inner.x[:2].mean() == pytest.approx(whole.x[at - 1], abs=10)

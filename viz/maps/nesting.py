@@ -19,7 +19,7 @@ from burstlens.viz.frame import FrameReader, open_frame
 from burstlens.viz.grid import Plane
 from burstlens.viz.maps.map import MapOptions
 from burstlens.viz.maps.reach import corners, extent
-from burstlens.viz.wrf_grid import nest_corner
+from burstlens.viz.projection import nest_corner
 
 _MASS = ("south_north", "west_east")
 _HORIZONTAL = frozenset({*_MASS, "west_east_stag", "south_north_stag", "x", "y", "lat", "lon"})
@@ -127,7 +127,7 @@ def onto(plane: Plane, target: Plane) -> Plane:
         return replace(target, x=x, y=y, geographic=target.geographic and target.units == "degrees")
 
     if plane.x.ndim == 1 and min(plane.x.size, plane.y.size) > 1:
-        # Mercator and latitude-longitude planes of two domains differ by a shift.
+        # Two planes of one kind may differ by a shift alone.
         edges = [there(plane.x, np.full_like(plane.x, y)) for y in plane.y[[0, -1]]]
         sides = [there(np.full_like(plane.y, x), plane.y) for x in plane.x[[0, -1]]]
         ends = Plane(np.stack([x for x, _ in edges]), np.stack([y for _, y in edges]), "")

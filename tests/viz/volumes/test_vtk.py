@@ -112,7 +112,7 @@ def mercator(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """x and y of a file's points by Snyder 1987, eq. 7-1 and 7-2, times the scale at TRUELAT1."""
     lon, lat = (np.radians(raw(path, name).astype("f8")) for name in ("XLONG", "XLAT"))
     with open_frame([path]) as frame:
-        true, centre = (np.radians(frame.attributes[name]) for name in ("TRUELAT1", "CEN_LON"))
+        true, centre = (np.radians(frame.attributes[name]) for name in ("TRUELAT1", "STAND_LON"))
     scale = 6370e3 * np.cos(true)
     return scale * (lon - centre), scale * np.log(np.tan(np.pi / 4 + lat / 2))
 
