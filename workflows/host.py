@@ -93,11 +93,11 @@ class Host:
             over = self.folder / "queue" / f"{name}.over"
             if child.poll() is None or over.exists():
                 continue
-            with contextlib.suppress(OSError, ValueError, KeyError):
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
                 job_folder = Path((self.folder / "queue" / name).read_text().strip())
                 if not (job_folder / "ended.json").exists():
-                    started = json.loads((job_folder / "started.json").read_text())
-                    os.killpg(started["group"], signal.SIGKILL)
+                    program = Path(__file__).with_name("job_processes.py")
+                    subprocess.run([sys.executable, "-P", str(program), job_folder], timeout=30)
             with contextlib.suppress(OSError):
                 over.touch()
         return self.children_alive()

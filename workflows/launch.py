@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from burstlens.durable import read_json
 from burstlens.errors import SiteError
-from burstlens.workflows import supervisor
+from burstlens.workflows import job_processes, supervisor
 
 
 class Launcher(Protocol):
@@ -101,24 +99,21 @@ class LocalLauncher:
         return ""
 
     def clear(self, job_folder: Path) -> bool:
-        """End the program's process group when its supervisor was killed.
+        """End the processes of a job whose supervisor was killed.
 
-        The program itself goes with its supervisor, children that it had started may stay.
+        The program itself goes with its supervisor; what it had started may stay: found by its
+        process group, and by the job's mark where it has left that.
         """
         started = read_json(job_folder / "started.json") or {}
         group, ticks = started.get("group"), started.get("group_ticks")
         here = started.get("host") == socket.gethostname()
-        if not here or not isinstance(group, int) or not isinstance(ticks, int):
-            return False
-        if not _members(group, ticks):
-            return False
-        for number, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(group, number)
-            end = time.monotonic() + patience
-            while time.monotonic() < end and _members(group, ticks):
-                time.sleep(0.05)
-        return True
+
+        def left() -> Iterator[int]:
+            if here and isinstance(group, int) and isinstance(ticks, int):
+                yield from _members(group, ticks)
+            yield from job_processes.marked(job_folder)
+
+        return job_processes.end(left)
 
 
 def _name(pid: int) -> str:

@@ -9,9 +9,9 @@ works, and the end is told, when the driver is dead.
 
 from __future__ import annotations
 
-import ctypes
 import fnmatch
 import glob
+import importlib.util
 import json
 import os
 import shutil
@@ -24,12 +24,29 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+
+def _beside(name: str) -> ModuleType:
+    """A module of this folder, on a python3 that need not have Burstlens."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"burstlens_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if TYPE_CHECKING or __package__:
+    from burstlens.workflows import job_processes
+    from burstlens.workflows.sentry import Sentry
+else:  # a program that is started by its path belongs to no package
+    job_processes, Sentry = _beside("job_processes"), _beside("sentry").Sentry
 
 CONTROL_PERIOD_S = 0.25
 """A stop that a guard asks for must come before the next but one frame."""
-HEARTBEAT_PERIOD_S = 1.0
 STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
 TERM_GRACE_S = 10.0
@@ -38,7 +55,6 @@ WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
 TARGET_PATIENCE_S = 600.0
 """How long to try again when the run directory cannot be written."""
-_PR_SET_PDEATHSIG = 1
 
 
 def main(job_folder: Path) -> int:
@@ -58,61 +74,8 @@ def start_ticks(pid: int) -> int:
     return int(stat.rpartition(")")[2].split()[19])
 
 
-class Sentry:
-    """Sees to it that guards are watched over while the run has no driver.
-
-    A driver lives while its heartbeat in ``status.json`` changes, by this clock alone: clocks of
-    nodes differ. When it has not for ``after_s`` the sentinel is started, beside the model.
-    """
-
-    def __init__(self, run_dir: Path, job_folder: Path, after_s: float) -> None:
-        self.run_dir, self.job_folder, self.after_s = run_dir, job_folder, after_s
-        self._beat: object = None
-        self._beat_at = self._looked_at = time.monotonic()
-        self._sentinel: subprocess.Popen[bytes] | None = None
-
-    def look(self, now: float) -> None:
-        """Start the sentinel when it is wanted. It ends by itself."""
-        if now - self._looked_at < HEARTBEAT_PERIOD_S:
-            return
-        self._looked_at = now
-        beat = self._heartbeat()
-        if beat != self._beat:
-            self._beat, self._beat_at = beat, now
-        if now - self._beat_at < self.after_s:
-            return
-        if self._sentinel is None or self._sentinel.poll() is not None:
-            self._beat_at = now  # one that cannot start is not started at once again
-            self._start()
-
-    def _heartbeat(self) -> object:
-        try:
-            return json.loads((self.run_dir / "status.json").read_bytes())["driver"]["heartbeat"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return self._beat
-
-    def _start(self) -> None:
-        command = [sys.executable, "-P", "-m", "burstlens.workflows.sentinel"]
-        try:
-            with open(self.job_folder / "sentinel.log", "ab") as log:
-                self._sentinel = subprocess.Popen(
-                    [*command, str(self.run_dir), str(self.job_folder)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            print(f"the sentinel does not start: {error}", file=sys.stderr)
-
-    def end(self) -> None:
-        """End the sentinel with the model."""
-        if self._sentinel is not None and self._sentinel.poll() is None:
-            _signal_group(self._sentinel.pid, signal.SIGKILL)
-
-
 class Supervisor:
-    """One job: its folder, its process group, its end."""
+    """One job: its folder, its processes, its end."""
 
     def __init__(self, job_folder: Path, job: dict[str, Any]) -> None:
         self.job_folder = job_folder
@@ -121,6 +84,7 @@ class Supervisor:
         self.signalled: str | None = None
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None
+        self.sentry: Sentry | None = None
         self.started = time.time()
 
     def run(self) -> int:
@@ -128,6 +92,7 @@ class Supervisor:
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGINT, self._on_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        job_processes.adopt()
         try:
             base = self._base()
             if "stage_in" in self.job:
@@ -151,8 +116,8 @@ class Supervisor:
             },
         )
         reason = self._watch(process)
-        # Its children may have outlived it: nothing writes to the folder when the end is told.
-        _signal_group(process.pid, signal.SIGKILL)
+        # Children and daemons may have outlived it: nothing writes once its end is written.
+        job_processes.end_children({process.pid})
         if reason != "given up":  # then another one's word stands there
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(folder)
@@ -183,7 +148,7 @@ class Supervisor:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=partial(_die_with_parent, os.getpid()),
+                preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
             )
             while True:
                 try:
@@ -216,6 +181,7 @@ class Supervisor:
         environment = {**os.environ, **self.job.get("environment", {})}
         for name, place in self.job.get("places", {}).items():
             environment[name] = str(self._base() / place)
+        environment[job_processes.MARK] = job_processes.mark(self.job_folder)
         path = folder / self.job["log"]
         if path.is_symlink():  # to a log among the inputs, of an earlier run
             path.unlink()
@@ -228,7 +194,7 @@ class Supervisor:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=partial(_die_with_parent, os.getpid()),
+                preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
             )
         ticks = start_ticks(self.process.pid)  # before it is reaped, however short it runs
         threading.Thread(target=self._reap, args=(self.process,), daemon=True).start()
@@ -244,12 +210,14 @@ class Supervisor:
         stop_at = float("inf")
         reason = "exited"
         told = self.job.get("sentinel")
-        sentry = told and Sentry(self.run_dir, self.job_folder, float(told["after_s"]))
+        if told:
+            self.sentry = Sentry(self.run_dir, self.job_folder, float(told["after_s"]))
         begin = time.monotonic()
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()
-            if sentry:
-                sentry.look(now)
+            if self.sentry:
+                self.sentry.look(now)
+            job_processes.reap(self._own(process))
             asked = self._asked()
             if asked == "stop":
                 done = (self.run_dir / "control" / "frame-done").exists()
@@ -258,18 +226,18 @@ class Supervisor:
             if self.signalled:
                 near = "batch" in self.job and now - begin > walltime - WALLTIME_NEAR_S
                 reason = "walltime" if near else f"terminated by {self.signalled}"
-                self._end_group(process, TERM_GRACE_S)
+                self._end_all(process, TERM_GRACE_S)
             elif (self.job_folder / "ended.json").exists():
                 reason = "given up"
-                self._end_group(process, TERM_GRACE_NOW_S)
+                self._end_all(process, TERM_GRACE_NOW_S)
             elif asked == "stop-now" or now >= stop_at:
                 reason = "stop" if stop_at < float("inf") else "stop-now"
-                self._end_group(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)
+                self._end_all(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)
             elif now - begin > walltime:
                 reason = "walltime"
-                self._end_group(process, TERM_GRACE_S)
-        if sentry:
-            sentry.end()
+                self._end_all(process, TERM_GRACE_S)
+        if self.sentry:
+            self.sentry.end()
         return reason
 
     def _asked(self) -> str | None:
@@ -278,14 +246,21 @@ class Supervisor:
                 return name
         return None
 
-    def _end_group(self, process: subprocess.Popen[bytes], grace_s: float) -> None:
-        _signal_group(process.pid, signal.SIGTERM)
+    def _own(self, process: subprocess.Popen[bytes]) -> set[int]:
+        """The processes that this one has started and collects itself."""
+        return {process.pid} | (self.sentry.pids if self.sentry else set())
+
+    def _end_all(self, process: subprocess.Popen[bytes], grace_s: float) -> None:
+        """End the program and all that it has started: by SIGTERM, after ``grace_s`` by SIGKILL."""
+        own, keep = self._own(process), self._own(process) - {process.pid}
+        job_processes.send(job_processes.descendants(keep), signal.SIGTERM)
         end = time.monotonic() + grace_s
-        while not self.ended.wait(CONTROL_PERIOD_S) and time.monotonic() < end:
+        while time.monotonic() < end and job_processes.descendants(keep):
+            if self.ended.wait(CONTROL_PERIOD_S):
+                time.sleep(CONTROL_PERIOD_S / 5)
             if self._asked() == "stop-now":
                 end = min(end, time.monotonic() + TERM_GRACE_NOW_S)
-        # Also after a good end of the leader: its children may have outlived it.
-        _signal_group(process.pid, signal.SIGKILL)
+        job_processes.end_children(own, keep)
         self.ended.wait()
 
     def _end(self, status: int | None, reason: str, message: str) -> dict[str, object]:
@@ -363,13 +338,6 @@ def baseline(folder: Path) -> dict[str, list[int]]:
                 continue
             found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
     return found
-
-
-def _die_with_parent(parent: int) -> None:
-    # Runs between fork and exec: when the supervisor is killed, the model gets SIGTERM.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def _signal_group(group: int, number: int) -> None:
