@@ -60,11 +60,13 @@ class Player:
     """Plays a trace in a folder, one call at a time.
 
     ``late_log``: each log appears in blocks of that many bytes, the rest at the end.
+    ``into``: history goes to that sub-folder, as with ``history_outname``, and the log says so.
     """
 
     trace: Trace
     folder: Path
     late_log: int = 0
+    into: str = ""
     at: int = 0
     _open: dict[tuple[str, int], int | None] = field(default_factory=dict)
     _logs: dict[str, str] = field(default_factory=dict)
@@ -73,7 +75,18 @@ class Player:
         """Play the next call, and return it."""
         op = self.trace.ops[self.at]
         self.at += 1
+        if self.into:
+            op = self._moved(op)
         getattr(self, f"_{op['op']}_")(op)
+        return op
+
+    def _moved(self, op: dict) -> dict:
+        if op["file"].startswith("wrfout_"):
+            return op | {"file": f"{self.into}/{op['file']}"}
+        if WRITTEN in op.get("text", ""):  # 30 characters of the name, as WRF prints it
+            head, _, rest = op["text"].partition("wrfout_")
+            name, _, tail = rest.partition(" ")
+            return op | {"text": f"{head}{f'{self.into}/wrfout_{name}':.30} {tail}"}
         return op
 
     def finish(self) -> None:
@@ -176,11 +189,12 @@ def main() -> None:
     parser.add_argument("--pause-at", action="append", default=[], metavar="CALL:SECONDS")
     parser.add_argument("--cut-at", type=int, metavar="CALL", help="kill -9 before that call")
     parser.add_argument("--late-log", type=int, default=0, metavar="BYTES", help="block size")
+    parser.add_argument("--into", default="", metavar="SUBFOLDER", help="of the history")
     parser.add_argument("--folder", type=Path, default=Path("."))
     given = parser.parse_args()
     pauses = {int(call): float(s) for call, s in (text.split(":") for text in given.pause_at)}
     play(
-        Player(Trace.load(given.trace), given.folder, late_log=given.late_log),
+        Player(Trace.load(given.trace), given.folder, late_log=given.late_log, into=given.into),
         speed=given.speed,
         interval_s=given.interval,
         pauses=pauses,

@@ -19,7 +19,9 @@ from pathlib import Path
 from burstlens.errors import SiteError, StagingError
 from burstlens.quantity import show_bytes
 from burstlens.stagers.base import Stager, bring, bring_all, remove, stager
-from burstlens.workflows.models.base import Configurable, Model
+from burstlens.workflows.inputs import selected
+from burstlens.workflows.models.base import SIMULATION_LOG, Model
+from burstlens.workflows.wanted import Wanted, remarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,52 +112,27 @@ def stage_in(
     Returns the number of files, their bytes and the number of files left behind. Raises
     StagingError.
     """
-    files, left = selected(Path(inputs), model, leave)
-    size = fill(buffer.stager(), files, buffer.root() / buffer.folder / "inputs")
-    return len(files), size, left
+    chosen = selected(Path(inputs), model, leave)
+    target = buffer.root() / buffer.folder / "inputs"
+    size = fill(buffer.stager(), chosen.files, chosen.folders, target)
+    return len(chosen.files), size, chosen.left
 
 
-def selected(inputs: Path, model: Model, leave: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
-    """What is to be staged in, as (source, relative name), and how many files are left behind."""
-    if isinstance(model, Configurable):
-        model = model.configured(inputs)
-    everything = input_files(inputs)
-    files = [
-        (str(source), relative)
-        for source, relative in everything
-        if not model.is_leftover(source.name)
-        and not any(fnmatch.fnmatch(relative, pattern) for pattern in leave)
-    ]
-    return files, len(everything) - len(files)
-
-
-def fill(stager: Stager, files: Sequence[tuple[str, str]], target: Path) -> int:
-    """Bring (source, relative name) to ``target``; returns their bytes. Raises StagingError."""
+def fill(
+    stager: Stager, files: Sequence[tuple[str, str]], folders: Sequence[str], target: Path
+) -> int:
+    """Make the ``folders`` in ``target`` and bring (source, relative name) there; returns their
+    bytes. Raises StagingError."""
     pairs = [(Path(source), target / relative) for source, relative in files]
     try:
-        for folder in {target, *(place.parent for _, place in pairs)}:
+        made = (target / folder for folder in folders)
+        for folder in {target, *made, *(place.parent for _, place in pairs)}:
             folder.mkdir(parents=True, exist_ok=True)
         return sum(arrival.bytes for arrival in bring_all(stager, pairs, inward=True))
     except OSError as error:
         raise StagingError(
             "cannot stage in", path=str(error.filename or target), number=error.errno or 0
         ) from error
-
-
-def input_files(inputs: Path) -> list[tuple[Path, str]]:
-    """Each file below ``inputs`` with its relative name, links followed, each folder once."""
-    found: list[tuple[Path, str]] = []
-    seen: set[str] = set()
-    for path, names, files in os.walk(inputs, followlinks=True):
-        real = os.path.realpath(path)
-        if real in seen:  # a link that leads back up
-            names.clear()
-            continue
-        seen.add(real)
-        for name in sorted(files):
-            full = Path(path, name)
-            found.append((full, os.path.relpath(full, inputs)))
-    return found
 
 
 def bring_home(
@@ -196,43 +173,63 @@ def in_model_folder(path: str) -> str:
     return path.split("/", 2)[2]
 
 
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What came home: names and bytes of the kept files, and what was wanted and never came."""
+
+    files: list[tuple[str, int]]
+    missing: list[str]
+
+
 def bring_all_home(
-    buffer: BufferRef,
-    folder: str,
-    keep: Sequence[str],
-    output: str,
-    logs: Sequence[str],
-    log_folder: str,
-) -> list[tuple[str, int]]:
+    buffer: BufferRef, folder: str, model: Model, what: Wanted, output: str, log_folder: str
+) -> Home:
     """What the recipe keeps, to ``output``, and the logs, to ``log_folder``. See bring_home."""
-    bring_home(buffer, folder, logs, log_folder)
-    return bring_home(buffer, folder, keep, output) if keep else []
+    bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), log_folder)
+    files = bring_home(buffer, folder, what.keep, output) if what.keep else []
+    base = buffer.root() / buffer.folder / folder
+    return Home(files, remarks(what, base, model, Path(output)))
 
 
-def release(
-    buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str
-) -> tuple[int, int]:
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a release did: files deleted, those of them brought home before, the bytes that this
+    freed, and the paths that stay since they are links, which hold no room."""
+
+    files: int
+    home: int
+    bytes: int
+    links: tuple[str, ...] = ()
+
+
+def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str) -> Released:
     """Delete raw frames, each only when what ``keep`` names of it is home and verified.
 
-    Returns how many were deleted and brought home. Raises StagingError.
+    Raises StagingError.
     """
-    count = home = 0
+    count = home = freed = 0
+    links = []
     for path in dict.fromkeys(paths):
         source = buffer.root() / path
         relative = in_model_folder(path)
         try:
-            if any(fnmatch.fnmatch(relative, pattern) for pattern in keep) and source.exists():
+            status = source.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                links.append(path)
+                continue
+            if any(fnmatch.fnmatch(relative, pattern) for pattern in keep):
                 _bring_one(buffer.stager(), source, Path(output) / relative)
                 home += 1
             source.unlink()
-            count += 1
         except FileNotFoundError:
             continue
         except OSError as error:
             raise StagingError(
                 "cannot release", path=str(source), number=error.errno or 0
             ) from error
-    return count, home
+        count += 1
+        freed += status.st_size if status.st_nlink == 1 else 0
+    return Released(count, home, freed, tuple(links))
 
 
 def destroy(buffer: BufferRef) -> None:

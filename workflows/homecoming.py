@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
-from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.buffer import BufferRef, Home
 from burstlens.workflows.graph import Done, Graph
-from burstlens.workflows.job_file import SIMULATION_LOG
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.wanted import wanted
 
 
 class Homecoming:
@@ -55,15 +56,16 @@ class Homecoming:
         """Bring home what the recipe keeps, and the logs."""
         self.begun = True
         self._snapshot.state = "bringing home"
+        history = self._snapshot.history
         self._graph.view(
             "home",
             buffer,
             buffers.bring_all_home,
             buffer,
             str(self._jobs.attempt),
-            self._recipe.stage_out.keep,
+            self._recipe.model,
+            wanted(self._recipe, {stream for stream, *_ in history.frames | history.damaged}),
             str(self._run.output),
-            (*self._recipe.model.keep_patterns, SIMULATION_LOG),
             str(self._run.logs / self._jobs.simulation),
         )
 
@@ -79,8 +81,15 @@ class Homecoming:
             )
             self.end = Outcome("failed", 1, message)
             return
-        files = [list(item) for item in done.value]
-        self._journal.append("stageout.done", outcome=outcome.state, files=files)
+        home: Home = done.value
+        missing = [] if outcome.state == "failed" else home.missing
+        for text in missing:
+            self._journal.append("alarm", text=text)
+            self._snapshot.alarm(text)
+        if outcome.state == "done" and missing:
+            outcome = replace(outcome, message="; ".join(missing))
+        files = [list(item) for item in home.files]
+        self._journal.append("stageout.done", outcome=outcome.state, files=files, missing=missing)
         self.free(buffer, outcome)
 
     def free(self, buffer: BufferRef, outcome: Outcome) -> None:

@@ -10,13 +10,14 @@ from burstlens.cluster_configs.site import Site
 from burstlens.errors import SiteError
 from burstlens.run_dir import RunDir
 from burstlens.workflows import mpiio
-from burstlens.workflows.buffer import BufferRef, input_files
+from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.history import History
+from burstlens.workflows.inputs import input_files, output_names
+from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe, Step
 from burstlens.workflows.stage_in import LIST, write_list
 
-SIMULATION_LOG = "model.log"
 MOST_DIRECTIVES = 200
 SENTINEL_S = 10.0
 """How long a driver's heartbeat stands still before guards are watched over without it."""
@@ -80,6 +81,7 @@ class JobFile:
             "walltime_s": simulation.walltime,
             "log": SIMULATION_LOG,
             "unlinked": list(model.log_patterns),
+            "copied": output_names(self.recipe.inputs, model).copied,
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
             **self._sentinel(),
         }

@@ -14,7 +14,7 @@ from burstlens.viz.product import Context
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows import tasks
 from burstlens.workflows.backlog import Backlog, Work
-from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.buffer import BufferRef, Released
 from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.guarding import Guarding
 from burstlens.workflows.guards.finding import Reading
@@ -266,6 +266,17 @@ class Production:
             self.snapshot.alarm(f"raw frames stay on the buffer: {done.error}")
             self.space.put_back(done.about)
             self._release_again = time.monotonic() + RELEASE_PAUSE_S
+            return
+        did: Released = done.value
+        self.journal.append(
+            "release.done", files=did.files, home=did.home, bytes=did.bytes, links=list(did.links)
+        )
+        if did.links:
+            stay = [frame for frame in done.about if set(frame.paths) & set(did.links)]
+            self.space.raw_bytes += sum(frame.bytes for frame in stay)
+            text = f"{len(stay)} raw frames are links ({did.links[0]}): they free no room and stay"
+            self.journal.append("alarm", text=text)
+            self.snapshot.alarm(text)
 
     def stuck(self, now: float, patience_s: float) -> bool:
         """Whether products are outstanding and none has been staged for so long."""

@@ -18,7 +18,8 @@ from typing import Any
 from burstlens.durable import read_json, write_json
 from burstlens.errors import BurstlensError, StagingError
 from burstlens.stagers.base import Stager, checksum
-from burstlens.workflows.buffer import BufferRef, fill, selected
+from burstlens.workflows.buffer import BufferRef, fill
+from burstlens.workflows.inputs import selected
 from burstlens.workflows.models.base import Model
 
 LIST = "stage-in.json"
@@ -30,10 +31,10 @@ def write_list(
     place: Path, buffer: BufferRef, inputs: Path, model: Model, leave: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Write the list of what is to be staged in; returns its files. Raises OSError."""
-    files, left = selected(inputs, model, leave)
-    told = {"kind": buffer.kind, "by": buffer.by, "files": files, "left": left}
-    write_json(place / LIST, told)
-    return files
+    chosen = selected(inputs, model, leave)
+    told = {"kind": buffer.kind, "by": buffer.by, "left": chosen.left}
+    write_json(place / LIST, {**told, "files": chosen.files, "folders": chosen.folders})
+    return list(chosen.files)
 
 
 def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
@@ -47,14 +48,14 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
         begin = time.time()
         buffer = BufferRef(told["kind"], str(folder.parent), folder.name, by=told.get("by", ""))
         stager: Stager = buffer.stager()
-        # What the scheduler has brought by a directive is looked at, not brought again.
+        # What the scheduler has brought by a directive, files alone, is not brought again.
         there = {
             relative: size
             for source, relative in told["files"]
             if (size := _same(Path(source), folder / "inputs" / relative)) is not None
         }
         files = [pair for pair in told["files"] if pair[1] not in there]
-        size = sum(there.values()) + fill(stager, files, folder / "inputs")
+        size = sum(there.values()) + fill(stager, files, told.get("folders", ()), folder / "inputs")
         done = {
             "files": len(told["files"]),
             "bytes": size,

@@ -14,6 +14,7 @@ import glob
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -168,7 +169,7 @@ class Supervisor:
         folder.mkdir(parents=True, exist_ok=True)
         if self.job.get("inputs"):
             inputs = base / self.job["inputs"]
-            link_inputs(inputs, folder, self.job.get("unlinked", ()))
+            link_inputs(inputs, folder, self.job.get("unlinked", ()), self.job.get("copied", ""))
             # Stage-in through DataWarp loses the executable bits.
             for name in self.job.get("executables", ()):
                 path = inputs / name
@@ -307,36 +308,36 @@ class Supervisor:
                     print(f"log not brought home: {error}", file=sys.stderr)
 
 
-def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = ()) -> None:
+def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = (), copied: str = "") -> None:
     """Give ``folder`` a relative link to each input file; folders are made, not linked.
 
-    What stands there already stays. Files that match ``unlinked`` get none: a program before the
-    model may have left logs of the names that the model writes. Raises OSError.
+    What stands there already stays. Names that match ``unlinked`` get none: a program before the
+    model may have left logs of that name. Those that match ``copied`` (a regular expression) get a
+    copy: the model may write them, and must not do so through a link. Raises OSError.
     """
     for path, names, files in os.walk(inputs):
         here = folder / os.path.relpath(path, inputs)
         for name in names:
             (here / name).mkdir(exist_ok=True)
         for name in files:
-            link = here / name
+            link, source = here / name, os.path.join(path, name)
             relative = os.path.relpath(link, folder)
             if any(fnmatch.fnmatch(relative, pattern) for pattern in unlinked):
                 continue
-            if not os.path.lexists(link):
-                link.symlink_to(os.path.relpath(os.path.join(path, name), here))
+            if not os.path.lexists(link) and re.fullmatch(copied, relative):
+                shutil.copy2(source, link)
+            elif not os.path.lexists(link):
+                link.symlink_to(os.path.relpath(source, here))
 
 
 def baseline(folder: Path) -> dict[str, list[int]]:
     """Size and mtime in nanoseconds of each file below ``folder``, by its relative name."""
     found = {}
     for path, _, files in os.walk(folder):
-        for name in files:
-            full = os.path.join(path, name)
-            try:
+        for full in (os.path.join(path, name) for name in files):
+            if os.path.exists(full):  # no dead link
                 status = os.stat(full)
-            except OSError:
-                continue
-            found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
+                found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
     return found
 
 

@@ -10,9 +10,9 @@ import pytest
 from burstlens.errors import SiteError, StagingError
 from burstlens.workflows.buffer import (
     BufferRef,
+    Released,
     bring_home,
     destroy,
-    input_files,
     prepare,
     release,
     stage_in,
@@ -99,18 +99,23 @@ def test_inputs_come_in_through_links_without_old_output(tmp_path, buffer):
     assert not any(path.is_symlink() for path in target.rglob("*"))
 
 
+def test_folders_come_in_also_empty_ones_and_those_left_without_their_old_output(tmp_path, buffer):
+    inputs = tmp_path / "inputs"
+    for folder in ("empty/deeper", "out", "scratch"):
+        (inputs / folder).mkdir(parents=True)
+    (inputs / "out" / "out_1.nc").write_text("old")
+    model = Command(argv=["./model.sh"], frames="out/out_*.nc")
+    assert stage_in(buffer, str(inputs), model, ["scratch"]) == (0, 0, 1)
+    target = buffer.root() / "storm-1" / "inputs"
+    found = sorted(str(path.relative_to(target)) for path in target.rglob("*"))
+    assert found == ["empty", "empty/deeper", "out"]
+
+
 def test_a_dead_link_among_the_inputs_is_told_with_its_name(tmp_path, buffer):
     (tmp_path / "inputs").mkdir()
     (tmp_path / "inputs" / "wrfinput").symlink_to("/nowhere/wrfinput")
     with pytest.raises(StagingError, match="wrfinput"):
         stage_in(buffer, str(tmp_path / "inputs"), MODEL, [])
-
-
-def test_folders_that_link_in_a_circle_are_walked_once(tmp_path):
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a" / "b" / "loop").symlink_to("..")
-    (tmp_path / "a" / "x").write_text("")
-    assert [name for _, name in input_files(tmp_path / "a")] == ["x"]
 
 
 def test_what_the_recipe_keeps_comes_home_verified_and_the_rest_stays(buffer, place, tmp_path):
@@ -132,11 +137,23 @@ def test_released_frames_are_deleted_and_those_to_keep_are_home_first(buffer, pl
         (place / name).write_text(name)
     paths = [f"storm-1/1/{name}" for name in names]
     home = tmp_path / "output"
-    assert release(buffer, paths, ["rst_*", "deep/rst_*"], str(home)) == (4, 2)
+    done = release(buffer, paths, ["rst_*", "deep/rst_*"], str(home))
+    assert done == Released(files=4, home=2, bytes=sum(map(len, names)))
     assert not any((buffer.root() / path).exists() for path in paths)
     assert (home / "rst_1").read_text() == "rst_1"
     assert (home / "deep" / "rst_2").read_text() == "deep/rst_2"
-    assert release(buffer, paths, ["rst_*"], str(home)) == (0, 0)  # a retry
+    assert release(buffer, paths, ["rst_*"], str(home)) == Released(0, 0, 0)  # a retry
+
+
+def test_a_link_among_released_frames_stays_and_only_freed_bytes_are_counted(buffer, place):
+    (place / "out_1").write_bytes(bytes(1000))
+    (place / "out_2").symlink_to("out_1")
+    (place / "out_3").write_bytes(bytes(500))
+    os.link(place / "out_3", place / "also_3")  # its bytes stay with the other name
+    paths = [f"storm-1/1/out_{number}" for number in (1, 2, 3)]
+    done = release(buffer, paths, [], "nowhere")
+    assert done == Released(files=2, home=0, bytes=1000, links=("storm-1/1/out_2",))
+    assert sorted(os.listdir(place)) == ["also_3", "out_2"]
 
 
 def test_a_frame_that_cannot_be_brought_home_is_not_deleted(buffer, place, tmp_path):

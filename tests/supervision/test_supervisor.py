@@ -115,6 +115,25 @@ def test_what_stands_in_the_folder_is_not_replaced_by_a_link(tmp_path):
     assert (tmp_path / "here" / "namelist.input").read_text() == "mine"
 
 
+def test_an_input_that_the_model_may_write_is_copied_and_empty_folders_are_made(
+    ended, tmp_path, place
+):
+    inputs = tmp_path / "buffer" / "storm-1" / "inputs"
+    (inputs / "out" / "empty").mkdir(parents=True)
+    for name in ("out/frame_1", "table", "rsl.out"):
+        (inputs / name).write_text("of an earlier run\n")
+    end = ended(
+        "echo new > out/frame_1; touch out/empty/made; cat table",
+        inputs="storm-1/inputs",
+        copied="out/.*|table.+",
+    )
+    assert end["exit_code"] == 0
+    assert (place / "out" / "frame_1").read_text() == "new\n"
+    assert (inputs / "out" / "frame_1").read_text() == "of an earlier run\n"
+    assert (place / "table").is_symlink()
+    assert list((inputs / "out" / "empty").iterdir()) == []
+
+
 def test_the_baseline_tells_size_and_time_and_passes_over_dead_links(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "old").write_text("1234")

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from burstlens import valid_time
 from burstlens.errors import RecipeError
 from burstlens.workflows.awm import parameters as awm
-from burstlens.workflows.models.base import Facts, LogLine, OutputName
+from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 
 _OUTPUT = re.compile(r"(surface|volume|stations(?=_))(_\d{6,})?\.nc")
 _STEP = re.compile(
@@ -64,8 +64,13 @@ class Awm:
         return "surface"
 
     def is_leftover(self, name: str) -> bool:
+        """Frames and seismograms, in any folder."""
+        base = PurePosixPath(name).name
+        return base == "stations.nc" or self.identify(base) is not None
+
+    def output_names(self, inputs: Path) -> OutputNames:
         """Frames and seismograms."""
-        return name == "stations.nc" or self.identify(name) is not None
+        return OutputNames(written=("surface*.nc", "volume*.nc", "stations*.nc"))
 
     def ready_flag(self, name: str) -> OutputName | None:
         """None: awm writes no flags, its log tells."""

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import translate
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
+SIMULATION_LOG = "model.log"
+"""The model's standard output, in its folder."""
 Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]
 
 
@@ -97,7 +100,8 @@ class Model(Protocol):
         """What the file of that name holds, or None when it is no output with frames."""
 
     def is_leftover(self, name: str) -> bool:
-        """Whether a file of that name among the inputs is output of an earlier run."""
+        """Whether a file of that name among the inputs, relative to them, is output of an earlier
+        run."""
 
     def ready_flag(self, name: str) -> OutputName | None:
         """The frame whose completion the appearance of that (empty) file announces, or None."""
@@ -133,3 +137,32 @@ class Configurable(Protocol):
 
     def configured(self, folder: Path) -> Model:
         """The adapter as the settings in that folder make it; never raises for odd ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputNames:
+    """Where a model writes, relative to its folder.
+
+    ``folders`` must exist before it starts (it makes none itself), parents first. ``written`` are
+    globs of the files that it may write, with or without frames: an input of such a name is copied
+    to the model's folder, so that nothing is written through a link to the staged inputs.
+    ``read`` are globs of those among them that it only reads: these are linked all the same.
+    """
+
+    folders: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+
+    @property
+    def copied(self) -> str:
+        """The inputs to copy, as one regular expression of their relative names."""
+        written, read = ("|".join(map(translate, globs)) for globs in (self.written, self.read))
+        return f"(?!{read})(?:{written})" if read else written
+
+
+@runtime_checkable
+class OutputNamed(Protocol):
+    """An adapter that knows beforehand where its model writes."""
+
+    def output_names(self, inputs: Path) -> OutputNames:
+        """As the settings in that folder have it; never raises for odd ones."""

@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from burstlens.errors import RecipeError
-from burstlens.workflows.models.base import Facts, LogLine, OutputName
+from burstlens.workflows.inputs import old_output
+from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 
 DEFAULT_STREAM = "output"
 
@@ -149,6 +150,10 @@ class Command:
             streams=tuple(stream for stream, _ in self._patterns()),
         )
 
+    def output_names(self, inputs: Path) -> OutputNames:
+        """The patterns of its frames. It makes its folders itself, if they are not there."""
+        return OutputNames(written=tuple(str(PurePosixPath(glob)) for _, glob in self._patterns()))
+
     def check(self, inputs: Path) -> list[str]:
         """A program that is neither among the inputs nor on the path; old output."""
         messages = []
@@ -165,13 +170,7 @@ class Command:
             messages.append(f"error: there is no program {program} in {inputs} or on the path")
         if not self.frames:
             messages.append("no pattern of output files is given (frames): nothing will be seen")
-        old = [name for name in _names(inputs) if self.is_leftover(name)]
-        if old:
-            messages.append(
-                f"{len(old)} files among the inputs look like output ({old[0]}, ...): "
-                "they are not taken along"
-            )
-        return messages
+        return [*messages, *old_output(inputs, self.is_leftover)]
 
 
 def _seconds(text: str | None) -> float | None:

@@ -7,21 +7,17 @@ Registry/registry.io_boilerplate) and as measured with v4.3.3.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import ClassVar
 
 from burstlens.valid_time import calendar_key, wrf_key
-from burstlens.workflows.models import namelist, wrf_checks
-from burstlens.workflows.models.base import Facts, LogLine, OutputName
+from burstlens.workflows.models import namelist, wrf_checks, wrf_names
+from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 
-_DATE = r"\d{4}-\d\d-\d\d_\d\d[:_]\d\d[:_]\d\d"
-_FLAG = re.compile(rf"wrfoutReady_d(\d\d)_({_DATE})")
-_RESTART = re.compile(rf"wrfrst_d\d\d_{_DATE}(?:_\d{{4,8}})?")
-_RSL = re.compile(r"rsl\.(?:error|out)\.\d{4,8}")
 _WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
 _STEP = re.compile(r"\s*Timing for main: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
@@ -32,21 +28,22 @@ _TROUBLE = re.compile(
     r"|out of memory",
     re.IGNORECASE,
 )
-HISTORY = ("history", "wrfout_d<domain>_<date>")
-AUXILIARY = ("auxhist", "auxhist<number>_d<domain>_<date>")
 
 
 @dataclass(frozen=True, slots=True)
 class Wrf:
     """The adapter. ``executable`` is a file among the inputs, or an absolute path.
 
-    ``outnames`` (stream, template of file names) and ``restart`` (whether the run starts from
-    restart files; None: not known) follow the namelist: :meth:`configured` sets them.
+    ``outnames`` (stream, template of file names), ``innames`` and ``restarts`` (templates of input
+    and restart files) and ``restart`` (whether the run starts from restart files; None: not known)
+    follow the namelist: :meth:`configured` sets them.
     """
 
     executable: str = "wrf.exe"
     arguments: tuple[str, ...] = ()
-    outnames: tuple[tuple[str, str], ...] = (HISTORY, AUXILIARY)
+    outnames: tuple[tuple[str, str], ...] = (wrf_names.HISTORY, wrf_names.AUXILIARY)
+    innames: tuple[str, ...] = ()
+    restarts: tuple[str, ...] = (wrf_names.RESTART[1],)
     restart: bool | None = None
     time_variable: str = "Times"
     log_patterns: tuple[str, ...] = ("rsl.error.*", "model.log")
@@ -58,15 +55,13 @@ class Wrf:
     def configured(self, folder: Path) -> Wrf:
         """The adapter with the file names that ``namelist.input`` in that folder asks for."""
         settings = namelist.read(folder / "namelist.input")
-        given = [
-            (key.removesuffix("_outname"), str(PurePosixPath(str(values[0]))))
-            for key, values in settings.items()
-            if values and re.fullmatch(r"(?:history|auxhist\d+)_outname", key)
-        ]
-        history = [pair for pair in given if pair[0] == HISTORY[0]] or [HISTORY]
-        others = [pair for pair in given if pair[0] != HISTORY[0]]
-        restart = namelist.flag(settings, "restart") if settings else None
-        return replace(self, outnames=(*history, *others, AUXILIARY), restart=restart)
+        return replace(
+            self,
+            outnames=wrf_names.frames(settings),
+            innames=wrf_names.inputs(settings),
+            restarts=wrf_names.restarts(settings),
+            restart=namelist.flag(settings, "restart") if settings else None,
+        )
 
     def command(self) -> list[str]:
         """The executable in the model's folder, and its arguments."""
@@ -79,25 +74,24 @@ class Wrf:
 
     def identify(self, name: str) -> OutputName | None:
         """The stream, time and (io_form 102) tile that a file's name tells."""
-        for stream, prefix, pattern, _ in _patterns(self.outnames):
-            if name.startswith(prefix) and (match := pattern.fullmatch(name)):
-                return _output(stream, match.groupdict())
-        return None
+        return wrf_names.stream_of(name, self.outnames)
 
     def main_stream(self, inputs: Path) -> str | None:
         """The history of the outermost domain."""
         return "d01"
 
     def is_leftover(self, name: str) -> bool:
-        """Old output, flags and logs; restart files only where the run does not start from them."""
-        if self.identify(name) or _FLAG.fullmatch(name) or _RSL.fullmatch(name):
+        """Old output, flags and logs, also of the default names in any folder; restart files only
+        where the run does not start from them. What the namelist names as an input is none."""
+        if wrf_names.is_of(name, self.innames):
+            return False
+        if self.identify(name) or wrf_names.is_old(name, self.restart):
             return True
-        return self.restart is False and _RESTART.fullmatch(name) is not None
+        return self.restart is False and wrf_names.is_of(name, self.restarts)
 
     def ready_flag(self, name: str) -> OutputName | None:
         """The frame that a ``wrfoutReady_d01_<date>`` announces: always one of history."""
-        match = _FLAG.fullmatch(name)
-        return OutputName(f"d{match[1]}", wrf_key(match[2])) if match else None
+        return wrf_names.flag(name)
 
     def read_line(self, line: str) -> LogLine | None:
         """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do."""
@@ -106,7 +100,7 @@ class Wrf:
         if match := _STEP.match(line):
             return LogLine("progress", line, time=wrf_key(match[1]))
         if match := _LOST.search(line):
-            return LogLine("trouble", line.strip(), file=match[1])
+            return LogLine("trouble", line.strip(), file=posixpath.normpath(match[1]))
         if _TROUBLE.search(line):
             return LogLine("trouble", line.strip())
         if _QUILT.search(line):
@@ -122,7 +116,7 @@ class Wrf:
     def facts(self, folder: Path) -> Facts:
         """Start, length, I/O forms and folders as ``namelist.input`` has them."""
         settings = namelist.read(folder / "namelist.input")
-        parents = {str(PurePosixPath(template).parent) for _, template in self.outnames}
+        about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         quilting = wrf_checks.is_quilting(settings)
         return Facts(
             start=_key(settings, "start"),
@@ -131,7 +125,7 @@ class Wrf:
             io_groups=int(namelist.number(settings, "nio_groups", default=1)) if quilting else 1,
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
             output_bytes=_output_bytes(settings),
-            folders=tuple(sorted("" if parent == "." else parent for parent in parents)),
+            folders=wrf_names.frame_folders(*about),
             streams=_streams(settings),
         )
 
@@ -139,41 +133,16 @@ class Wrf:
         """A missing executable or namelist, and the namelist's traps."""
         return wrf_checks.check(self.configured(inputs), inputs)
 
+    def output_names(self, inputs: Path) -> OutputNames:
+        """Where ``namelist.input`` lets WRF write, which makes no folder itself."""
+        settings = namelist.read(inputs / "namelist.input")
+        about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
+        return wrf_names.output_names(*about)
+
     def _written(self, name: str, line: str) -> LogLine | None:
-        """The log cuts names at 30 characters, so that the end of the date may be missing."""
-        name = str(PurePosixPath(name))
-        for stream, prefix, _, cut in _patterns(self.outnames):
-            match = cut.fullmatch(name) if name.startswith(prefix) else None
-            digits = re.sub(r"\D", "", match["date"]) if match else ""
-            # To the minute at least: less could speak of several frames.
-            if match and len(digits) >= 12:
-                output = _output(stream, {**match.groupdict(), "date": None})
-                time = f"{digits[:8]}T{digits[8:14]}"
-                return LogLine("written", line, stream=output.stream, time=time, file=name)
-        return None
-
-
-@lru_cache(maxsize=16)
-def _patterns(
-    outnames: tuple[tuple[str, str], ...],
-) -> tuple[tuple[str, str, re.Pattern[str], re.Pattern[str]], ...]:
-    """For each stream: the fixed start of its names, the names, and names that may be cut."""
-    found = []
-    for stream, template in outnames:
-        text = re.escape(template)
-        text = text.replace("<domain>", r"(?P<domain>\d\d)").replace("<number>", r"(?P<number>\d+)")
-        whole = text.replace("<date>", f"(?P<date>{_DATE})") + r"(?:_(?P<tile>\d{4,8}))?"
-        cut = text.partition("<date>")[0] + r"(?P<date>[-\d:_]*)"
-        found.append((stream, template.partition("<")[0], re.compile(whole), re.compile(cut)))
-    return tuple(found)
-
-
-def _output(stream: str, parts: dict[str, str | None]) -> OutputName:
-    domain = f"d{parts.get('domain') or '01'}"
-    number, tile, date = parts.get("number"), parts.get("tile"), parts.get("date")
-    if stream != HISTORY[0]:
-        domain = f"{stream}{number or ''}_{domain}"
-    return OutputName(domain, wrf_key(date or ""), int(tile) if tile else None)
+        file = posixpath.normpath(name)
+        spoken = wrf_names.spoken_of(file, self.outnames)
+        return spoken and LogLine("written", line, stream=spoken[0], time=spoken[1], file=file)
 
 
 def _date(settings: namelist.Namelist, which: str) -> datetime | None:

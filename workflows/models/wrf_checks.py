@@ -7,8 +7,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstlens.workflows.inputs import old_output
 from burstlens.workflows.models import namelist
 from burstlens.workflows.models.namelist import Namelist, flag, number
+from burstlens.workflows.models.wrf_names import DATED, templates
+from burstlens.workflows.ready import QUIET_S
 
 if TYPE_CHECKING:
     from burstlens.workflows.models.wrf import Wrf
@@ -51,14 +54,9 @@ def check(model: Wrf, inputs: Path) -> list[str]:
     settings = namelist.read(inputs / "namelist.input")
     if not settings:
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
+    messages += _places(inputs, settings)
     messages += _traps(model, settings)
-    old = [name for name in names if model.is_leftover(name)]
-    if old:
-        messages.append(
-            f"{len(old)} files of an earlier run lie in the inputs ({old[0]}, ...): "
-            "they are not taken along"
-        )
-    return messages
+    return [*messages, *old_output(inputs, model.is_leftover)]
 
 
 def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
@@ -72,18 +70,39 @@ def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
     return []
 
 
+def _places(inputs: Path, settings: Namelist) -> list[str]:
+    """Names of output in folders that Burstlens can neither see nor make."""
+    found = []
+    for one in templates(settings):
+        what, frames = f"{one.stream}_outname", one.holds_frames
+        level = "error: " if frames else ""
+        if one.leads_out:
+            means = (
+                "its frames would not be seen"
+                if frames
+                else "that folder is not made, and what is written there is neither seen nor kept"
+            )
+            found.append(f"{level}{what} leads out of the run's folder ({one.text}): {means}")
+        elif one.dated_folder:
+            found.append(
+                f"{level}{what} has <date> in the name of a folder ({one.text}), which is not "
+                "made; <year>, <month>, <day> and <hour> are"
+            )
+        else:
+            found += [
+                f"error: {what} needs a folder {parent}, and {inputs / parent} is a file"
+                for parent in one.parents
+                if (inputs / parent).is_file()
+            ]
+    return sorted(found, key=lambda text: not text.startswith("error: "))
+
+
 def _traps(model: Wrf, settings: Namelist) -> list[str]:
     quilting, classic = is_quilting(settings), flag(settings, "use_netcdf_classic")
     form = number(settings, "io_form_history", default=2)
     growing = number(settings, "frames_per_outfile", default=1) > 1
     netcdf4 = form in SERIAL and (quilting or not classic)
     found = []
-    for stream, template in model.outnames:
-        if template.startswith(("/", "../")):
-            found.append(
-                f"error: {stream}_outname leads out of the run's folder ({template}): "
-                "its frames would not be seen"
-            )
     if quilting and growing and netcdf4:
         found.append(
             "quilting with several frames in a netCDF-4 file: nothing of it can be read before "
@@ -92,9 +111,14 @@ def _traps(model: Wrf, settings: Namelist) -> list[str]:
     if quilting and flag(settings, "output_ready_flag"):
         found.append("output_ready_flag has no effect with quilting (nio_tasks_per_group > 0)")
     if quilting and number(settings, "nio_groups", default=1) > 1:
+        until = (
+            f"its file is seen to be closed, or after {QUIET_S:g} s of quiet"
+            if netcdf4
+            else "the model has ended"
+        )
         found.append(
-            "nio_groups > 1: frames may come out of order, and each is taken to be whole only "
-            "after half a second of quiet"
+            "nio_groups > 1: frames may come out of order, so a later frame proves nothing; each "
+            f"is taken to be whole when {until}"
         )
     if growing and netcdf4 and not quilting:
         found.append(
@@ -105,7 +129,7 @@ def _traps(model: Wrf, settings: Namelist) -> list[str]:
         found.append("io_form_history = 102: a file a rank; a frame is whole when all of them are")
     if flag(settings, "nocolons") and flag(settings, "output_ready_flag"):
         found.append("nocolons: the names of ready flags keep their colons")
-    renamed = [stream for stream, template in model.outnames if "<date>" not in template]
+    renamed = [stream for stream, template in model.outnames if not DATED.search(template)]
     found += [
         f"{stream}_outname has no <date>: every frame of it goes to one name" for stream in renamed
     ]

@@ -1,0 +1,261 @@
+"""The names of the files that WRF writes: by default, and as ``namelist.input`` has them.
+
+A template of WRF holds ``<domain>``, ``<date>``, ``<year>``, ``<month>``, ``<day>`` and ``<hour>``,
+each as often as it likes (share/module_io_domain.F); ``<number>`` is ours, for streams.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from burstlens.valid_time import wrf_key
+from burstlens.workflows.models.base import OutputName, OutputNames
+from burstlens.workflows.models.namelist import Namelist, number
+
+DATE = r"\d{4}-\d\d-\d\d_\d\d[:_]\d\d[:_]\d\d"
+HISTORY = ("history", "wrfout_d<domain>_<date>")
+AUXILIARY = ("auxhist", "auxhist<number>_d<domain>_<date>")
+RESTART = ("rst", "wrfrst_d<domain>_<date>")
+_TAGS = {
+    "domain": (r"\d\d", "??"),
+    "number": (r"\d+", "*"),
+    "date": (DATE, "????-??-??_??[:_]??[:_]??"),
+    "year": (r"\d{4}", "????"),
+    "month": (r"\d\d", "??"),
+    "day": (r"\d\d", "??"),
+    "hour": (r"\d\d", "??"),
+}
+"""Of each tag what it stands for: as a regular expression and as a glob."""
+DATED = re.compile("<(?:date|year|month|day|hour)>")
+_TAG = re.compile(rf"<({'|'.join(_TAGS)})>")
+_TILE = r"(?:_(?P<tile>\d{4,8}))?"
+_FLAG = re.compile(rf"wrfoutReady_d(\d\d)_({DATE})")
+_RSL = re.compile(r"rsl\.(?:error|out)\.\d{4,8}")
+_OTHERS = ("wrfoutReady_d??_*", "rsl.out.*", "namelist.output", "*.d??.[TUVWPQ][SUVWHR]")
+"""What WRF writes whatever the namelist says: flags, logs, its settings, time series of points."""
+_MOST_HOURS = 24 * 366
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A name of output as the namelist has it, of ``stream`` or another setting."""
+
+    stream: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Relative to the model's folder, without ``.`` and ``..`` where that is possible."""
+        return posixpath.normpath(self.text)
+
+    @property
+    def holds_frames(self) -> bool:
+        """Whether its files are a stream, rather than restart files or inputs of another run."""
+        return re.fullmatch(r"history|auxhist\d+", self.stream) is not None
+
+    @property
+    def leads_out(self) -> bool:
+        """Whether it leads out of the model's folder, on its way or in the end."""
+        return self._walk is None
+
+    @property
+    def dated_folder(self) -> bool:
+        """Whether it lies in folders that cannot be made beforehand."""
+        return "<date>" in posixpath.dirname(self.text)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Each folder on its way, parents first; none where it leads out."""
+        return self._walk or ()
+
+    @property
+    def _walk(self) -> tuple[str, ...] | None:
+        found: list[str] = []
+        here: list[str] = []
+        for part in PurePosixPath(self.text).parent.parts:
+            if part.startswith("/") or (part == ".." and not here):
+                return None
+            if part == "..":  # the system wants the folder before it to be there
+                here.pop()
+            else:
+                here.append(part)
+                found.append("/".join(here))
+        return tuple(found)
+
+
+def templates(settings: Namelist) -> list[Template]:
+    """Every name of output that the namelist gives (``history_outname``, ``rst_outname`` ...)."""
+    return [
+        Template(key.removesuffix("_outname"), value)
+        for key, values in settings.items()
+        if key.endswith("_outname")
+        for value in values
+        if isinstance(value, str) and value
+    ]
+
+
+def frames(settings: Namelist) -> tuple[tuple[str, str], ...]:
+    """Stream and template of the files that hold frames, as given and by default."""
+    given = [(one.stream, one.name) for one in templates(settings) if one.holds_frames]
+    history = [pair for pair in given if pair[0] == HISTORY[0]] or [HISTORY]
+    others = [pair for pair in given if pair[0] != HISTORY[0]]
+    return (*history, *others, AUXILIARY)
+
+
+def restarts(settings: Namelist) -> tuple[str, ...]:
+    """Templates of restart files, those that are written and those that are read."""
+    given = [one.name for one in templates(settings) if one.stream == RESTART[0]]
+    read = [posixpath.normpath(str(value)) for value in settings.get("rst_inname", []) if value]
+    return tuple(dict.fromkeys([*given, *read, RESTART[1]]))
+
+
+def inputs(settings: Namelist) -> tuple[str, ...]:
+    """Templates of the files that the namelist names as inputs, restart files apart."""
+    return tuple(
+        posixpath.normpath(str(value))
+        for key, values in settings.items()
+        if key.endswith("_inname") and key != "rst_inname"
+        for value in values
+        if value
+    )
+
+
+def stream_of(name: str, outnames: Sequence[tuple[str, str]]) -> OutputName | None:
+    """The stream, time and (io_form 102) tile that the name of a file with frames tells."""
+    for stream, template in outnames:
+        if match := _whole(template).fullmatch(name):
+            return _output(stream, match.groupdict())
+    return None
+
+
+def spoken_of(name: str, outnames: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    """Stream and time key of a frame that the log names, which cuts names at 30 characters."""
+    name = posixpath.normpath(name)
+    for stream, template in outnames:
+        match = _cut(template).fullmatch(name)
+        digits = re.sub(r"\D", "", match["date"]) if match else ""
+        # To the minute at least: less could speak of several frames.
+        if match and len(digits) >= 12:
+            output = _output(stream, {**match.groupdict(), "date": None})
+            return output.stream, f"{digits[:8]}T{digits[8:14]}"
+    return None
+
+
+def is_of(name: str, wanted: Sequence[str]) -> bool:
+    """Whether one of these templates makes the name."""
+    return any(_whole(template).fullmatch(name) for template in wanted)
+
+
+def flag(name: str) -> OutputName | None:
+    """The frame that a ready flag announces."""
+    match = _FLAG.fullmatch(name)
+    return OutputName(f"d{match[1]}", wrf_key(match[2])) if match else None
+
+
+def is_old(name: str, restarted: bool | None) -> bool:
+    """Whether a name, in whatever folder, is one that WRF gives to its output by default.
+
+    Restart files are, where the run does not start from them.
+    """
+    base = PurePosixPath(name).name
+    if is_of(base, (HISTORY[1], AUXILIARY[1])) or _FLAG.fullmatch(base) or _RSL.fullmatch(base):
+        return True
+    return restarted is False and is_of(base, (RESTART[1],))
+
+
+def output_names(
+    settings: Namelist, outnames: Sequence[tuple[str, str]], start: datetime | None, total_s: float
+) -> OutputNames:
+    """Where WRF writes with these settings. ``start`` and ``total_s`` say when."""
+    given = templates(settings)
+    written = [one.name for one in given if not one.leads_out]
+    written += [RESTART[1], HISTORY[1], *(template for _, template in outnames)]
+    # At its start WRF writes no restart file: the one that it starts from is read alone.
+    read = [] if start is None else [_glob(one, start) for one in restarts(settings)]
+    parents = (parent for one in given if not one.dated_folder for parent in one.parents)
+    made = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
+    return OutputNames(
+        tuple(sorted(made)),
+        tuple(dict.fromkeys([*map(_glob, written), *_OTHERS])),
+        tuple(read),
+    )
+
+
+def frame_folders(
+    settings: Namelist, outnames: Sequence[tuple[str, str]], start: datetime | None, total_s: float
+) -> tuple[str, ...]:
+    """The folders that hold frames or flags, ``""`` for the model's own."""
+    parents = (posixpath.dirname(template) for _, template in outnames)
+    found = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
+    return tuple(sorted({"", *found}))
+
+
+def _made(parent: str, settings: Namelist, start: datetime | None, total_s: float) -> Iterator[str]:
+    """The folders that a template of folders makes in a run of that length."""
+    for domain in range(1, max(1, int(number(settings, "max_dom", default=1))) + 1):
+        text = parent.replace("<domain>", f"{domain:02d}")
+        if not _TAG.search(text):
+            yield text
+        elif start is not None:
+            for hour in range(min(int(total_s // 3600), _MOST_HOURS) + 2):
+                yield _dated(text, start + timedelta(hours=hour))
+
+
+def _dated(text: str, time: datetime) -> str:
+    values = {"year": f"{time.year:04d}", "month": f"{time.month:02d}", "day": f"{time.day:02d}",
+              "hour": f"{time.hour:02d}"}  # fmt: skip
+    return _TAG.sub(lambda tag: values.get(tag[1], tag[0]), text)
+
+
+def _glob(template: str, time: datetime | None = None) -> str:
+    """The files of a template, with any tile's number: of that time alone where one is given."""
+    if time is not None:
+        date = f"{time:%m-%d_%H[:_]%M[:_]%S}"
+        template = _dated(template, time).replace("<date>", f"\0{time.year:04d}-{date}\0")
+    parts = template.split("\0")
+    parts[::2] = [_globbed(part) for part in parts[::2]]
+    return "".join(parts) + "*"
+
+
+def _globbed(text: str) -> str:
+    found = re.sub(r"([*?[])", r"[\1]", text)
+    return _TAG.sub(lambda tag: _TAGS[tag[1]][1], found)
+
+
+@lru_cache(maxsize=64)
+def _whole(template: str) -> re.Pattern[str]:
+    return re.compile(_expression(template) + _TILE)
+
+
+@lru_cache(maxsize=64)
+def _cut(template: str) -> re.Pattern[str]:
+    return re.compile(_expression(template.partition("<date>")[0]) + r"(?P<date>[-\d:_]*).*")
+
+
+def _expression(template: str) -> str:
+    """A template as a regular expression with a group for each tag, equal where it comes again."""
+    parts = _TAG.split(template)
+    found, known = [], set[str]()
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            found.append(re.escape(part))
+        elif part in known:
+            found.append(f"(?P={part})")
+        else:
+            known.add(part)
+            found.append(f"(?P<{part}>{_TAGS[part][0]})")
+    return "".join(found)
+
+
+def _output(stream: str, parts: dict[str, str | None]) -> OutputName:
+    domain = f"d{parts.get('domain') or '01'}"
+    if stream != HISTORY[0]:
+        domain = f"{stream}{parts.get('number') or ''}_{domain}"
+    tile = parts.get("tile")
+    return OutputName(domain, wrf_key(parts.get("date") or ""), int(tile) if tile else None)
