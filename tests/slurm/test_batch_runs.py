@@ -112,6 +112,11 @@ def test_inputs_come_by_directive_and_what_fails_is_told_at_once(
 ) -> None:
     buffer = 'kind = "datawarp"\nstage_in = "directive"'
     case = make_case(buffer=buffer)
+    # The scheduler brings files alone: folders are made by the program that stages in.
+    (case.inputs / "empty" / "deeper").mkdir(parents=True)
+    program = case.inputs / "wrf.exe"
+    touch = "touch empty/deeper/made || exit 9"
+    program.write_text(program.read_text().replace("\n", f"\n{touch}\n", 1))
     with slurm.knobs(fail_stage="namelist"):
         life = case.wait(case.launch(), 90)
     assert life.code == 1

@@ -79,6 +79,16 @@ def test_a_log_that_comes_late_in_blocks_misleads_nobody(course, name):
     assert not run.damaged
 
 
+def test_with_several_io_groups_a_frame_is_whole_as_soon_as_its_file_is_closed(course):
+    run = course("quilting")
+    with (run.path / "namelist.input").open("a") as file:
+        file.write("&namelist_quilt nio_tasks_per_group = 1, nio_groups = 2 /\n")
+    assert run.model.configured(run.path).facts(run.path).io_groups == 2
+    run.walk()
+    assert {frame.signal for frame in run.frames} == {"closed"}
+    assert set(run.calls) == run.whole()
+
+
 @pytest.mark.parametrize("name", ["quilting", "tiles", "netcdf4_growing", "pnetcdf_one"])
 def test_a_pause_in_the_middle_of_writing_is_no_completion(course, name, dice):
     run = course(name)

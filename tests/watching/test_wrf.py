@@ -179,6 +179,12 @@ def test_namelists_with_repeats_comments_and_quotes_are_read():
         ("io_form_history = 102", "a file a rank"),
         ("nocolons = .true., output_ready_flag = .true.", "keep their colons"),
         ("history_outname = '/scratch/w_d<domain>_<date>'", "error: history_outname leads out"),
+        ("auxhist7_outname = 'a/../../w_<date>'", "error: auxhist7_outname leads out"),
+        ("rst_outname = '../rst/r_d<domain>_<date>'", "rst_outname leads out"),
+        ("auxhist2_outname = '<date>/w'", "error: auxhist2_outname has <date> in the name of a f"),
+        ("rst_outname = 'wrf.exe/sub/r_<date>'", "error: rst_outname needs a folder wrf.exe, and"),
+        ("nio_tasks_per_group = 2, nio_groups = 2", "seen to be closed, or after 0.5 s of quiet"),
+        ("nio_tasks_per_group = 2, nio_groups = 2, io_form_history = 11", "the model has ended"),
         ("history_outname = 'w_d<domain>_<date>', output_ready_flag = T", "do not follow it"),
         ("history_outname = 'w_d<domain>'", "no <date>"),
     ],
@@ -188,6 +194,36 @@ def test_each_trap_of_the_namelist_is_named(tmp_path, settings, message):
     (tmp_path / "wrf.exe").write_text("")
     (tmp_path / "wrf.exe").chmod(0o755)
     assert any(message in text for text in Wrf().check(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["out/deep/w_d<domain>_<date>.nc", "d<domain>/w_d<domain>_<date>", "<year>/<month>/w_<date>"],
+)
+def test_names_in_folders_tell_stream_and_time_also_in_the_log(tmp_path, template):
+    (tmp_path / "namelist.input").write_text(f"&time_control history_outname = './{template}' /")
+    model = Wrf().configured(tmp_path)
+    name = template.replace("<domain>", "01").replace("<date>", "2005-08-28_12:00:00")
+    name = name.replace("<year>", "2005").replace("<month>", "08")
+    assert model.identify(name) == OutputName("d01", "20050828T120000")
+    said = model.read_line(f"Timing for Writing {'./' + name:.30} for domain        1:    0.1")
+    assert said is None or (said.stream, said.time[:13]) == ("d01", "20050828T1200")
+    said = model.read_line(f"Timing for Writing {name} for domain        1:    0.1")
+    assert (said.stream, said.time) == ("d01", "20050828T120000")
+
+
+def test_restart_files_outside_of_the_run_are_a_warning_and_inside_none(tmp_path):
+    (tmp_path / "wrf.exe").touch(0o755)
+    for name, count in (("/abs/r_<date>", 1), ("rst/./deep/../r_<date>", 0)):
+        (tmp_path / "namelist.input").write_text(f"&time_control rst_outname = '{name}' /")
+        found = Wrf().check(tmp_path)
+        assert len(found) == count
+        assert not any(text.startswith("error") for text in found)
+
+
+def test_a_frame_that_wrf_could_not_write_is_known_by_its_normal_name():
+    line = "open_hist_w : error opening ./out/wrfout_d01_0001-01-01_00:01:00 for writing. ***"
+    assert Wrf().read_line(line).file == "out/wrfout_d01_0001-01-01_00:01:00"
 
 
 def test_sound_inputs_raise_no_message(traces_namelist):

@@ -1,0 +1,50 @@
+"""The program that stages in where only the simulation's job sees the buffer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from burstlens.durable import read_json
+from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.models.wrf import Wrf
+from burstlens.workflows.stage_in import DONE, LIST, stage_in, write_list
+
+NAMELIST = "&time_control history_outname = 'out/wrfout_d<domain>_<date>', restart = .false. /\n"
+
+
+@pytest.fixture
+def listed(tmp_path):
+    """The list of inputs with an empty folder and old output; the files that directives bring."""
+    inputs = tmp_path / "inputs"
+    (inputs / "empty" / "deeper").mkdir(parents=True)
+    (inputs / "namelist.input").write_text(NAMELIST)
+    (inputs / "wrfout_d01_2005-08-28_12:00:00").write_text("old")
+    (tmp_path / "run").mkdir()
+    buffer = BufferRef("posix", str(tmp_path / "bb"), "storm-1")
+    return write_list(tmp_path / "run", buffer, inputs, Wrf(), ())
+
+
+@pytest.mark.parametrize("brought", [False, True])
+def test_folders_are_made_whoever_brings_the_files(tmp_path, listed, brought):
+    folder = tmp_path / "bb" / "storm-1"
+    assert [name for _, name in listed] == ["namelist.input"]
+    if brought:
+        (folder / "inputs").mkdir(parents=True)
+        for source, name in listed:
+            shutil.copy(source, folder / "inputs" / name)
+    done = stage_in(tmp_path / "run" / LIST, folder)
+    assert (done["files"], done["bytes"], done["left"]) == (1, len(NAMELIST), 1)
+    found = {str(path.relative_to(folder / "inputs")) for path in (folder / "inputs").rglob("*")}
+    assert found == {"namelist.input", "empty", "empty/deeper", "out"}
+    assert read_json(tmp_path / "run" / DONE) == done
+
+
+def test_a_list_without_folders_of_an_older_version_is_still_obeyed(tmp_path, listed):
+    place = tmp_path / "run" / LIST
+    told = json.loads(place.read_text())
+    del told["folders"]
+    place.write_text(json.dumps(told))
+    assert stage_in(place, tmp_path / "bb" / "storm-1")["files"] == 1
