@@ -14,7 +14,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from burstlens.model import Progress
+from burstlens.workflows.log_file import Position
 from burstlens.workflows.models.base import OutputName
+from burstlens.workflows.progress import Pulse
+from burstlens.workflows.reason import Opened, Reason
 
 RECENT = 32
 """Finished files a series that are remembered by name: how far output may come out of order."""
@@ -115,19 +118,23 @@ class Written:
 class Speech:
     """What the model's log has said so far.
 
-    ``offsets`` are the bytes read of each log, ``written`` waits for its frames, ``told`` is the
-    newest time declared of each stream, ``speaks``: a frame was ever called written. ``samples``
-    are pairs of watcher's clock and simulated seconds.
+    ``positions`` are how far each log is read, ``written`` waits for its frames, ``told`` is the
+    newest time declared of each stream, ``speaks``: a frame was ever called written. ``pulse``
+    measures the speed. ``reason`` is what a bad end would be put down to, ``opened`` are the logs'
+    entries of trouble that may go on, ``last_line`` is the last that no launcher printed.
     """
 
-    offsets: Mapping[str, int] = field(default_factory=dict)
+    positions: Mapping[str, Position] = field(default_factory=dict)
     written: tuple[Written, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
     speaks: bool = False
     asynchronous: bool = False
     ended_well: bool = False
     progress: Progress | None = None
-    samples: tuple[tuple[float, float], ...] = ()
+    pulse: Pulse = field(default_factory=Pulse)
+    reason: Reason | None = None
+    opened: Mapping[str, Opened] = field(default_factory=dict)
+    last_line: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,14 @@ from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
 from burstlens.journal import Journal
 from burstlens.model import Progress
+from burstlens.printable import printable
 from burstlens.run_dir import RunDir
 from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.cursor import Speech
 from burstlens.workflows.history import History
 from burstlens.workflows.job_file import JobFile
 from burstlens.workflows.launch import Launcher, LocalLauncher
+from burstlens.workflows.models.base import BANNER
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe, Step
 from burstlens.workflows.stage_in import DONE
@@ -70,9 +73,7 @@ class Jobs:
         self.fresh_buffer = False
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
         self.why_stopped = "stopped, as asked"
-        self._trouble: str | None = None
-        self._tail: tuple[str, ...] = ()
-        self._said_done: bool | None = None
+        self._speech = Speech()
         self._progress: Progress | None = None
         self._begun = False
         self._describe = JobFile(run, recipe, site, history, provision)
@@ -177,12 +178,7 @@ class Jobs:
 
     def heard(self, report: Report) -> None:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""
-        if report.trouble:
-            # That a signal came is known from the exit status: a line before it says why.
-            causes = [line for line in report.trouble if "received signal" not in line]
-            self._trouble = causes[-1] if causes else self._trouble or report.trouble[-1]
-        self._tail = report.tail or self._tail
-        self._said_done = report.cursor.speech.ended_well
+        self._speech = report.cursor.speech
         self._progress = report.progress or self._progress
         # The report must have been made after the stop was asked for.
         done = report.stopping and (report.frames or not report.in_progress)
@@ -236,11 +232,10 @@ class Jobs:
         if end.stopped:
             return self._stopped()
         if not end.well:
-            line = self._trouble or self._last_line()
-            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", line)
-        if not self._said_done and self.recipe.model.facts(self.recipe.inputs).tells_end:
+            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", self._reason())
+        if not self._speech.ended_well and self.recipe.model.facts(self.recipe.inputs).tells_end:
             message = "the model ended with exit code 0 but never said that it was done"
-            return Outcome("failed", 1, message, self._last_line())
+            return Outcome("failed", 1, message, self._reason())
         failed = [name for name, other in self.ends.items() if other is None or not other.well]
         if failed:
             return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self.run.logs}")
@@ -260,9 +255,12 @@ class Jobs:
             return None
         return round(self._progress.eta_s / 3600 * self.recipe.simulation.nodes, 4)
 
-    def _last_line(self) -> str | None:
-        lines = [line.strip() for line in self._tail if line.strip()]
-        return lines[-1] if lines else None
+    def _reason(self) -> str | None:
+        """What the logs say of a bad end: its cause, else the model's own last line."""
+        reason, last = self._speech.reason, self._speech.last_line
+        if reason is not None and (reason.weight > BANNER or not last):
+            return printable(reason.text)
+        return printable(last) or None
 
 
 def _root(error: BaseException | None) -> str:

@@ -6,38 +6,53 @@ the first rank's); the others can only tell of trouble.
 
 from __future__ import annotations
 
-import os
+import errno
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from burstlens import valid_time
 from burstlens.model import Progress
 from burstlens.workflows.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.guards.log import LogPattern, Search
-from burstlens.workflows.models.base import Facts, LogLine, Model
+from burstlens.workflows.log_file import PIECE_BYTES, Position, read_piece
+from burstlens.workflows.models.base import BANNER, Facts, LogLine, Model
+from burstlens.workflows.models.ends import is_rule, read_end
+from burstlens.workflows.progress import at_speed, progressed
+from burstlens.workflows.reason import LONGEST, Opened, Reason
 
-MAX_READ_BYTES = 1 << 20
-"""Bytes of one log read in one scan: a long log takes several."""
 TAIL_LINES = 20
 MAX_TROUBLE = 20
-_MAX_LINE_BYTES = 1 << 16
-_SAMPLE_S, _SAMPLES = 4.0, 16
+_REFUSED = {errno.EACCES, errno.EISDIR, errno.EINVAL, errno.ELOOP, errno.ENXIO}
+"""What a log answers that is no plain file, or that others may not read: it is passed over."""
+_SHOWN = 500
+"""Characters of a log line that are shown."""
 
 
 @dataclass(slots=True)
 class Heard:
-    """What the logs said in one scan."""
+    """What the logs said in one scan.
+
+    ``behind``: a log holds more than was read. ``trouble`` has the weightiest last.
+    ``unreadable`` says which logs cannot be read, and why.
+    """
 
     speech: Speech
-    trouble: list[str] = field(default_factory=list)
     lost: list[LogLine] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
-    moved: bool = False
     search: Search = field(default_factory=lambda: Search(()))
+    behind: bool = False
+    unreadable: list[str] = field(default_factory=list)
+    reasons: dict[Reason, None] = field(default_factory=dict)
+    elapsed: float | None = None
+    last_line: str = ""
+
+    @property
+    def trouble(self) -> list[str]:
+        """What a person should see."""
+        weighty = sorted(self.reasons, key=lambda reason: reason.weight)
+        return [reason.text for reason in weighty[-MAX_TROUBLE:]]
 
 
 class Follower:
@@ -66,40 +81,92 @@ class Follower:
     def hear(
         self, logs: Mapping[str, bool], speech: Speech, now: float, *, last: bool = False
     ) -> Heard:
-        """Read what is new. ``last``: nothing more will come, so that a line may lack its end.
+        """Read what is new, a bounded piece of each log. ``last``: nothing more will come.
 
         Raises OSError when the file system does not answer; a log that is not there is none.
         """
         heard = Heard(speech, search=Search(self._patterns))
-        offsets = dict(speech.offsets)
+        positions, opened = dict(speech.positions), dict(speech.opened)
         for name, speaks in logs.items():
-            start = offsets.get(name, self._baseline.get(name, (0, 0))[0])
+            position = positions.get(name) or Position(self._baseline.get(name, (0, 0))[0])
             try:
-                lines, offsets[name] = _read(self._folder / name, start, last=last)
+                piece = read_piece(
+                    self._folder / name, position, PIECE_BYTES // len(logs), last=last
+                )
             except FileNotFoundError:
                 continue
-            for line in lines:
-                self._take(heard, line, now, speaks=speaks)
-            heard.search.take(name, lines)
+            except OSError as error:
+                if error.errno not in _REFUSED:
+                    raise
+                heard.unreadable.append(f"{name} cannot be read: {error.strerror}")
+                continue
+            positions[name] = piece.position
+            heard.behind |= piece.behind
+            for line in piece.lines:
+                self._take(heard, opened, name, line, speaks=speaks)
             if speaks:
-                heard.tail.extend(lines)
-        if offsets != speech.offsets:
-            heard.speech = replace(heard.speech, offsets=offsets)
+                heard.tail.extend(line[:_SHOWN] for line in piece.lines)
+            if last and not piece.behind and name in opened:
+                self._conclude(heard, opened.pop(name).said)
+        last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
+        heard.speech = replace(
+            heard.speech, positions=positions, opened=opened, last_line=last_line
+        )
+        self._measure(heard, now)
         return heard
 
-    def _take(self, heard: Heard, line: str, now: float, *, speaks: bool) -> None:
-        said = self._model.read_line(line)
-        if said is None:
-            return
+    def _measure(self, heard: Heard, now: float) -> None:
         speech = heard.speech
+        pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
+        progress = speech.progress and at_speed(speech.progress, pulse.speed)
+        heard.speech = replace(speech, pulse=pulse, progress=progress)
+
+    def _take(
+        self, heard: Heard, opened: dict[str, Opened], name: str, line: str, *, speaks: bool
+    ) -> None:
+        """What one line means; it may belong to what the lines before it have begun."""
+        said: LogLine | None
+        entry = opened.pop(name, None)
+        longer = entry and entry.taking(line)
+        if longer is not None:
+            opened[name], said = longer, longer.said
+        else:
+            if entry is not None:
+                self._conclude(heard, entry.said)
+            said = self._model.read_line(line) or read_end(line)
+            if said is not None and said.kind == "trouble" and said.more:
+                opened[name] = Opened(said)
+            elif said is not None:
+                self._heed(heard, said, speaks=speaks)
+        progress = heard.speech.progress
+        tells = said is not None and said.kind != "written"
+        time = (said.time if said and tells else "") or (
+            progress.time if progress and speaks else ""
+        )
+        heard.search.take(name, [line], time)
+        banner = said is not None and said.kind == "trouble" and said.weight == BANNER
+        if speaks and not banner and not is_rule(line):
+            heard.last_line = line
+
+    def _conclude(self, heard: Heard, said: LogLine) -> None:
+        """Take in a line of trouble, with all that belongs to it."""
+        reason = Reason(said.weight, " ".join(said.text.split())[:LONGEST])
+        if not reason.text:
+            return
+        heard.speech = replace(heard.speech, reason=reason.against(heard.speech.reason))
+        if reason.weight > BANNER:
+            heard.reasons[reason] = None
+
+    def _heed(self, heard: Heard, said: LogLine, *, speaks: bool) -> None:
         if said.kind == "trouble":
-            if len(heard.trouble) < MAX_TROUBLE and said.text not in heard.trouble:
-                heard.trouble.append(said.text)
+            self._conclude(heard, said)
             if said.file is not None and speaks:
                 heard.lost.append(said)
-        elif not speaks:
             return
-        elif said.kind == "written":
+        if not speaks:
+            return
+        speech = heard.speech
+        if said.kind == "written":
             written = Written(said.stream, said.time, said.file)
             known = said.time is not None and said.time <= speech.told.get(said.stream or "", "")
             waiting = speech.written if known else _bounded((*speech.written, written))
@@ -107,20 +174,10 @@ class Follower:
         elif said.kind == "asynchronous":
             heard.speech = replace(speech, asynchronous=True)
         else:
-            heard.moved = True
-            heard.speech = progressed(speech, said, self._facts, now)
-
-
-def _read(path: Path, start: int, *, last: bool) -> tuple[list[str], int]:
-    """The whole lines from ``start`` on, from the beginning if the file shrank; where they end."""
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size < start:
-            start = 0
-        file.seek(start)
-        data = file.read(MAX_READ_BYTES)
-    end = len(data) if last or len(data) > _MAX_LINE_BYTES > data.rfind(b"\n") else 0
-    end = max(end, data.rfind(b"\n") + 1)
-    return data[:end].decode("utf-8", "replace").splitlines(), start + end
+            progress = progressed(speech.progress or Progress(), said, self._facts)
+            over = speech.ended_well or said.kind == "end"
+            heard.speech = replace(speech, progress=progress, ended_well=over)
+            heard.elapsed = progress.elapsed_s
 
 
 def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
@@ -129,64 +186,6 @@ def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
     if len(same) <= MAX_WRITTEN:
         return written
     return written[: same[0]] + written[same[0] + 1 :]
-
-
-def progressed(speech: Speech, said: LogLine, facts: Facts, now: float) -> Speech:
-    """How far the model is after that line; speed is taken over about the last minute."""
-    before = speech.progress or Progress()
-    if said.kind == "phase":
-        return replace(speech, progress=replace(before, phase=said.text))
-    ended = said.kind == "end"
-    elapsed = said.elapsed_s
-    if elapsed is None and said.time is not None and facts.start is not None:
-        elapsed = seconds_between(facts.start, said.time)
-    elapsed = before.elapsed_s if elapsed is None else elapsed
-    total = said.total_s or before.total_s or facts.total_s
-    samples = speech.samples if elapsed is None else _sampled(speech.samples, now, elapsed)
-    speed = _speed(samples) or before.speed
-    left = None if total is None or elapsed is None else max(0.0, total - elapsed)
-    progress = Progress(
-        time=said.time or before.time,
-        elapsed_s=elapsed,
-        total_s=total,
-        speed=speed,
-        eta_s=0.0 if ended else (left / speed if left is not None and speed else None),
-        rate_mpps=said.rate_mpps or before.rate_mpps,
-        phase="ended" if ended else "running",
-    )
-    return replace(
-        speech, progress=progress, samples=samples, ended_well=speech.ended_well or ended
-    )
-
-
-def _sampled(
-    samples: tuple[tuple[float, float], ...], now: float, elapsed: float
-) -> tuple[tuple[float, float], ...]:
-    """With one more, at most one a few seconds: the newest always counts."""
-    if samples and elapsed < samples[-1][1]:
-        samples = ()
-    if len(samples) > 1 and now - samples[-2][0] < _SAMPLE_S:
-        samples = samples[:-1]
-    return (*samples, (now, elapsed))[-_SAMPLES:]
-
-
-def _speed(samples: tuple[tuple[float, float], ...]) -> float | None:
-    if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
-        return None
-    return (samples[-1][1] - samples[0][1]) / (samples[-1][0] - samples[0][0])
-
-
-def seconds_between(start: str, end: str) -> float | None:
-    """Seconds from one valid-time key to another of the same kind, else None."""
-    if valid_time.is_calendar(start) and valid_time.is_calendar(end):
-        try:
-            first, second = (datetime.strptime(key, "%Y%m%dT%H%M%S") for key in (start, end))
-        except ValueError:
-            return None
-        return (second - first).total_seconds()
-    if start.startswith("t") and end.startswith("t"):
-        return float(end[1:]) - float(start[1:])
-    return None
 
 
 def matching(

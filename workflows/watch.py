@@ -20,6 +20,8 @@ __all__ = ["Cursor", "Report", "watch"]
 
 REST = 5.0
 """Rest between two looks, as a multiple of what a look takes."""
+REST_BEHIND = 1.0
+"""The same while the logs hold more than was read; none when the model has ended."""
 PROGRESS_S = 1.0
 """Progress alone makes a call return at most this often."""
 
@@ -58,7 +60,9 @@ def watch(
     none of that is a frame or a signal until it changes. ``patterns`` are looked for in every log;
     while ``stopping`` says so it returns after each look.
     ``ended`` says whether the model has
-    ended; it is asked before each scan, so that the last scan comes after the end. Returns at once
+    ended; it is asked before each scan, so that the last scan comes after the end. What a long log
+    then still holds is read in as many calls as it takes; the last of them says ``ended``. Returns
+    at once
     with frames, damage, trouble or notices, with progress or hits after ``PROGRESS_S``, else after
     ``timeout_s``. Never raises for what the file system does: that becomes a notice.
     """
@@ -76,7 +80,10 @@ def watch(
         report = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
         before = now
         # A folder of 10,000 frames takes 12 ms to list: looking must not eat a core.
-        pause = max(interval_s, REST * (time.monotonic() - now))
+        took = time.monotonic() - now
+        pause = max(interval_s, REST * took)
+        if report.behind:
+            pause = 0.0 if over else REST_BEHIND * took
         tail = (*tail, *report.tail)[-20:]
         for hit in report.hits:
             hits[hit.guard] = together(hits.get(hit.guard), hit)

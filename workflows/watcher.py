@@ -30,6 +30,7 @@ class Report:
     ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
     log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
     ``tail`` (the log's last new lines). ``ended``: the model has ended and nothing more will come.
+    ``behind``: the logs hold more than was read so far.
     ``hits`` are what guards' patterns met in the logs, ``given_up`` says of guards why theirs are
     not looked for. ``stopping``: a stop had been asked for before this look.
     """
@@ -42,6 +43,7 @@ class Report:
     notices: tuple[str, ...] = ()
     tail: tuple[str, ...] = ()
     ended: bool = False
+    behind: bool = False
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False
@@ -115,19 +117,21 @@ class Watcher:
         complaints: list[str] = []
         before = self.cursor
         heard = Heard(before.speech)
+        over = ended
         try:
             self._listing.refresh(before)
             heard = self._follower.hear(self._listing.logs, before.speech, now, last=ended)
             self.cursor = replace(before, speech=heard.speech)
             for said in heard.lost:
                 damaged += self._lose(said.file or "", said.text)
-            self._visit(elapsed_s, now, ended, frames, damaged, complaints)
+            # How the model ended, its log says: until all of it is read nothing is concluded.
+            over = ended and not heard.behind
+            self._visit(elapsed_s, now, over, frames, damaged, complaints)
         except OSError as error:
             complaints.append(f"the model's folder does not answer: {error.strerror or error}")
-        notices = tuple(text for text in complaints if text not in before.complaints)
-        self.cursor = replace(
-            self.cursor, complaints=tuple(complaints)[:20], scans=before.scans + 1
-        )
+        told = (*complaints, *heard.unreadable)
+        notices = tuple(text for text in told if text not in before.complaints)
+        self.cursor = replace(self.cursor, complaints=told[:20], scans=before.scans + 1)
         return Report(
             frames=tuple(sorted(frames, key=lambda frame: (frame.time, frame.stream))),
             damaged=tuple(damaged),
@@ -138,7 +142,8 @@ class Watcher:
             tail=tuple(heard.tail),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),
-            ended=ended and not self.cursor.open and not complaints,
+            ended=over and not self.cursor.open and not complaints,
+            behind=heard.behind,
         )
 
     def _visit(

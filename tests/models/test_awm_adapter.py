@@ -3,7 +3,7 @@
 import pytest
 
 from burstlens.workflows.models.awm import Awm
-from burstlens.workflows.models.base import LogLine, Model, OutputName
+from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
 
 PARAMETERS = """
 [grid]
@@ -86,7 +86,7 @@ def test_output_of_an_earlier_run_is_told_from_inputs(name, left):
         ),
         ("awm: compiling kernels", LogLine("phase", "compiling")),
         ("awm: compiled in 12.3 s", LogLine("phase", "running")),
-        ("awm: error: no room", LogLine("trouble", "no room")),
+        ("awm: error: no room", LogLine("trouble", "no room", weight=CAUSE)),
         ("awm: stopped by SIGTERM at step 184", None),  # the run's outcome tells who asked
         (
             "awm: done, 2400 steps in 61.2 s, 84.9 Mpoint/s",

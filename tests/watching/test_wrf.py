@@ -10,6 +10,7 @@ from burstlens.errors import RecipeError
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.models import load, namelist, names
 from burstlens.workflows.models.base import Configurable, Facts, Model, OutputName
+from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.wrf import Wrf
 from burstlens.workflows.watcher import Watcher
 
@@ -92,7 +93,7 @@ def test_blow_ups_and_lost_frames_are_trouble(logs):
         ("blowup.rsl.error.0001", "SIGSEGV"),
         ("lost_frame.rsl.error.0000", "error opening wrfout_d01_0001-01-01_00:01:00"),
     ):
-        said = [Wrf().read_line(line) for line in logs(name)]
+        said = [Wrf().read_line(line) or read_end(line) for line in logs(name)]
         trouble = [entry.text for entry in said if entry is not None and entry.kind == "trouble"]
         assert any(text in line for line in trouble), name
 

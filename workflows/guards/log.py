@@ -33,7 +33,8 @@ class Hit:
     """What a pattern has met since the watcher's last report.
 
     ``lines`` that match, the most ``points`` that one of them tells (0 where none does), and of
-    that line, or the first: its printable text and the log that holds it.
+    that line, or the first: its printable text, the log that holds it, and the model's ``time``
+    there (a valid-time key, empty where the log does not say it).
     """
 
     guard: str
@@ -41,6 +42,7 @@ class Hit:
     points: int
     line: str
     log: str
+    time: str = ""
 
 
 @dataclass(slots=True)
@@ -54,14 +56,14 @@ class Search:
     hits: dict[str, Hit] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
-    def take(self, log: str, lines: Iterable[str]) -> None:
-        """Look through new lines of one log."""
+    def take(self, log: str, lines: Iterable[str], time: str = "") -> None:
+        """Look through new lines of one log, at that time of the model."""
         for line in lines if self.patterns else ():
             for pattern in self.patterns:
                 if pattern.guard not in self.failed:
-                    self._look(pattern, log, line[:LONGEST_LINE])
+                    self._look(pattern, log, line[:LONGEST_LINE], time)
 
-    def _look(self, pattern: LogPattern, log: str, line: str) -> None:
+    def _look(self, pattern: LogPattern, log: str, line: str, time: str) -> None:
         try:
             match = _compiled(pattern.expression).search(line, timeout=LINE_S)
         except TimeoutError:
@@ -74,7 +76,7 @@ class Search:
         told = match.groupdict().get("points") or "0"
         points = int(told) if told.isascii() and told.isdigit() else 0
         shown = printable(line).strip()[:_SHOWN]
-        new = Hit(pattern.guard, 1, points, shown, log)
+        new = Hit(pattern.guard, 1, points, shown, log, time)
         self.hits[pattern.guard] = together(self.hits.get(pattern.guard), new)
 
 

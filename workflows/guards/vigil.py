@@ -79,7 +79,7 @@ class Vigil:
             said = f"{hit.points} points" if hit.points else f"line {value}"
             text = f"{guard.log} in {hit.log} ({said}): {hit.line}"
             breach = Breach("log", text, None, float(value), float(guard.count))
-            yield Verdict(hit.guard, breach, "", self._time)
+            yield Verdict(hit.guard, breach, "", hit.time)
 
     def _of_room(self, report: Report, room: Room) -> Iterator[Verdict]:
         for name, (guard, filling) in self._filling.items():

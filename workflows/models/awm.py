@@ -17,7 +17,7 @@ from typing import ClassVar
 from burstlens import valid_time
 from burstlens.errors import RecipeError
 from burstlens.workflows.awm import parameters as awm
-from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
+from burstlens.workflows.models.base import CAUSE, Facts, LogLine, OutputName, OutputNames
 
 _OUTPUT = re.compile(r"(surface|volume|stations(?=_))(_\d{6,})?\.nc")
 _STEP = re.compile(
@@ -100,7 +100,7 @@ class Awm:
         if text.startswith("compiled in "):
             return LogLine("phase", "running")
         if text.startswith("error: "):
-            return LogLine("trouble", text.removeprefix("error: "))
+            return LogLine("trouble", text.removeprefix("error: "), weight=CAUSE)
         if text.startswith("done, "):
             return LogLine("end", text)
         return None

@@ -17,6 +17,14 @@ SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
 Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]
 
+BANNER, SIGNAL, TROUBLE, ERROR, CAUSE = range(5)
+"""How much a line of trouble says about why a model ended.
+
+``BANNER``: that it ended, as MPI and launchers print it after everything else; ``SIGNAL``: by
+which signal; ``TROUBLE``: something that a model may survive; ``ERROR``: what the model calls an
+error before it gives up; ``CAUSE``: why it gives up or is ended.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class OutputName:
@@ -34,8 +42,9 @@ class LogLine:
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` where it tells.
     ``asynchronous``: from here on ``written`` lines come before the data: they witness nothing.
-    ``trouble``: a person should see ``text``; with ``file``, that frame is lost. ``end``: the model
-    says that it is done.
+    ``trouble``: a person should see ``text``, of that ``weight``; with ``file``, that frame is
+    lost; at the model's ``time``, where the line says it. The lines after it that match ``more``
+    belong to it. ``end``: the model says that it is done.
     ``phase``: what it does now, in a word (``text``).
     """
 
@@ -47,6 +56,8 @@ class LogLine:
     elapsed_s: float | None = None
     total_s: float | None = None
     rate_mpps: float | None = None
+    weight: int = TROUBLE
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +121,11 @@ class Model(Protocol):
         """The stream of products that name none; None for the first that appears."""
 
     def read_line(self, line: str) -> LogLine | None:
-        """What a log line means, or None when it means nothing to Burstlens."""
+        """What a log line means, or None when it means nothing to Burstlens.
+
+        What compilers, MPI, launchers and Slurm print at a bad end is known without the adapter
+        (:mod:`burstlens.workflows.models.ends`); what it says of a line goes first.
+        """
 
     def facts(self, folder: Path) -> Facts:
         """What the settings in that folder say; never raises for a missing or odd file."""

@@ -15,6 +15,7 @@ from typing import ClassVar
 from burstlens.errors import RecipeError
 from burstlens.workflows.inputs import old_output
 from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
+from burstlens.workflows.models.ends import read_end
 
 DEFAULT_STREAM = "output"
 
@@ -126,7 +127,8 @@ class Command:
             output = self.identify(file)
             return LogLine("written", line, stream=output.stream if output else None, file=file)
         if self.trouble and re.search(self.trouble, line):
-            return LogLine("trouble", line.strip())
+            # An expression such as "Abort|ERROR" may well match a launcher's last words.
+            return read_end(line) or LogLine("trouble", line.strip())
         if self.done and re.search(self.done, line):
             return LogLine("end", line)
         if self.progress and (match := re.search(self.progress, line)):

@@ -16,18 +16,30 @@ from typing import ClassVar
 
 from burstlens.valid_time import calendar_key, wrf_key
 from burstlens.workflows.models import namelist, wrf_checks, wrf_names
-from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
+from burstlens.workflows.models.base import (
+    CAUSE,
+    ERROR,
+    Facts,
+    LogLine,
+    OutputName,
+    OutputNames,
+)
 
 _WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
 _STEP = re.compile(r"\s*Timing for main: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
 _QUILT = re.compile(r"Quilting with\s+\d+ groups of\s+([1-9]\d*) I/O tasks")
 _END = re.compile(r"(?:d\d\d (\S+) )?wrf: SUCCESS COMPLETE WRF")
-_TROUBLE = re.compile(
-    r"exceeded (?:v_)?cfl|FATAL CALLED|Program received signal|forrtl: severe|Abort\("
-    r"|out of memory",
-    re.IGNORECASE,
-)
+_CFL = re.compile(r"exceeded (?:v_)?cfl", re.IGNORECASE)
+_AT = re.compile(r"\bat time (\S+)")
+_DOMAIN = re.compile(r"\s*d\d\d (\S+) ")
+_FATAL = re.compile(r"FATAL CALLED")
+_NAMELIST = re.compile(r"-{3,} *(ERROR while reading namelist .*?)[ -]*$")
+_RULED_OUT = re.compile(r"^\s*(?:d\d\d \S+ +)?-{3,4} *(ERROR: .*)")
+_SUMMARY = r"\s*(?:NOTE: +\d+ +namelist settings are wrong|ERRORS while reading one or more)"
+_COUNTED = re.compile(_SUMMARY)
+_MORE_FATAL = rf"(?!\s*-{{8,}})(?!{_SUMMARY})"
+"""Up to the line of dashes. What only counts errors is not the reason: they stand above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +106,28 @@ class Wrf:
         return wrf_names.flag(name)
 
     def read_line(self, line: str) -> LogLine | None:
-        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do."""
+        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do.
+
+        WRF gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; that its
+        namelist is wrong it says before.
+        """
         if match := _WRITTEN.match(line):
             return self._written(match[1], line)
         if match := _STEP.match(line):
             return LogLine("progress", line, time=wrf_key(match[1]))
         if match := _LOST.search(line):
             return LogLine("trouble", line.strip(), file=posixpath.normpath(match[1]))
-        if _TROUBLE.search(line):
-            return LogLine("trouble", line.strip())
+        if _CFL.search(line):
+            return LogLine("trouble", line.strip(), time=_time(line))
+        if _FATAL.search(line):
+            return LogLine("trouble", "", weight=CAUSE, more=_MORE_FATAL)
+        if match := _NAMELIST.search(line):
+            return LogLine("trouble", match[1], weight=ERROR, more=r"\s*Maybe here\?")
+        if match := _RULED_OUT.match(line):
+            more = r"\s*-{3,4} (?!NOTE|WARNING)"
+            return LogLine("trouble", match[1], weight=ERROR, more=more)
+        if _COUNTED.match(line):
+            return LogLine("trouble", line.strip(), weight=ERROR)
         if _QUILT.search(line):
             return LogLine("asynchronous", line)
         if match := _END.search(line):
@@ -143,6 +168,15 @@ class Wrf:
         file = posixpath.normpath(name)
         spoken = wrf_names.spoken_of(file, self.outnames)
         return spoken and LogLine("written", line, stream=spoken[0], time=spoken[1], file=file)
+
+
+def _time(line: str) -> str | None:
+    """The model's time that a line names, or else that it begins with."""
+    for pattern in (_AT, _DOMAIN):
+        match = pattern.search(line)
+        if match and (key := wrf_key(match[1])):
+            return key
+    return None
 
 
 def _date(settings: namelist.Namelist, which: str) -> datetime | None:
