@@ -335,9 +335,11 @@ def baseline(folder: Path) -> dict[str, list[int]]:
     found = {}
     for path, _, files in os.walk(folder):
         for full in (os.path.join(path, name) for name in files):
-            if os.path.exists(full):  # no dead link
+            try:
                 status = os.stat(full)
-                found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
+            except OSError:  # a dead link, or gone since it was listed
+                continue
+            found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
     return found
 
 
