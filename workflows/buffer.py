@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstlens.durable import make_folders
 from burstlens.errors import SiteError, StagingError
 from burstlens.quantity import show_bytes
 from burstlens.stagers.base import Stager, bring, bring_all, remove, stager
@@ -152,14 +153,15 @@ def bring_home(
             relative = os.path.relpath(source, base)
             if not any(fnmatch.fnmatch(relative, pattern) for pattern in patterns):
                 continue
-            home.append((relative, _bring_one(stager, source, Path(target) / relative)))
+            place = Path(target) / relative
+            home.append((relative, _bring_one(stager, source, place, Path(target).parent)))
     return home
 
 
-def _bring_one(stager: Stager, source: Path, place: Path) -> int:
+def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
     part = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(place.parent, below)
         arrival = bring(stager, source, part)
         os.replace(part, place)
     except OSError as error:
@@ -218,7 +220,7 @@ def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output
                 links.append(path)
                 continue
             if any(fnmatch.fnmatch(relative, pattern) for pattern in keep):
-                _bring_one(buffer.stager(), source, Path(output) / relative)
+                _bring_one(buffer.stager(), source, Path(output) / relative, Path(output).parent)
                 home += 1
             source.unlink()
         except FileNotFoundError:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
+from burstlens.errors import StagingError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
@@ -16,6 +20,12 @@ from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.wanted import wanted
+
+AWAY = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.EIO, errno.ENOTCONN, errno.EHOSTDOWN}
+"""What a directory answers that is renamed, unmounted or whose server is silent."""
+AWAY_PAUSE_S = 1.0
+AWAY_PATIENCE_S = 120.0
+"""How long a run directory that is away is waited for when nothing else is left to do."""
 
 
 class Homecoming:
@@ -45,6 +55,7 @@ class Homecoming:
         self._jobs = jobs
         self._lost = lost
         self._retries = retries
+        self._away_since: float | None = None
         self.begun = False
         self.end: Outcome | None = None
 
@@ -74,6 +85,11 @@ class Homecoming:
         buffer: BufferRef = done.about
         if self._lost(done, lambda: self.begin(buffer)):
             return
+        if isinstance(done.error, StagingError) and self._is_away(done.error):
+            self._snapshot.alarm(f"{done.error}; tried again when the run directory is back")
+            self._retries.later(AWAY_PAUSE_S, lambda: self.begin(buffer))
+            return
+        self._away_since = None
         outcome = self._snapshot.judge(self._jobs.outcome())
         if done.error is not None:
             message = (
@@ -91,6 +107,15 @@ class Homecoming:
         files = [list(item) for item in home.files]
         self._journal.append("stageout.done", outcome=outcome.state, files=files, missing=missing)
         self.free(buffer, outcome)
+
+    def _is_away(self, error: StagingError) -> bool:
+        """Whether the run directory went away, and may still come back."""
+        inside = Path(error.path).is_relative_to(self._run.path)
+        if not (inside and error.errno in AWAY):
+            return False
+        now = time.monotonic()
+        self._away_since = self._away_since or now
+        return now - self._away_since < AWAY_PATIENCE_S
 
     def free(self, buffer: BufferRef, outcome: Outcome) -> None:
         """Free the buffer where the recipe and the outcome allow it; then the run ends."""

@@ -17,6 +17,7 @@ from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Speech
 from burstlens.workflows.history import History
 from burstlens.workflows.job_file import JobFile
+from burstlens.workflows.job_folder import lacks
 from burstlens.workflows.launch import Launcher, LocalLauncher
 from burstlens.workflows.models.base import BANNER
 from burstlens.workflows.provision import Provision
@@ -74,6 +75,8 @@ class Jobs:
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
         self.why_stopped = "stopped, as asked"
         self._speech = Speech()
+        self._unknown = ""
+        self._why: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._begun = False
         self._describe = JobFile(run, recipe, site, history, provision)
@@ -161,7 +164,8 @@ class Jobs:
         message = f"{name} {end.text()}" if end else f"{name} did not run: {_root(error)}"
         state = "done" if end and end.well else "stopped" if end and end.stopped else "failed"
         if state != "done" and end is None:
-            return None  # what it waited for failed, and says so itself
+            self._unknown = _root(error)  # what it waited for failed, and says so itself
+            return None
         kind = "simulation.ended" if name == self.simulation else "step.ended"
         told = self.history.jobs.get(name)
         if told is None or told.outcome is None:
@@ -201,13 +205,14 @@ class Jobs:
 
     @property
     def began(self) -> bool:
-        """Whether the simulation's program was started in this attempt."""
-        return (self.folder / "started.json").exists()
+        """Whether the simulation's program was started in this attempt, as far as can be seen."""
+        return not lacks(self.folder, "started.json")
 
     def stop(self, asked: str) -> None:
         """Pass on what a client asks for; the supervisors see it for themselves as well."""
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
-            why = {key: self.run.why().get(key) for key in ("by", "guard", "user")}
+            self._why = self._why or self.run.why()
+            why = {key: self._why.get(key) for key in ("by", "guard", "user")}
             told = {key: value for key, value in why.items() if value is not None}
             self.journal.append("control.received", control=asked, **told)
             self._settle_journal()
@@ -228,7 +233,8 @@ class Jobs:
         """The judgement, when all is over."""
         end = self.ends.get(self.simulation)
         if end is None:
-            return Outcome("failed", 1, "the simulation did not run")
+            why = f": {self._unknown}" if self._unknown else ""
+            return Outcome("failed", 1, f"how the simulation ended is not known{why}")
         if end.stopped:
             return self._stopped()
         if not end.well:
@@ -243,7 +249,7 @@ class Jobs:
 
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped."""
-        why, saved = self.run.why(), self._saved_node_hours()
+        why, saved = self._why or self.run.why(), self._saved_node_hours()
         if why.get("by") == "guard":
             message = f"stopped by {why.get('text') or 'a guard'}"
             return Outcome("stopped", 3, message, saved_node_hours=saved)

@@ -27,7 +27,10 @@ class Launcher(Protocol):
         """Why jobs that were submitted have not begun yet, by number."""
 
     def submit(self, job_folder: Path) -> str:
-        """Start the supervisor; returns the job's id. Raises SiteError."""
+        """Start the supervisor; returns the job's id.
+
+        Raises SiteError, and OSError while the job's folder is away, as does ``find``.
+        """
 
     def find(self, job_folder: Path) -> str | None:
         """The id of the job of that folder, also when its id was never noted. Raises SiteError."""
@@ -55,8 +58,8 @@ class LocalLauncher:
     def submit(self, job_folder: Path) -> str:
         """Start the supervisor; its own messages go to ``supervisor.log`` in the folder."""
         program = Path(supervisor.__file__)
-        try:
-            with (job_folder / "supervisor.log").open("ab") as log:
+        with (job_folder / "supervisor.log").open("ab") as log:
+            try:
                 child = subprocess.Popen(
                     [sys.executable, "-P", str(program), str(job_folder)],
                     stdin=subprocess.DEVNULL,
@@ -65,8 +68,8 @@ class LocalLauncher:
                     start_new_session=True,
                     cwd="/",
                 )
-        except OSError as error:
-            raise SiteError(f"cannot start the supervisor: {error}") from error
+            except OSError as error:
+                raise SiteError(f"cannot start the supervisor: {error}") from error
         self._children[child.pid] = child
         return _name(child.pid)
 

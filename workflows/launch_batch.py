@@ -14,10 +14,11 @@ from pathlib import Path
 from burstlens.cluster_configs.batch_script import BatchJob, batch_script
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import JobState, Slurm, SlurmError
-from burstlens.durable import read_json, write_whole
+from burstlens.durable import make_folders, read_json, write_whole
 from burstlens.errors import NeverBeganError
 from burstlens.run_dir import RunDir
 from burstlens.workflows import supervisor
+from burstlens.workflows.job_folder import names_if_made
 
 SETTLES_S = 10.0
 """How long after a job's end its supervisor's word may still be on its way over the network."""
@@ -78,7 +79,7 @@ class BatchLauncher:
     def hand_in(self, folder: Path, job: BatchJob) -> str:
         """Submit that job once, with its marks in ``folder``; returns its id. Raises SiteError."""
         script = batch_script(job, self.site.slurm)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder, below=self.run.path)
         write_whole(folder / "job.sh", script)
         write_whole(folder / "submitting", job.name)
         end = time.monotonic() + PATIENCE_S
@@ -99,14 +100,18 @@ class BatchLauncher:
         return f"slurm:{number}"
 
     def find(self, job_folder: Path) -> str | None:
-        """By the noted id; by the job's name where a driver was killed as it submitted."""
+        """By the noted id; by the job's name where a driver was killed as it submitted.
+
+        Raises OSError while the run directory is away.
+        """
         noted = job_folder / "job_id"
-        if noted.exists():
+        names = names_if_made(job_folder, self.run.path)
+        if noted.name in names:
             number = noted.read_text().strip()
             self._folders[number] = job_folder
             return f"slurm:{number}"
         mark = job_folder / "submitting"
-        if not mark.exists():
+        if mark.name not in names:
             return None
         time.sleep(LATE_S)
         found = self._named(mark.read_text().strip())

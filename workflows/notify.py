@@ -25,6 +25,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
 
+from burstlens.durable import make_folders
 from burstlens.errors import RecipeError
 from burstlens.printable import printable
 from burstlens.run_dir import RunDir
@@ -149,7 +150,7 @@ class Notifier:
             if isinstance(value, str | int | float)
         }
         log = self._run.logs / "guards" / f"{guard.called}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(log.parent, below=self._run.path)
         with log.open("ab") as output:
             self._child(
                 list(guard.run), json.dumps(facts) + "\n", COMMAND_S, os.environ | plain, output

@@ -123,7 +123,7 @@ class Sentinel:
                 self.run.drop(guard.then, remark.why())
 
     def _has_ended(self) -> bool:
-        return (self.job_folder / "ended.json").exists()
+        return os.path.exists(self.job_folder / "ended.json")
 
     def _waits_for_frame(self) -> bool:
         return (self.run.control / "stop").exists() and not (

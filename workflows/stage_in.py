@@ -21,6 +21,7 @@ from burstlens.stagers.base import Stager, checksum
 from burstlens.workflows.buffer import BufferRef, fill
 from burstlens.workflows.inputs import selected
 from burstlens.workflows.models.base import Model
+from burstlens.workflows.supervisor import patiently
 
 LIST = "stage-in.json"
 DONE = "staged-in.json"
@@ -42,7 +43,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
 
     Raises StagingError.
     """
-    told = json.loads(list_.read_text(encoding="utf-8"))
+    told = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
     done = read_json(folder / DONE)
     if done is None:
         begin = time.time()
@@ -68,7 +69,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
             raise StagingError(
                 "cannot stage in", path=str(folder), number=error.errno or 0
             ) from error
-    write_json(list_.with_name(DONE), done)
+    patiently(lambda: write_json(list_.with_name(DONE), done))
     return done
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -9,13 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import read_json, write_json
+from burstlens.durable import make_folders, read_json, write_json
 from burstlens.errors import BurstlensError, RunError, SiteError
+from burstlens.workflows.job_folder import names_in
 from burstlens.workflows.launch import Launcher
+from burstlens.workflows.supervisor import TARGET_PATIENCE_S
 
 LOOK_S = 0.2
 SILENT_PAUSE_S = 5.0
 """Before a scheduler that did not answer is asked again."""
+AWAY_PAUSE_S = 0.5
+AWAY_PATIENCE_S = TARGET_PATIENCE_S + 60.0
+"""How long a run directory that is away is waited for: longer than a supervisor does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Ended:
 
 def describe(job_folder: Path, job: dict[str, Any]) -> None:
     """Write ``job.json``, what the supervisor is to do. Raises OSError."""
-    job_folder.mkdir(parents=True, exist_ok=True)
+    make_folders(job_folder, below=job_folder.parents[1])
     write_json(job_folder / "job.json", job)
 
 
@@ -70,63 +76,94 @@ def run_job(
     ``inputs`` are nodes that Parsl awaits first, known to it by this name; when one of them fails
     this one never starts.
     ``submitted`` is told the job's id. A job that a former driver submitted is found by its
-    folder, so that it is never started twice. Raises JobFailedError unless it ends well, and
-    RunError when the driver is ``leaving``: the job goes on without it.
+    folder, so that it is never started twice. While the run directory is away nothing is concluded:
+    it is waited for. Raises JobFailedError unless it ends well, RunError when the driver is
+    ``leaving`` (the job goes on without it) or the run directory does not come back.
     """
     leaving = leaving or threading.Event()
     _stay(leaving)
-    ended = job_folder / "ended.json"
+    known: list[str] = []
+
+    def once(job_id: str) -> None:
+        if known[-1:] != [job_id]:
+            known.append(job_id)
+            submitted(job_id)
+
+    away_since: float | None = None
     while True:
         try:
-            told, job_id = _followed(launcher, job_folder, submitted, leaving)
+            told, job_id = _ended(launcher, job_folder, once, leaving)
             break
-        except SiteError as error:
-            if error.passing:  # whether it runs cannot be told now: nothing is said of it
-                leaving.wait(SILENT_PAUSE_S)
-                _stay(leaving)
-                continue
-            # It never began, and never will.
-            told, job_id = _tell(ended, getattr(error, "reason", "not started"), str(error)), None
-            break
-    remark = (
-        ""
-        if job_id is None or told["reason"] == "lost"
-        else launcher.remark(job_id, well=told.get("exit_code") == 0)
-    )
+        except SiteError:  # passing: whether it runs is not known now
+            leaving.wait(SILENT_PAUSE_S)
+        except OSError as error:
+            away_since = away_since or time.monotonic()
+            if time.monotonic() - away_since > AWAY_PATIENCE_S:
+                raise RunError(
+                    f"{job_folder} could not be read for {AWAY_PATIENCE_S:.0f} s ({error})"
+                ) from error
+            leaving.wait(AWAY_PAUSE_S)
+        _stay(leaving)
     end = Ended(
         told.get("exit_code"),
         told.get("signal"),
         told["reason"],
-        "; ".join(part for part in (told.get("message", ""), remark) if part),
+        "; ".join(
+            part for part in (told.get("message", ""), _remark(launcher, job_id, told)) if part
+        ),
     )
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end
 
 
+def _remark(launcher: Launcher, job_id: str | None, told: dict[str, Any]) -> str:
+    """What the scheduler adds; nothing while it, or the run directory, does not answer."""
+    if job_id is None or told["reason"] == "lost":
+        return ""
+    with contextlib.suppress(SiteError, OSError):
+        return launcher.remark(job_id, well=told.get("exit_code") == 0)
+    return ""
+
+
+def _ended(
+    launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
+) -> tuple[dict[str, Any], str | None]:
+    """What is said of the job's end, and its id; also of one that never begins.
+
+    Raises OSError while the job's folder cannot be read or written, and a passing SiteError.
+    """
+    try:
+        return _followed(launcher, job_folder, submitted, leaving)
+    except SiteError as error:
+        if error.passing:
+            raise
+        reason = getattr(error, "reason", "not started")
+        return _tell(job_folder / "ended.json", reason, str(error)), None
+
+
 def _followed(
     launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
 ) -> tuple[dict[str, Any], str | None]:
-    """Submit the job or find it, and wait; returns what is told of its end, and its id."""
+    """Submit the job or find it, and wait for its end."""
     ended = job_folder / "ended.json"
     job_id = launcher.find(job_folder)
-    if job_id is None and not ended.exists() and not (job_folder / "claim").exists():
+    if job_id is None and not names_in(job_folder) & {"ended.json", "claim"}:
         job_id = launcher.submit(job_folder)
     if job_id is not None:
         submitted(job_id)
     while (told := read_json(ended)) is None:
-        if job_id is not None and launcher.alive(job_id):
-            leaving.wait(LOOK_S)
-            _stay(leaving)
-            continue
-        # Ours may have found the folder claimed by one that a former driver had just started.
-        found = launcher.find(job_folder)
-        if found is not None and found != job_id:
-            job_id = found
-            submitted(job_id)
-        elif not ended.exists():
-            launcher.clear(job_folder)
-            _tell(ended, "lost", launcher.fate(job_id, job_folder))
+        if job_id is None or not launcher.alive(job_id):
+            # Ours may have found the folder claimed by one that a former driver had just started.
+            found = launcher.find(job_folder)
+            if found is not None and found != job_id:
+                job_id = found
+                submitted(job_id)
+            elif "ended.json" not in names_in(job_folder):
+                launcher.clear(job_folder)
+                return _tell(ended, "lost", launcher.fate(job_id, job_folder)), job_id
+        leaving.wait(LOOK_S)
+        _stay(leaving)
     return told, job_id
 
 

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -60,13 +60,26 @@ TARGET_PATIENCE_S = 600.0
 
 def main(job_folder: Path) -> int:
     """Run the job in ``job_folder`` to its end. Returns 0 unless it is somebody else's."""
-    job = json.loads((job_folder / "job.json").read_text(encoding="utf-8"))
+    job = patiently(lambda: json.loads((job_folder / "job.json").read_text(encoding="utf-8")))
     try:
-        os.close(os.open(job_folder / "claim", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        patiently(lambda: (job_folder / "claim").open("x").close())
     except FileExistsError:
         print("this job has a supervisor already", file=sys.stderr)
         return 1
     return Supervisor(job_folder, job).run()
+
+
+def patiently(action: Callable[[], Any]) -> Any:
+    """What ``action`` gives, tried again while the run directory is away or full. Raises OSError
+    after ``TARGET_PATIENCE_S``, FileExistsError at once."""
+    for _ in range(int(TARGET_PATIENCE_S)):
+        try:
+            return action()
+        except FileExistsError:
+            raise
+        except OSError:
+            time.sleep(1.0)
+    return action()
 
 
 def start_ticks(pid: int) -> int:
@@ -142,7 +155,7 @@ class Supervisor:
         told = self.job["stage_in"]
         list_, folder = str(self.run_dir / told["list"]), str(base / told["folder"])
         command = [sys.executable, "-P", "-m", "burstlens.workflows.stage_in", list_, folder]
-        with open(self.job_folder / "stage-in.log", "w+b") as log:
+        with patiently(lambda: open(self.job_folder / "stage-in.log", "w+b")) as log:
             staging = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -228,7 +241,7 @@ class Supervisor:
                 near = "batch" in self.job and now - begin > walltime - WALLTIME_NEAR_S
                 reason = "walltime" if near else f"terminated by {self.signalled}"
                 self._end_all(process, TERM_GRACE_S)
-            elif (self.job_folder / "ended.json").exists():
+            elif os.path.exists(self.job_folder / "ended.json"):
                 reason = "given up"
                 self._end_all(process, TERM_GRACE_NOW_S)
             elif asked == "stop-now" or now >= stop_at:
@@ -277,22 +290,16 @@ class Supervisor:
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         """Write a file of the job folder whole, trying again while the target is away or full."""
-        patience = time.monotonic() + TARGET_PATIENCE_S
         part = self.job_folder / f".{name}.part"
-        while True:
-            try:
-                with part.open("w", encoding="utf-8") as stream:
-                    json.dump(value, stream)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                os.replace(part, self.job_folder / name)
-                return
-            except OSError:
-                if time.monotonic() > patience:
-                    raise
-                if self.process is not None:
-                    self.ended.wait(1.0)
-                time.sleep(1.0)
+
+        def write() -> None:
+            with part.open("w", encoding="utf-8") as stream:
+                json.dump(value, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, self.job_folder / name)
+
+        patiently(write)
 
     def _bring_logs_home(self, folder: Path) -> None:
         home = self.run_dir / "logs" / self.job["name"]
@@ -300,6 +307,7 @@ class Supervisor:
             for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
                 target = home / os.path.relpath(found, folder)
                 try:
+                    home.mkdir(exist_ok=True)  # never logs/ itself: the run may be away
                     target.parent.mkdir(parents=True, exist_ok=True)
                     part = target.with_name(f".{target.name}.part")
                     shutil.copyfile(found, part)

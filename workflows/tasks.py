@@ -8,6 +8,7 @@ tries again.
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.log import LogPattern
+from burstlens.workflows.job_folder import names_in
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.time_limit import time_limit
 from burstlens.workflows.watch import Report, watch
@@ -108,14 +110,18 @@ def watch_buffer(
 ) -> Watched:
     """One long poll on the frames of an attempt, see :func:`burstlens.workflows.watch.watch`."""
     job = Path(job_folder)
-    deadline = time.monotonic() + timeout_s
+    deadline, over = time.monotonic() + timeout_s, False
     # The baseline is written before the model begins: without one there is nothing to see, and
     # there never will be when the job has ended.
     while True:
-        over = (job / "ended.json").exists()
-        baseline = read_json(job / "baseline.json")
+        baseline = None
+        with contextlib.suppress(OSError):  # it is away for now
+            baseline = read_json(job / "baseline.json")
         if baseline is not None:
             break
+        with contextlib.suppress(OSError):
+            names = names_in(job)
+            over = "ended.json" in names and "baseline.json" not in names
         if over or time.monotonic() > deadline:
             return Watched(Report((), (), cursor, ended=over), free_bytes(buffer.root()))
         time.sleep(interval_s)
@@ -128,7 +134,7 @@ def watch_buffer(
         attempt,
         cursor,
         baseline=baseline,
-        ended=(job / "ended.json").exists,
+        ended=partial(os.path.exists, job / "ended.json"),
         timeout_s=timeout_s,
         interval_s=interval_s,
         patterns=patterns,
@@ -139,8 +145,8 @@ def watch_buffer(
 
 def _waits_for_frame(job: Path) -> bool:
     """Whether a stop was asked for that the frame in progress may hold up."""
-    control = job.parents[1] / "control"
-    return (control / "stop").exists() and not (control / "frame-done").exists()
+    control = str(job.parents[1] / "control")
+    return os.path.exists(f"{control}/stop") and not os.path.exists(f"{control}/frame-done")
 
 
 def inspect(buffer: BufferRef, order: Order) -> Viewed:

@@ -35,6 +35,22 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_folders(folder: Path, below: Path) -> None:
+    """Make ``folder`` and its parents below ``below``, which itself is never made.
+
+    A run directory that is away for a while must not be made anew where it will come back.
+    Raises OSError.
+    """
+    descriptor = os.open(below, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        parts = folder.relative_to(below).parts
+        for count in range(1, len(parts) + 1):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(os.path.join(*parts[:count]), dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     """Put ``text`` under ``path``: a reader finds the old content or the new, never a part.
 

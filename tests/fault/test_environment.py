@@ -80,6 +80,55 @@ def test_a_run_whose_directory_is_away_for_a_while_ends_by_itself(case: Any) -> 
 
 
 @pytest.mark.fault
+@pytest.mark.parametrize(
+    ("event", "model"),
+    [
+        ("run.started", "--interval 0.5"),
+        ("buffer.created", "--interval 0.5"),
+        ("simulation.submitting", "--interval 0.5"),
+        ("simulation.submitted", "--interval 0.5"),
+        ("frame.ready", "--interval 1.2"),  # the model ends meanwhile
+        ("simulation.ended", "--interval 0"),
+        ("stageout.done", "--interval 0"),
+    ],
+)
+def test_a_run_whose_directory_is_away_in_any_phase_is_never_judged_by_what_is_missing(
+    make_case: Any, event: str, model: str
+) -> None:
+    case = make_case(model=model)
+    driver = case.launch()
+    case.await_event(event)
+    away = case.folder / "away"
+    case.run.rename(away)
+    time.sleep(AWAY_S)
+    assert not case.run.exists(), f"made again while it was away: {list(case.run.rglob('*'))}"
+    away.rename(case.run)
+    if case.wait(driver).code:  # the driver may say that it cannot write, and nothing else
+        assert f"cannot write {case.run}" in _without_traceback(case)
+        _done(case, case.start("resume", "r"))
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.fault
+def test_an_end_that_is_written_just_before_the_directory_goes_away_is_found(
+    make_case: Any,
+) -> None:
+    for pause_s in (0.0, 0.05, 0.1, 0.3):
+        case = make_case(model="--interval 0")
+        driver = case.launch()
+        ended = case.run / "attempts" / "1" / "ended.json"
+        end = time.monotonic() + 100
+        while not ended.exists() and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(pause_s)
+        away = case.folder / "away"
+        case.run.rename(away)
+        time.sleep(AWAY_S)
+        away.rename(case.run)
+        _done(case, driver)
+
+
+@pytest.mark.fault
 def test_a_full_target_delays_products_and_loses_none(make_case: Any, small_disk: Any) -> None:
     disk = small_disk("24m", "target")
     case = make_case()

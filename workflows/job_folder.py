@@ -1,0 +1,53 @@
+"""A supervised job's folder of the run directory, which may be away for a while.
+
+A file that is missing there says something only while the folder itself can be seen: an unmounted
+or renamed run directory has neither. All names come from one look, whose folder stays the same.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+
+def names_in(job_folder: Path) -> frozenset[str]:
+    """The names in the folder of a job that was described.
+
+    Raises OSError while the folder cannot be seen, be it away, be it that an empty mount point
+    stands in its place.
+    """
+    names = frozenset(os.listdir(job_folder))
+    if "job.json" not in names:
+        raise FileNotFoundError(errno.ENOENT, "the job's folder is away", str(job_folder))
+    return names
+
+
+def lacks(job_folder: Path, name: str) -> bool:
+    """Whether the job has left no file of that name; False while that cannot be seen."""
+    try:
+        return name not in names_in(job_folder)
+    except OSError:
+        return False
+
+
+def names_if_made(folder: Path, run: Path) -> frozenset[str]:
+    """The names in a folder of the run directory that may not have been made yet.
+
+    Raises OSError while the run directory cannot be seen.
+    """
+    descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.stat("control", dir_fd=descriptor)  # an empty mount point has none
+        try:
+            inner = os.open(
+                os.path.relpath(folder, run), os.O_RDONLY | os.O_DIRECTORY, dir_fd=descriptor
+            )
+        except FileNotFoundError:
+            return frozenset()
+        try:
+            return frozenset(os.listdir(inner))
+        finally:
+            os.close(inner)
+    finally:
+        os.close(descriptor)
