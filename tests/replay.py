@@ -9,12 +9,15 @@ Standard library only, so that any Python can run it. See ``tests/data/traces/RE
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import fcntl
 import json
 import lzma
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,12 +64,14 @@ class Player:
 
     ``late_log``: each log appears in blocks of that many bytes, the rest at the end.
     ``into``: history goes to that sub-folder, as with ``history_outname``, and the log says so.
+    ``careless``: what a full disk does not take is lost in silence, as WRF has it.
     """
 
     trace: Trace
     folder: Path
     late_log: int = 0
     into: str = ""
+    careless: bool = False
     at: int = 0
     _open: dict[tuple[str, int], int | None] = field(default_factory=dict)
     _logs: dict[str, str] = field(default_factory=dict)
@@ -124,7 +129,8 @@ class Player:
         descriptor = self._open[op["file"], op["rank"]]
         if descriptor is not None:
             data = self.trace.data[op["at"] : op["at"] + op["length"]]
-            os.pwrite(descriptor, data, op["offset"])
+            with self._full_disk():
+                os.pwrite(descriptor, data, op["offset"])
 
     def _truncate_(self, op: dict) -> None:
         descriptor = self._open[op["file"], op["rank"]]
@@ -147,8 +153,16 @@ class Player:
 
     def _append(self, name: str, text: str) -> None:
         if text:
-            with open(self.folder / name, "a") as file:
+            with self._full_disk(), open(self.folder / name, "a") as file:
                 file.write(text)
+
+    @contextlib.contextmanager
+    def _full_disk(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if not self.careless or error.errno != errno.ENOSPC:
+                raise
 
 
 def play(
@@ -190,11 +204,18 @@ def main() -> None:
     parser.add_argument("--cut-at", type=int, metavar="CALL", help="kill -9 before that call")
     parser.add_argument("--late-log", type=int, default=0, metavar="BYTES", help="block size")
     parser.add_argument("--into", default="", metavar="SUBFOLDER", help="of the history")
+    parser.add_argument("--careless", action="store_true", help="ignore a full disk, as WRF does")
     parser.add_argument("--folder", type=Path, default=Path("."))
     given = parser.parse_args()
     pauses = {int(call): float(s) for call, s in (text.split(":") for text in given.pause_at)}
     play(
-        Player(Trace.load(given.trace), given.folder, late_log=given.late_log, into=given.into),
+        Player(
+            Trace.load(given.trace),
+            given.folder,
+            late_log=given.late_log,
+            into=given.into,
+            careless=given.careless,
+        ),
         speed=given.speed,
         interval_s=given.interval,
         pauses=pauses,

@@ -66,6 +66,7 @@ class Case:
     buffer_folder: Path | None = None
     recipe: str = RECIPE
     python: str = sys.executable
+    trace: str = TRACE.name
 
     def __post_init__(self) -> None:
         self.inputs = self.folder / "inputs"
@@ -78,7 +79,7 @@ class Case:
         self.calls.mkdir()
         shutil.copy(TESTS / "replay.py", self.inputs)
         shutil.copy(TRACE.parent / "namelist.input", self.inputs)
-        shutil.copytree(TRACE, self.inputs / "trace")
+        shutil.copytree(TRACE.parent / self.trace, self.inputs / "trace")
         program = self.inputs / "wrf.exe"
         program.write_text(f"#!/bin/sh\nexec {self.python} replay.py trace {self.model}\n")
         program.chmod(0o755)

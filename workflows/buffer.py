@@ -18,6 +18,7 @@ from pathlib import Path
 
 from burstlens.durable import make_folders
 from burstlens.errors import SiteError, StagingError
+from burstlens.model import in_model_folder
 from burstlens.quantity import show_bytes
 from burstlens.stagers.base import Stager, bring, bring_all, remove, stager
 from burstlens.workflows.inputs import selected
@@ -168,11 +169,6 @@ def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
         remove(part)
         raise StagingError("cannot bring home", path=str(place), number=error.errno or 0) from error
     return arrival.bytes
-
-
-def in_model_folder(path: str) -> str:
-    """The part of a frame's path (``<run>/<attempt>/<name>``) that the model itself knows."""
-    return path.split("/", 2)[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from burstlens.cluster_configs.site import Site
 from burstlens.errors import RunError
+from burstlens.exit_codes import STOPPED
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
@@ -23,6 +24,7 @@ from burstlens.workflows.history import History
 from burstlens.workflows.homecoming import Homecoming
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.launch import Launcher
+from burstlens.workflows.pressure import Pressure
 from burstlens.workflows.production import Production
 from burstlens.workflows.provision import JobBuffer, Provision
 from burstlens.workflows.recipe import Recipe
@@ -68,6 +70,7 @@ class Driver:
         self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
         self.buffer: BufferRef | None = None
         self.production: Production | None = None
+        self._pressure = Pressure(run, recipe, self.snapshot)
         self._cursor = Cursor()
         self._watched_all = False
         self._end: Outcome | None = None
@@ -123,7 +126,7 @@ class Driver:
             known = None
         if known and self.history.brought_home and self._homecoming.goes_back(known):
             # A former driver died as it gave the buffer back: asking would make a new one.
-            self._homecoming.free(known, Outcome("done", 0))
+            self._homecoming.free(known, self.snapshot.judge(Outcome("done", 0)))
             return
         self.snapshot.state = "waiting for the buffer"
         self.graph.login("buffer", None, self.provision.provide, known)
@@ -188,7 +191,7 @@ class Driver:
         self.snapshot.open(self.production)
         if self.history.brought_home:
             # A former driver died between the last file home and the end: only freeing is left.
-            self._homecoming.free(self.buffer, Outcome("done", 0))
+            self._homecoming.free(self.buffer, self.snapshot.judge(Outcome("done", 0)))
             return
         if self.history.staged_in or self._separate:
             self._start_jobs()
@@ -256,11 +259,18 @@ class Driver:
             ) from done.error
         report = done.value.report
         self._cursor = report.cursor
-        self.production.take(report)
+        self.production.take(report, self.jobs.attempt)
         for line in (*report.trouble, *report.notices):
             self.journal.append("alarm", text=line)
             self.snapshot.alarm(line)
         self.snapshot.heard(report, done.value.free_bytes)
+        if not (report.ended or report.cursor.speech.ended_well or self.jobs.over):
+            self._pressure.look(
+                self.production.space,
+                self.production.stuck_frames(held=self.jobs.holders),
+                free_bytes=done.value.free_bytes,
+                fraction=self.snapshot.fraction,
+            )
         self.guarding.heard(report, self.production.space, done.value.free_bytes, self.jobs.attempt)
         if report.stopping:
             self._heed_stop()
@@ -333,8 +343,6 @@ class Driver:
             )
         self._heed_stop()
         self.guarding.look()
-        if self.production is not None and self.production.space.pressed(self.snapshot.free_bytes):
-            self._relieve(self.production)
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
         self.steering.look(self.production, over=self.jobs.over)
@@ -350,14 +358,4 @@ class Driver:
             self.jobs.stop(asked)
         elif asked is not None:
             self.journal.append("control.received", control=asked)
-            self._end = Outcome("stopped", 4, "stopped before the simulation started")
-
-    def _relieve(self, production: Production) -> None:
-        if self.recipe.buffer.on_pressure == "stop":
-            if self.jobs.asked is None:
-                self.snapshot.alarm("the buffer is nearly full: the model is stopped")
-                self.jobs.why_stopped = "stopped, since the buffer was nearly full"
-                self.run.drop("stop")
-        elif not production.space.releasing:
-            self.snapshot.alarm("the buffer is nearly full: published frames are released")
-            production.space.releasing = True
+            self._end = Outcome("stopped", STOPPED, "stopped before the simulation started")

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from burstlens.exit_codes import FRAMES_LOST
 from burstlens.journal import Event
+from burstlens.model import Damage, in_model_folder
 from burstlens.workflows.states import States
 
 Key = tuple[str, str, str]
@@ -38,6 +40,10 @@ class History:
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     frames: set[tuple[str, str, int]] = field(default_factory=set)
     damaged: set[tuple[str, str, int]] = field(default_factory=set)
+    undated: set[tuple[str, str, int, int]] = field(default_factory=set)
+    """Damaged frames whose valid time nothing shows: stream, file, record, attempt."""
+    files: dict[int, set[str]] = field(default_factory=dict)
+    """The files that frames were ready in, by attempt."""
     released: set[tuple[str, str, int]] = field(default_factory=set)
     inspected: set[tuple[str, str, int]] = field(default_factory=set)
     """Frames that every guard of their stream has read."""
@@ -65,6 +71,38 @@ class History:
     raw_bytes: int = 0
     product_bytes: int = 0
     started: float | None = None
+    exit_code: int | None = None
+    """The run's, when it has ended."""
+
+    @property
+    def damaged_count(self) -> int:
+        """Damaged frames of all attempts."""
+        return len(self.damaged) + len(self.undated)
+
+    def has_damage(self, damage: Damage) -> bool:
+        """Whether that damage is known already."""
+        if damage.time is not None:
+            return (damage.stream, damage.time, damage.attempt) in self.damaged
+        file = in_model_folder(damage.paths[0])
+        return (damage.stream, file, damage.record, damage.attempt) in self.undated
+
+    def lost_frames(self) -> list[tuple[str, str]]:
+        """Stream and valid time (or file) of each frame that is lost or damaged, in order.
+
+        Those of the last attempt, and those of earlier ones that no attempt has written whole.
+        """
+        whole = {(stream, time) for stream, time, _ in self.frames}
+        dated = {
+            (stream, time)
+            for stream, time, attempt in self.damaged
+            if attempt == self.attempt or (stream, time) not in whole
+        }
+        undated = [
+            (stream, f"{file} record {record}")
+            for stream, file, record, attempt in sorted(self.undated)
+            if attempt == self.attempt
+        ]
+        return sorted(dated) + undated
 
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) stands or has failed for good."""
@@ -99,13 +137,14 @@ def _int(value: object) -> int:
 
 
 def _started(history: History, event: Event) -> None:
-    history.state = "running"
+    history.state, history.exit_code = "running", None
     if history.started is None:
         history.started = float(event["t"])  # type: ignore[arg-type]
 
 
 def _ended(history: History, event: Event) -> None:
     history.state = str(event.get("outcome", "failed"))
+    history.exit_code = _int(event.get("exit_code"))
 
 
 _BUFFER = ("kind", "path", "folder", "name", "owned", "by")
@@ -142,10 +181,17 @@ def _ready(history: History, event: Event) -> None:
     if _frame(event) not in history.frames:
         history.frames.add(_frame(event))
         history.raw_bytes += _int(event.get("bytes", 0))
+        history.files.setdefault(_int(event["attempt"]), set()).add(str(event.get("file", "")))
 
 
 def _damaged(history: History, event: Event) -> None:
-    history.damaged.add((str(event["stream"]), str(event["time"] or ""), _int(event["attempt"])))
+    stream, time, attempt = str(event["stream"]), event["time"], _int(event["attempt"])
+    if time:
+        history.damaged.add((stream, str(time), attempt))
+    else:
+        paths: Any = event.get("paths") or ("",)
+        file = in_model_folder(str(paths[0]))
+        history.undated.add((stream, file, _int(event.get("record")), attempt))
 
 
 def _released(history: History, event: Event) -> None:
@@ -209,7 +255,9 @@ def _added(history: History, event: Event) -> None:
 
 
 def _brought_home(history: History, event: Event) -> None:
-    history.brought_home = event.get("outcome") == "done"
+    history.brought_home = (
+        event.get("outcome") == "done" or _int(event.get("exit_code")) == FRAMES_LOST
+    )
     history.kept_home = True
 
 

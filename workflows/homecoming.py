@@ -105,7 +105,13 @@ class Homecoming:
         if outcome.state == "done" and missing:
             outcome = replace(outcome, message="; ".join(missing))
         files = [list(item) for item in home.files]
-        self._journal.append("stageout.done", outcome=outcome.state, files=files, missing=missing)
+        self._journal.append(
+            "stageout.done",
+            outcome=outcome.state,
+            exit_code=outcome.exit_code,
+            files=files,
+            missing=missing,
+        )
         self.free(buffer, outcome)
 
     def _is_away(self, error: StagingError) -> bool:
@@ -130,6 +136,11 @@ class Homecoming:
         if self._provision.lasts and not freed:
             self.end = outcome
         elif self.goes_back(buffer):
+            if not freed and self._recipe.buffer.raw == "keep":
+                self._snapshot.alarm(
+                    "the buffer ends with its job, and with it the raw files that [stage_out] keep "
+                    "does not name"
+                )
             self._snapshot.state = "giving the buffer back"
             self._graph.close_block()
             self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer)

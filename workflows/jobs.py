@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
+from burstlens.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.journal import Journal
 from burstlens.model import Progress
 from burstlens.printable import printable
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a run, or its simulation, ended: ``done``, ``failed``, ``stopped``, and why.
+
+    A run whose model ended well but whose frames are not all there is ``failed``, with the exit
+    code FRAMES_LOST: whoever looks at the state alone must not take it for a whole one.
 
     ``saved_node_hours`` estimates what a stop has saved; None where it is not known.
     """
@@ -73,7 +77,6 @@ class Jobs:
         self.ends: dict[str, Ended | None] = {}
         self.fresh_buffer = False
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
-        self.why_stopped = "stopped, as asked"
         self._speech = Speech()
         self._unknown = ""
         self._why: dict[str, Any] = {}
@@ -175,7 +178,7 @@ class Jobs:
             self._settle_journal()
         before = {f"step-{step.name}" for step in self._steps("before")}
         if state != "done" and name.rpartition("-")[0] in before:
-            exit_code = 4 if state == "stopped" else 1
+            exit_code = self._stopped().exit_code if state == "stopped" else 1
             log = self.run.logs / name / f"{name}.log"
             return Outcome(state, exit_code, f"{message}; its log is {log}")
         return None
@@ -248,12 +251,16 @@ class Jobs:
         return Outcome("done", 0)
 
     def _stopped(self) -> Outcome:
-        """The outcome of a run that a person, a guard or a full buffer has stopped."""
+        """The outcome of a run that a person, a guard or a full buffer has stopped, as the file
+        in ``control/`` has it: the driver that asked may not be the one that sees the end."""
         why, saved = self._why or self.run.why(), self._saved_node_hours()
         if why.get("by") == "guard":
             message = f"stopped by {why.get('text') or 'a guard'}"
-            return Outcome("stopped", 3, message, saved_node_hours=saved)
-        return Outcome("stopped", 4, self.why_stopped, saved_node_hours=saved)
+            return Outcome("stopped", STOPPED_BY_GUARD, message, saved_node_hours=saved)
+        if why.get("by") == "space":
+            message = str(why.get("text") or "stopped for want of space")
+            return Outcome("stopped", NO_SPACE, message, saved_node_hours=saved)
+        return Outcome("stopped", STOPPED, "stopped, as asked", saved_node_hours=saved)
 
     def _saved_node_hours(self) -> float | None:
         """What the rest of the simulation would have cost at the speed so far: an estimate."""

@@ -40,6 +40,7 @@ class Heard:
 
     speech: Speech
     lost: list[LogLine] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     search: Search = field(default_factory=lambda: Search(()))
     behind: bool = False
@@ -168,6 +169,7 @@ class Follower:
         speech = heard.speech
         if said.kind == "written":
             written = Written(said.stream, said.time, said.file)
+            heard.written.append(written)
             known = said.time is not None and said.time <= speech.told.get(said.stream or "", "")
             waiting = speech.written if known else _bounded((*speech.written, written))
             heard.speech = replace(speech, speaks=True, written=waiting)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from burstlens import __version__
 from burstlens.errors import StagingError
 from burstlens.journal import Journal
-from burstlens.model import Failure, Frame, Receipt
+from burstlens.model import Damage, Failure, Frame, Receipt, in_model_folder
 from burstlens.run_dir import RunDir
 from burstlens.viz.product import Context
 from burstlens.workflows import buffer as buffers
@@ -19,6 +19,7 @@ from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.guarding import Guarding
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.history import History
+from burstlens.workflows.promised import Promised
 from burstlens.workflows.publish import Publisher
 from burstlens.workflows.recipe import MadeProduct, Recipe
 from burstlens.workflows.snapshot import Snapshot
@@ -83,6 +84,7 @@ class Production:
             recipe.guards,
             facts.streams,
         )
+        self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
         self.trouble = ""
         self._last_good = time.monotonic()
         self._releases = 0
@@ -99,25 +101,37 @@ class Production:
     def _is_beside(self, frame: Frame) -> bool:
         return self.backlog.needs.keeps(frame)
 
-    def take(self, report: Report) -> None:
-        """Journal what the watcher found and order its products."""
+    def take(self, report: Report, attempt: int) -> None:
+        """Journal what the watcher found in that attempt and order its products."""
+        self.promised.hear(report.written)
         for frame in report.frames:
             if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
                 fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
-                self.journal.append("frame.ready", **fields)
+                file = in_model_folder(frame.paths[0])
+                self.journal.append("frame.ready", **fields, file=file)
                 self.snapshot.ready(frame)
             self.space.add(frame, self.backlog.add(frame))
         for damage in report.damaged:
-            known = (damage.stream, damage.time or "", damage.attempt)
-            if known in self.history.frames:
-                continue  # whole when it was declared, before a driver or the model died
-            if known not in self.history.damaged:
-                fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
-                self.journal.append("frame.damaged", **fields)
-                self.snapshot.alarm(f"damaged frame {damage.time or damage.paths}: {damage.reason}")
-            self.backlog.add_damage(damage)
+            self._take_damage(self.promised.placed(damage))
+        for damage in self.promised.lost(report, attempt):
+            self._take_damage(damage)
+        self.space.begun_bytes = sum(
+            size for unit in report.cursor.open if not unit.declared for size, _ in unit.stats
+        )
         self._open_files = {name for unit in report.cursor.open for name in unit.files}
         self._no_more = self.backlog.needs.ended = report.ended
+        if report.ended:  # the model writes no more: pressure is over
+            self.space.releasing = self.recipe.buffer.raw == "release"
+
+    def _take_damage(self, damage: Damage) -> None:
+        if (damage.stream, damage.time, damage.attempt) in self.history.frames:
+            return  # whole when it was declared, before a driver or the model died
+        if not self.history.has_damage(damage):
+            fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
+            self.journal.append("frame.damaged", **fields)
+            about = damage.time or ", ".join(map(in_model_folder, damage.paths))
+            self.snapshot.alarm(f"damaged frame {about}: {damage.reason}")
+        self.backlog.add_damage(damage)
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
         """Make these products as well, of each frame on the buffer that they do not pass over."""
@@ -258,6 +272,10 @@ class Production:
             self._releases += 1
             output = str(self.run.output)
             self.graph.view("released", group, buffers.release, self.buffer, paths, keep, output)
+
+    def stuck_frames(self, *, held: bool) -> str:
+        """Why no raw frame can go before the model ends; empty where one can, or is about to."""
+        return "" if self._releases else self.space.stuck(self._open_files, held=held)
 
     def released(self, done: Done) -> None:
         """Take the end of a release; what could not go is tried again after a while."""

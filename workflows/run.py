@@ -21,8 +21,10 @@ from burstlens.cluster_configs.site import Site, choose
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
+from burstlens.exit_codes import FRAMES_LOST
 from burstlens.heartbeat import driver_lives
 from burstlens.journal import Journal, read
+from burstlens.quantity import counted
 from burstlens.run_dir import RunDir, facts_of, runs_folder
 from burstlens.status import new_status
 from burstlens.viz.live.feed import FrameFeed, write_status
@@ -226,6 +228,12 @@ def resumable(run: RunDir) -> str | None:
     history = replay(read(run.journal))
     if history.state == "done":
         return f"run {run.id} is done; there is nothing to resume"
+    if history.exit_code == FRAMES_LOST:
+        return (
+            f"run {run.id} has ended, with {counted(len(history.lost_frames()), 'frame')} lost or "
+            "damaged: to resume would not bring them back, only the model writes them again; "
+            "start a new run"
+        )
     return None
 
 

@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from burstlens import valid_time
 from burstlens.durable import write_json
+from burstlens.exit_codes import FRAMES_LOST
 from burstlens.journal import Event
 from burstlens.model import Failure, Frame, Progress
 from burstlens.printable import printable
+from burstlens.quantity import counted
 from burstlens.run_dir import RunDir
 from burstlens.viz.live.feed import write_status
 from burstlens.workflows.history import History
@@ -102,6 +105,11 @@ class Snapshot:
         if self.state == "starting" and (report.progress or report.frames):
             self.state = "running"
 
+    @property
+    def fraction(self) -> float | None:
+        """The part of the simulation that is done, where the model's log tells it."""
+        return self._progress.fraction if self._progress else None
+
     def look(self, jobs: Jobs, block: str) -> None:
         """How the supervised jobs and the viewing block stand."""
         self._attempt = jobs.attempt
@@ -113,9 +121,10 @@ class Snapshot:
             self.state = "draining"
 
     def judge(self, jobs: Outcome) -> Outcome:
-        """The run's outcome: the jobs', unless a product could be made of no frame at all.
+        """The run's outcome: the jobs', unless a product could be made of no frame at all, or
+        frames are lost or damaged.
 
-        One that was added to the running run only alarms: a slip in it must not cost the run.
+        A product that was added to the running run only alarms: a slip in it must not cost the run.
         """
         if jobs.state != "done":
             return jobs
@@ -127,6 +136,9 @@ class Snapshot:
             if product not in self.history.added:
                 return Outcome("failed", 1, message)
             self.alarm(message, product=product)
+        lost = self.history.lost_frames()
+        if lost:
+            return Outcome("failed", FRAMES_LOST, f"the model ended well, but {_named(lost)}")
         return jobs
 
     def end(self, outcome: Outcome) -> None:
@@ -157,7 +169,7 @@ class Snapshot:
             "attempt": self._attempt,
             "started": history.started,
             "progress": _progress(progress),
-            "frames": {"ready": len(history.frames), "damaged": len(history.damaged)},
+            "frames": {"ready": len(history.frames), "damaged": history.damaged_count},
             "backlog": production.backlog.size if production else 0,
             "products": {
                 name: {
@@ -218,6 +230,14 @@ class Snapshot:
             "p50": round(values[len(values) // 2], 3),
             "p95": round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
         }
+
+
+def _named(lost: list[tuple[str, str]]) -> str:
+    """How many frames are lost, with the first and the last of them."""
+    first, last = (f"{stream} {valid_time.label(time)}" for stream, time in (lost[0], lost[-1]))
+    which = first if len(lost) == 1 else f"{first} to {last}"
+    are = "is" if len(lost) == 1 else "are"
+    return f"{counted(len(lost), 'frame')} {are} lost or damaged ({which})"
 
 
 def _progress(progress: Progress | None) -> dict[str, Any] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from burstlens.model import Frame
-from burstlens.workflows.buffer import BufferRef, in_model_folder
+from burstlens.model import Frame, in_model_folder
+from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.history import History
 from burstlens.workflows.recipe import Recipe
 
@@ -31,6 +31,10 @@ class Space:
     beside: Callable[[Frame], bool] = lambda frame: False
     """Whether a product of another stream may want it."""
     raw_bytes: int = 0
+    largest: int = 0
+    """Bytes of the largest frame so far."""
+    begun_bytes: int = 0
+    """What is there of files without a whole frame yet."""
     releasing: bool = False
 
     def __post_init__(self) -> None:
@@ -42,6 +46,7 @@ class Space:
         if all(other.record != frame.record for other, _ in frames):
             frames.append((frame, wanted))
             self.raw_bytes += frame.bytes
+            self.largest = max(self.largest, frame.bytes)
 
     def frames(self) -> list[Frame]:
         """The frames that lie on the buffer."""
@@ -70,7 +75,7 @@ class Space:
             return
         group: list[Frame] = []
         for paths, frames in list(self.files.items()):
-            busy = any(in_model_folder(path) in open_files for path in paths)
+            busy = self._busy(paths, open_files)
             if busy or not all(self._settled(frame, wanted) for frame, wanted in frames):
                 continue
             del self.files[paths]
@@ -102,12 +107,39 @@ class Space:
             for product in wanted
         )
 
+    def stuck(self, open_files: set[str], *, held: bool) -> str:
+        """Why no raw frame can go before the model ends; empty where one can."""
+        if not self.files:
+            return "there is no raw frame to release: other files fill it"
+        if held:
+            return "no raw frame can go: a step is still to read them"
+        if all(self._busy(paths, open_files) for paths in self.files):
+            return "no raw frame can go: their file is still being written"
+        return ""
+
+    def _busy(self, paths: tuple[str, ...], open_files: set[str]) -> bool:
+        return any(in_model_folder(path) in open_files for path in paths)
+
     def fill(self) -> float:
         """The part of the recipe's capacity that raw frames hold."""
         return self.raw_bytes / self.recipe.buffer.capacity
 
     def pressed(self, free_bytes: int | None) -> bool:
         """Whether the reserve for products is reached, by the run's own account or the disk's."""
+        if free_bytes is not None and self.short(free_bytes):
+            return True
+        return self.fill() > 1 - self.recipe.buffer.reserve
+
+    def short(self, free_bytes: int | None) -> bool:
+        """Whether the disk's own room is down to the reserve; its capacity's where none is known.
+
+        A capacity that the frames exceed on a disk with room is no danger to them.
+        """
         reserve = self.recipe.buffer.reserve
-        short = free_bytes is not None and free_bytes < reserve * self.recipe.buffer.capacity
-        return short or self.fill() > 1 - reserve
+        if free_bytes is None:
+            return self.fill() > 1 - reserve
+        return free_bytes < reserve * self.recipe.buffer.capacity or self.fits_no_frame(free_bytes)
+
+    def fits_no_frame(self, free_bytes: int | None) -> bool:
+        """Whether the frame in progress, or the next one, would not fit."""
+        return free_bytes is not None and free_bytes + self.begun_bytes < self.largest

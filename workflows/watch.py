@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.cursor import Cursor, Written
 from burstlens.workflows.guards.log import Hit, LogPattern, together
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.watcher import Report, Watcher
@@ -71,6 +71,7 @@ def watch(
     )
     start = before = time.monotonic()
     tail: tuple[str, ...] = ()
+    written: tuple[Written, ...] = ()
     hits: dict[str, Hit] = {}
     given_up: dict[str, str] = {}
     progress = cursor.speech.progress
@@ -85,6 +86,7 @@ def watch(
         if report.behind:
             pause = 0.0 if over else REST_BEHIND * took
         tail = (*tail, *report.tail)[-20:]
+        written += report.written
         for hit in report.hits:
             hits[hit.guard] = together(hits.get(hit.guard), hit)
         given_up |= report.given_up
@@ -92,6 +94,11 @@ def watch(
         told = (hits or report.progress != progress) and waited >= PROGRESS_S
         if report.urgent or told or asked or waited >= timeout_s:
             return replace(
-                report, tail=tail, hits=tuple(hits.values()), given_up=given_up, stopping=asked
+                report,
+                tail=tail,
+                written=written,
+                hits=tuple(hits.values()),
+                given_up=given_up,
+                stopping=asked,
             )
         time.sleep(max(0.0, min(pause, timeout_s - waited)))

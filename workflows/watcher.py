@@ -13,7 +13,7 @@ from pathlib import Path
 
 from burstlens.model import Damage, Frame, Progress
 from burstlens.workflows import ready
-from burstlens.workflows.cursor import Cursor, Open, Unit
+from burstlens.workflows.cursor import Cursor, Open, Unit, Written
 from burstlens.workflows.guards.log import Hit, LogPattern
 from burstlens.workflows.hdf5 import Prober
 from burstlens.workflows.listing import Listing
@@ -31,6 +31,7 @@ class Report:
     log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
     ``tail`` (the log's last new lines). ``ended``: the model has ended and nothing more will come.
     ``behind``: the logs hold more than was read so far.
+    ``written`` are the log's new lines that call a frame written.
     ``hits`` are what guards' patterns met in the logs, ``given_up`` says of guards why theirs are
     not looked for. ``stopping``: a stop had been asked for before this look.
     """
@@ -44,6 +45,7 @@ class Report:
     tail: tuple[str, ...] = ()
     ended: bool = False
     behind: bool = False
+    written: tuple[Written, ...] = ()
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False
@@ -140,6 +142,7 @@ class Watcher:
             trouble=tuple(heard.trouble),
             notices=notices,
             tail=tuple(heard.tail),
+            written=tuple(heard.written),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),
             ended=over and not self.cursor.open and not complaints,

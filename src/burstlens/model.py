@@ -10,6 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
+def in_model_folder(path: str) -> str:
+    """The part of a frame's path (``<run>/<attempt>/<name>``) that the model itself knows."""
+    return path.split("/", 2)[-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One completed output time of one stream.

@@ -8,6 +8,7 @@ from typing import Any
 from burstlens import valid_time
 from burstlens.durable import read_json
 from burstlens.errors import RunError
+from burstlens.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD
 from burstlens.heartbeat import CONFIRM_S, driver_lives
 from burstlens.lines import read_lines
 from burstlens.printable import printable
@@ -111,6 +112,7 @@ def rows() -> list[dict[str, Any]]:
                 "run": run.id,
                 "state": status["state"],
                 "frames": status["frames"]["ready"],
+                "damaged": status["frames"].get("damaged", 0),
                 "title": status["title"],
                 "path": str(run.path),
             }
@@ -218,9 +220,17 @@ def next_steps(status: Status) -> list[str]:
     """What a person may do about a run that did not end well, one sentence each."""
     if status["state"] not in OVER - {"done"}:
         return []
+    code = (status.get("outcome") or {}).get("exit_code")
     told = [f"go on with: burstlens resume {status['run']}"]
-    if (status.get("outcome") or {}).get("exit_code") == 3:
+    if code == STOPPED_BY_GUARD:
         told[0] += "; the guard that stopped it looks again"
+    elif code == NO_SPACE:
+        told = [
+            "when the buffer has more room (what this attempt wrote stays on it): "
+            f"burstlens resume {status['run']}"
+        ]
+    elif code == FRAMES_LOST:
+        told = ["only the model can write the lost frames again: start a new run"]
     if (status.get("buffer") or {"released": True})["released"] is False:
         told.append(f"give its buffer back: burstlens free {status['run']}")
     return told

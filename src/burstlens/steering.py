@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.errors import RecipeError, RunError
+from burstlens.exit_codes import FRAMES_LOST
 from burstlens.journal import Event, read
 from burstlens.run_dir import RunDir, open_run_dir
 from burstlens.status import OVER, Status, status_of
@@ -134,9 +135,11 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
 
 def _going_on(name: str) -> RunDir:
     run = open_run_dir(name)
-    state = status_of(str(run.path))["state"]
+    status = status_of(str(run.path))
+    state = status["state"]
     if state in OVER - {"lost"}:
-        hint = "" if state == "done" else f"; burstlens resume {run.id} goes on with it"
+        lost = (status.get("outcome") or {}).get("exit_code") == FRAMES_LOST
+        hint = "" if state == "done" or lost else f"; burstlens resume {run.id} goes on with it"
         raise RunError(f"{run.id} is over already: {state}{hint}")
     return run
 

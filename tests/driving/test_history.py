@@ -35,7 +35,7 @@ def test_a_frame_told_twice_counts_once():
 
 def test_a_damaged_frame_counts_also_when_its_time_is_not_known():
     history = told({"event": "frame.damaged", **FRAME, "time": None})
-    assert len(history.damaged) == 1
+    assert history.damaged_count == 1
 
 
 def test_publishing_is_open_until_published():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,42 @@ def make_case(tmp_path: Path) -> Iterator[Any]:
 def case(make_case: Any) -> Case:
     """One case."""
     return make_case()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Mounts a file system of its own: ``small_disk(size, name)``."""
+    mounted: list[Path] = []
+
+    def mount(size: str, name: str = "disk") -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        mounted.append(place)
+        return place
+
+    yield mount
+    for place in mounted:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.fixture
+def fill() -> Callable[[Path], Path]:
+    """``fill(place)``, see :func:`_fill`."""
+    return _fill
+
+
+def _fill(place: Path) -> Path:
+    """Leave no room there; deleting what is returned gives it back."""
+    ballast = place / "ballast"
+    with ballast.open("wb", buffering=0) as stream:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while True:
+                    stream.write(b"x" * size)
+            except OSError:
+                continue
+    return ballast

@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,39 +14,6 @@ import pytest
 AWAY_S = 4.0
 LONG = "--interval 60"
 """A model that is still in its first pause when it is disturbed."""
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Callable[..., Path]]:
-    """Mounts a file system of its own: ``small_disk(size, name)``."""
-    mounted: list[Path] = []
-
-    def mount(size: str, name: str = "disk") -> Path:
-        place = tmp_path / name
-        place.mkdir()
-        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-        mounted.append(place)
-        return place
-
-    yield mount
-    for place in mounted:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def _fill(place: Path) -> Path:
-    """Leave no room there; deleting what is returned gives it back."""
-    ballast = place / "ballast"
-    with ballast.open("wb", buffering=0) as stream:
-        for size in (1 << 20, 4096, 1):
-            try:
-                while True:
-                    stream.write(b"x" * size)
-            except OSError:
-                continue
-    return ballast
 
 
 def _without_traceback(case: Any) -> str:
@@ -129,13 +94,15 @@ def test_an_end_that_is_written_just_before_the_directory_goes_away_is_found(
 
 
 @pytest.mark.fault
-def test_a_full_target_delays_products_and_loses_none(make_case: Any, small_disk: Any) -> None:
+def test_a_full_target_delays_products_and_loses_none(
+    make_case: Any, small_disk: Any, fill: Any
+) -> None:
     disk = small_disk("24m", "target")
     case = make_case()
     case.runs.symlink_to(disk)
     driver = case.launch()
     case.await_event("frame.ready")
-    ballast = _fill(disk)
+    ballast = fill(disk)
     time.sleep(AWAY_S)
     ballast.unlink()
     _done(case, driver)
@@ -143,13 +110,13 @@ def test_a_full_target_delays_products_and_loses_none(make_case: Any, small_disk
 
 @pytest.mark.fault
 def test_a_buffer_full_of_foreign_files_delays_products_and_loses_none(
-    make_case: Any, small_disk: Any
+    make_case: Any, small_disk: Any, fill: Any
 ) -> None:
     disk = small_disk("24m", "buffer")
     case = make_case(capacity="12 MiB", buffer_folder=disk)
     driver = case.launch()
     case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
-    ballast = _fill(disk)
+    ballast = fill(disk)
     time.sleep(AWAY_S)
     ballast.unlink()
     _done(case, driver)
@@ -157,13 +124,13 @@ def test_a_buffer_full_of_foreign_files_delays_products_and_loses_none(
 
 @pytest.mark.fault
 def test_a_model_that_fills_the_buffer_fails_clearly_and_is_resumed(
-    make_case: Any, small_disk: Any
+    make_case: Any, small_disk: Any, fill: Any
 ) -> None:
     disk = small_disk("24m", "buffer")
     case = make_case(capacity="12 MiB", buffer_folder=disk, model="--interval 3")
     driver = case.launch()
     case.await_event("frame.ready")
-    ballast = _fill(disk)
+    ballast = fill(disk)
     assert case.wait(driver).code == 1
     assert "burstlens: wrf ended with exit code 1" in _without_traceback(case)
     ballast.unlink()

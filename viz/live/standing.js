@@ -3,7 +3,10 @@ import { SILENT_S } from "./pulse.js";
 
 /** States in which nothing more comes. */
 const OVER = new Set(["done", "failed", "stopped"]);
+/** Exit codes of exit_codes.py. */
 const BY_A_GUARD = 3;
+const FRAMES_LOST = 5;
+const NO_SPACE = 6;
 
 /**
  * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
@@ -46,7 +49,10 @@ function ended(status, told) {
   if (status.state === "done") return told("good", `Done: ${frames(status)}.${took}`);
   const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
-  const wrong = status.state === "failed" || outcome.exit_code === BY_A_GUARD;
+  if (outcome.exit_code === FRAMES_LOST) {
+    return told("bad", `${why}${took} Only the model can write them again: start a new run.`);
+  }
+  const wrong = status.state === "failed" || [BY_A_GUARD, NO_SPACE].includes(outcome.exit_code);
   return told(wrong ? "bad" : "warn", `${why}${took}${saved} Go on with`,
     `burstlens resume ${status.run}`);
 }

@@ -1,8 +1,7 @@
 """The command line: parse, call one function, print, exit code. Nothing is decided here.
 
-Exit codes: 0 done, 1 failed or refused (one message), 2 usage, 3 stopped by a guard, 4 stopped by
-a person. Heavy modules are imported inside the commands that need them, so that ``status`` and
-``list`` answer at once.
+:mod:`burstlens.exit_codes` has the exit codes. Heavy modules are imported inside the commands that
+need them, so that ``status`` and ``list`` answer at once.
 """
 
 from __future__ import annotations

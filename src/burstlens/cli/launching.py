@@ -18,6 +18,7 @@ from burstlens.cli.arguments import (
     SetOpt,
     SiteOpt,
 )
+from burstlens.exit_codes import STOPPED_BY_GUARD, TEXT
 from burstlens.printable import printable, say, tell
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PANEL = "Launch"
-STOPPED_BY_GUARD = 3
+CODES = f"\n\nExit codes: {TEXT}."
 
 
 @app.command(
     rich_help_panel=PANEL,
     short_help="Run a recipe, and see it while it runs.",
-    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run",
+    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run" + CODES,
 )
 def run(
     recipe: RecipeArg,
@@ -81,7 +82,7 @@ def demo(
 @app.command(
     rich_help_panel=PANEL,
     short_help="Go on with a run after a crash, a failure or a stop.",
-    epilog="Example: burstlens resume last --detach",
+    epilog="Example: burstlens resume last --detach" + CODES,
 )
 def resume(
     run: RunArg,
@@ -105,7 +106,7 @@ def resume(
     reason = resumable(found)
     if reason is not None:
         say(reason)
-        return
+        raise typer.Exit((status_of(str(found.path)).get("outcome") or {}).get("exit_code") or 0)
     outcome = status_of(str(found.path)).get("outcome") or {}
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
         tell(printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked"))

@@ -31,6 +31,7 @@ def list_runs(as_json: JsonOpt = False) -> None:
     width = max((len(row["run"]) for row in found), default=0)
     for row in found:
         frames = counted(row["frames"], "frame")
+        frames += f", {row['damaged']} damaged" if row["damaged"] else ""
         run, title = printable(row["run"]), printable(row["title"])
         say(f"{run:<{width}}  {row['state']:<9} {frames:>12}  {title}")
 

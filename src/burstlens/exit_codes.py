@@ -1,0 +1,19 @@
+"""Exit codes of ``burstlens run`` and ``resume``, as the journal and ``status.json`` have them."""
+
+from __future__ import annotations
+
+DONE = 0
+FAILED = 1
+"""Failed or refused, with one message; 2 is wrong usage."""
+STOPPED_BY_GUARD = 3
+STOPPED = 4
+"""Stopped by a person."""
+FRAMES_LOST = 5
+"""The model ended well, and frames are lost or damaged."""
+NO_SPACE = 6
+"""The model was stopped for want of space on the buffer."""
+
+TEXT = (
+    "0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a person, "
+    "5 ended with frames lost or damaged, 6 stopped for want of space"
+)
