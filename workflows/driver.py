@@ -90,6 +90,7 @@ class Driver:
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
         self._last_good = time.monotonic()
+        self._away = ""
         self._handlers: dict[str, Callable[[Done], None]] = {
             "buffer": self._on_buffer,
             "stagein": self._on_staged_in,
@@ -298,7 +299,7 @@ class Driver:
                     self.journal.sync()
                     self._last_sync = now
                 self.production.release(held=self.jobs.holders)
-                self._last_good = now
+                self._last_good, self._away = now, ""
             except OSError as error:
                 self._wait_for_target(error, now)
             self.production.submit(now)
@@ -321,11 +322,13 @@ class Driver:
 
     def _wait_for_target(self, error: OSError, now: float) -> None:
         # What is made waits in .incoming or on the buffer, and is published when it can be.
-        self.snapshot.alarm(f"the run directory cannot be written: {error}")
+        told = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
+        if told != self._away:  # once, until it can be written again
+            self._away = told
+            self.snapshot.alarm(f"{told}; the run waits until it can")
         if now - self._last_good > PATIENCE_S and self.jobs.over:
             raise RunError(
-                f"{self.run.path} cannot be written ({error}); when it can be again: "
-                f"burstlens resume {self.run.id}"
+                f"{told}; when it can be again: burstlens resume {self.run.id}"
             ) from error
         time.sleep(TICK_S)
 

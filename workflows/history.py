@@ -71,8 +71,8 @@ class History:
     raw_bytes: int = 0
     product_bytes: int = 0
     started: float | None = None
-    exit_code: int | None = None
-    """The run's, when it has ended."""
+    outcome: dict[str, Any] | None = None
+    """How the run ended, as ``status.json`` has it."""
 
     @property
     def damaged_count(self) -> int:
@@ -137,14 +137,15 @@ def _int(value: object) -> int:
 
 
 def _started(history: History, event: Event) -> None:
-    history.state, history.exit_code = "running", None
+    history.state, history.outcome = "running", None
     if history.started is None:
         history.started = float(event["t"])  # type: ignore[arg-type]
 
 
 def _ended(history: History, event: Event) -> None:
     history.state = str(event.get("outcome", "failed"))
-    history.exit_code = _int(event.get("exit_code"))
+    told = {key: event.get(key) for key in ("exit_code", "message", "line", "saved_node_hours")}
+    history.outcome = {"state": history.state, **told}
 
 
 _BUFFER = ("kind", "path", "folder", "name", "owned", "by")

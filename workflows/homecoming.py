@@ -129,7 +129,8 @@ class Homecoming:
         try:
             self._journal.sync()  # what was published must be known for good before raw data goes
         except OSError as error:
-            self._snapshot.alarm(f"the run directory cannot be written: {error}")
+            place = error.filename or self._run.path
+            self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
             self._retries.later(1.0, lambda: self.free(buffer, outcome))
             return
         freed = self._recipe.buffer.destroy == "on-success" and outcome.state == "done"

@@ -68,18 +68,23 @@ class Pressure:
             self._in_vain = 0
             return
         self._in_vain += 1
-        if self._in_vain >= REPORTS and space.short(room) and not self._fits(room, fraction):
+        if (
+            self._in_vain >= REPORTS
+            and space.short(room)
+            and not self._fits(room, fraction, space.largest)
+        ):
             why = stuck or "frames are released more slowly than the model writes them"
             self._stop(f"{nearly}: {why}")
 
-    def _fits(self, room: int | None, fraction: float | None) -> bool:
+    def _fits(self, room: int | None, fraction: float | None, largest: int) -> bool:
         """Whether what the model still writes fits, as it has filled the buffer so far."""
         if room is None or fraction is None or self._since is None:
             return False
         done, used = fraction - self._since[0], self._since[1] - room
         if done <= 0.0:
             return False
-        return MARGIN * used * (1.0 - fraction) / done < room
+        # The log tells a time before its frame is written: that one is still to come.
+        return MARGIN * used * (1.0 - fraction) / done + largest < room
 
     def _say(self, text: str) -> None:
         # The room that is left changes with each report; the reason is what is news.

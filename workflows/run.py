@@ -101,7 +101,8 @@ def create(
         )
         show_new(run)
     except OSError as error:
-        raise RunError(f"cannot write {run.path}: {error.strerror}") from error
+        shutil.rmtree(run.path, ignore_errors=True)  # half a run would hold its name
+        raise RunError(f"cannot write {error.filename or run.path}: {error.strerror}") from error
     return run
 
 
@@ -166,6 +167,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
             line=outcome.line,
             saved_node_hours=outcome.saved_node_hours,
         )
+        journal.sync()
         driver.snapshot.end(outcome)
     return outcome
 
@@ -226,15 +228,27 @@ def resumable(run: RunDir) -> str | None:
     """
     _last_epoch(run)
     history = replay(read(run.journal))
+    if history.outcome is not None:
+        _mend_status(run, history.outcome)
     if history.state == "done":
         return f"run {run.id} is done; there is nothing to resume"
-    if history.exit_code == FRAMES_LOST:
+    if history.outcome is not None and history.outcome["exit_code"] == FRAMES_LOST:
         return (
             f"run {run.id} has ended, with {counted(len(history.lost_frames()), 'frame')} lost or "
             "damaged: to resume would not bring them back, only the model writes them again; "
             "start a new run"
         )
     return None
+
+
+def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
+    """Write how the run ended where the disk did not take the last snapshot."""
+    status = read_json(run.status) or new_status(run)
+    if status.get("state") != outcome["state"]:
+        with contextlib.suppress(OSError):
+            status |= {"state": outcome["state"], "outcome": outcome, "block": "gone"}
+            write_json(run.status, status)
+            write_status(run, status)
 
 
 def take_over(run: RunDir) -> int:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 LATENCIES = 500
 """Latest products that the latency is told of: the whole run's is in the journal."""
 PERIOD_S = 1.0
+END_PATIENCE_S = 60.0
+"""How long the last snapshot waits for a disk that is full or away."""
 TRIPS = 200
 
 
@@ -142,21 +144,32 @@ class Snapshot:
         return jobs
 
     def end(self, outcome: Outcome) -> None:
-        """The run is over."""
+        """The run is over. Raises OSError when the last snapshot cannot be written for a minute."""
         self.outcome = outcome
         self.state = outcome.state
         self.block = "gone"
-        self.write(force=True)
+        patience = time.monotonic() + END_PATIENCE_S
+        while True:
+            try:
+                self._put()
+                return
+            except OSError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(PERIOD_S)
 
-    def write(self, *, force: bool = False) -> None:
+    def write(self) -> None:
         """Write ``status.json`` when it is due; a target that is away is passed over."""
         now = time.monotonic()
-        if force or now - self._written >= PERIOD_S:
+        if now - self._written >= PERIOD_S:
             self._written = now
             with contextlib.suppress(OSError):
-                value = self.value()
-                write_json(self.run.status, value, sync=False)
-                write_status(self.run, value)
+                self._put()
+
+    def _put(self) -> None:
+        value = self.value()
+        write_json(self.run.status, value, sync=False)
+        write_status(self.run, value)
 
     def value(self) -> dict[str, Any]:
         """The whole snapshot as JSON values."""

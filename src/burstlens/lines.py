@@ -70,9 +70,10 @@ class Lines:
             written = os.write(self._descriptor, line)
             if written != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        except OSError:
+        except OSError as error:
             # Half a line must not stay: the next append would run into it.
             os.ftruncate(self._descriptor, self._size)
+            error.filename = str(self.path)  # a write names no file
             raise
         self._size += written
 

@@ -113,11 +113,13 @@ def test_one_look_without_relief_is_not_enough(room):
     assert made.looks(9_000, times=REPORTS - 1) is None
 
 
-@pytest.mark.parametrize(("fraction", "asked"), [(0.9, None), (0.5, "stop")])
-def test_what_is_still_to_be_written_may_fit(room, fraction, asked):
+@pytest.mark.parametrize(
+    ("fraction", "free", "asked"), [(0.9, 9_000, None), (0.5, 9_000, "stop"), (1.0, 900, "stop")]
+)
+def test_what_is_still_to_be_written_may_fit(room, fraction, free, asked):
     made = room(growing=True)
-    made.looks(49_000, times=1, fraction=0.0)  # 40 kB since then
-    assert made.looks(9_000, fraction=fraction) == asked
+    made.looks(49_000, times=1, fraction=0.0)  # about 40 kB since then
+    assert made.looks(free, fraction=fraction) == asked
 
 
 def test_a_capacity_that_is_too_small_on_a_disk_with_room_only_alarms(room, frame):

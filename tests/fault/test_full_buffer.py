@@ -87,13 +87,18 @@ def test_frames_that_a_full_disk_swallows_are_damaged_by_their_times(
 def pressed(make_case: Any, small_disk: Any) -> Any:
     """A case whose growing file reaches the reserve after its second frame."""
     disk = small_disk("3M", "buffer")
-    return make_case(
+    case = make_case(
         capacity="2 MiB",
         buffer_folder=disk,
         trace="classic_growing",
         model="--interval 12 --careless",
         recipe=RECIPE.replace("RESERVE", "reserve = 0.6"),
     )
+    namelist = case.inputs / "namelist.input"
+    settings = namelist.read_text()
+    assert "= 120," in settings
+    namelist.write_text(settings.replace("= 120,", "= 180,").replace("= 02,", "= 03,"))
+    return case
 
 
 @pytest.mark.fault
