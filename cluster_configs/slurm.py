@@ -129,8 +129,9 @@ class Holder:
 class Slurm:
     """Commands of Slurm. Safe to use from several threads."""
 
-    def __init__(self, query_interval_s: float = 30.0) -> None:
+    def __init__(self, query_interval_s: float = 30.0, patience_s: float = SILENT_S) -> None:
         self.query_interval_s = query_interval_s
+        self._patience_s = patience_s
         self._lock = threading.Lock()
         self._known: dict[str, JobState] = {}
         self._next: dict[str, float] = {}
@@ -218,7 +219,8 @@ class Slurm:
 
     def _ask(self, job_id: str) -> JobState:
         try:
-            fields = _fields(_run(["scontrol", "--oneliner", "show", "job", job_id]))
+            command = ["scontrol", "--oneliner", "show", "job", job_id]
+            fields = _fields(_run(command, patience_s=self._patience_s))
         except SlurmError as error:
             if error.unknown_job:
                 return self._accounted(job_id)
@@ -234,7 +236,8 @@ class Slurm:
     def _accounted(self, job_id: str) -> JobState:
         """What accounting knows, where there is any, of a job that the controller forgot."""
         try:
-            said = _run(["sacct", "-X", "-n", "-P", "-j", job_id, "-o", "State%60,JobName%60"])
+            command = ["sacct", "-X", "-n", "-P", "-j", job_id, "-o", "State%60,JobName%60"]
+            said = _run(command, patience_s=self._patience_s)
         except SlurmError:
             said = ""
         if not said.strip():
@@ -244,9 +247,15 @@ class Slurm:
         return JobState(job_id, word, rest, name)
 
 
-def _run(command: list[str], given: str = "", *, with_parent: bool = False) -> str:
+def _run(
+    command: list[str],
+    given: str = "",
+    *,
+    with_parent: bool = False,
+    patience_s: float = SILENT_S,
+) -> str:
     """What the command says. A question is asked again while the controller does not answer."""
-    end = time.monotonic() + (0.0 if with_parent else SILENT_S)
+    end = time.monotonic() + (0.0 if with_parent else patience_s)
     while True:
         try:
             return _run_once(command, given, with_parent=with_parent)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 import os
+import re
 import resource
 import subprocess
 import sys
 
 import pytest
 
+from burstlens.errors import RunError
 from burstlens.journal import Journal, read
 from burstlens.lines import Lines, read_lines
 
@@ -75,17 +78,39 @@ lines.close()
 def test_the_journal_hands_on_each_event_as_it_was_written(tmp_path):
     seen = []
     journal = Journal(tmp_path / "journal.jsonl", epoch=2, seen=seen.append)
-    event = journal.append("frame.ready", stream="d01")
+    event = journal.append("viewing.queued", label="d01")
     journal.close()
     assert seen == [event] == list(read(tmp_path / "journal.jsonl"))
-    assert (event["driver"], event["event"], event["stream"]) == (2, "frame.ready", "d01")
+    assert (event["driver"], event["event"], event["label"]) == (2, "viewing.queued", "d01")
     assert isinstance(event["t"], float)
 
 
-def test_a_line_without_an_event_is_none(tmp_path):
+FRAME = {"t": 1.0, "driver": 1, "event": "frame.ready", "stream": "d01", "time": "t1", "attempt": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"t": 1.0}, '"event" is missing'),
+        ([1], "it is a list, not an object"),
+        ({key: FRAME[key] for key in FRAME if key != "attempt"}, '"attempt" is missing'),
+        (FRAME | {"attempt": "1"}, '"attempt" is a text, not a whole number'),
+        (FRAME | {"t": 1e300}, '"t" is out of range'),
+        ({"event": "run.started", "t": 1.0, "format": 2, "burstlens": "7.0"}, "Burstlens 7.0"),
+    ],
+)
+def test_a_damaged_event_is_refused_with_its_file_and_line(tmp_path, line, said):
     path = tmp_path / "journal.jsonl"
-    path.write_text('{"t": 1.0}\n{"event": "run.started"}\n')
-    assert [event["event"] for event in read(path)] == ["run.started"]
+    path.write_text(json.dumps(FRAME) + "\n" + json.dumps(line) + "\n" + json.dumps(FRAME) + "\n")
+    with pytest.raises(RunError, match=f"{re.escape(str(path))}, line 2: .*{re.escape(said)}"):
+        list(read(path))
+
+
+def test_events_and_fields_that_nobody_knows_are_passed_on(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    events = [FRAME | {"more": [1]}, {"event": "buffer.asked", "t": 2.0, "name": "case"}]
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    assert list(read(path)) == events
 
 
 def test_text_without_utf8_is_kept_and_read_back(tmp_path):

@@ -135,9 +135,13 @@ def test_a_model_is_at_100_percent_when_it_has_ended_and_not_before(changed):
 
 
 def test_what_is_shown_of_a_run_that_is_over(changed):
-    ended = changed("done", started=1000.0, backlog=0, driver={"heartbeat": 1085.0})
+    ended = changed("done", started=1000.0, took_s=85.0, backlog=0, driver={"heartbeat": 9085.0})
     told = dict(facts(ended))
     assert (told["frames"], told["took"]) == ("3 ready", "1 min 25 s")
+    resumed = dict(facts(ended | {"idle_s": 8000.0}))
+    assert resumed["took"] == (
+        "1 min 25 s, without 2 h 13 min in which neither driver nor model ran"
+    )
     assert "ETA" not in told["model"]
     assert not {"buffer", "waits", "viewing"} & set(told)
     assert next_steps(ended) == []

@@ -54,7 +54,7 @@ def read_addition(path: Path) -> Addition:
 
 def table_of(run: RunDir, history: History) -> dict[str, Any]:
     """The run's recipe with the products that were added to it. Raises RunError."""
-    table: Any = facts_of(run)["table"]
+    table: Any = facts_of(run, "table")["table"]
     return {**table, "product": [*table.get("product", []), *_added(table, history)]}
 
 

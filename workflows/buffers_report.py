@@ -133,9 +133,9 @@ def _owners() -> dict[str, _Owner]:
     for run in all_runs():
         try:
             facts, status = facts_of(run), status_of(str(run.path))
-        except BurstlensError:
+            history = replay(e for e in read(run.journal) if str(e["event"]).startswith("buffer."))
+        except (BurstlensError, OSError):
             continue
-        history = replay(e for e in read(run.journal) if str(e["event"]).startswith("buffer."))
         known = history.buffer or {}
         name = str(known.get("name") or own_name(str(facts.get("buffer_folder", run.id))))
         if not history.buffer_released:
@@ -152,8 +152,11 @@ def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
     runs = {}
     for run in all_runs():
         try:
-            runs[str(facts_of(run)["buffer_folder"])] = (run.id, status_of(str(run.path))["state"])
-        except (BurstlensError, KeyError):
+            runs[str(facts_of(run, "buffer_folder")["buffer_folder"])] = (
+                run.id,
+                status_of(str(run.path))["state"],
+            )
+        except BurstlensError:
             continue
     seen = set()
     for candidate in site.buffer.folders:

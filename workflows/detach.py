@@ -13,10 +13,15 @@ from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import BatchJob
 from burstlens.cluster_configs.site import Site
+from burstlens.durable import read_json
 from burstlens.errors import RunError, SiteError
+from burstlens.journal import read
 from burstlens.run_dir import RunDir
+from burstlens.start import last_words, note_start, read_start
+from burstlens.workflows.claim import free_epoch
+from burstlens.workflows.history import replay
 from burstlens.workflows.launch_hosted import HostedLauncher
-from burstlens.workflows.run import recipe_of, scheduled
+from burstlens.workflows.run import forget_stop, recipe_of, scheduled
 
 LOGIND = Path("/etc/systemd")
 BEGINS_S = 30.0
@@ -28,12 +33,13 @@ def detach(run: RunDir) -> int:
     Raises RunError where the run directory cannot be written, and with the end of the driver's log
     when it dies at once.
     """
-    log = run.logs / "driver.log"
-    before = _changed(run.status)
+    epoch = _ask(run)
     with _writing(run):
-        stream = log.open("ab")
+        stream = (run.logs / "driver.log").open("ab")
     with stream:
         said = stream.tell()
+        with _writing(run):
+            note_start(run, epoch, os.getpid(), log_from=said)
         child = subprocess.Popen(
             _command(run),
             env=_environment(),
@@ -42,13 +48,33 @@ def detach(run: RunDir) -> int:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    # From here on the start is the child's: this process may end before it has begun.
+    with contextlib.suppress(OSError):
+        note_start(run, epoch, child.pid, log_from=said)
     deadline = time.monotonic() + BEGINS_S
-    while time.monotonic() < deadline and _changed(run.status) == before:
+    while time.monotonic() < deadline and not _has_begun(run, epoch):
         if child.poll() is not None:
-            text = log.read_bytes()[said:].decode(errors="replace")
-            raise RunError(f"the driver ended at once: {text.rpartition('burstlens: ')[2].strip()}")
+            start = read_start(run)
+            why = last_words(run, start) if start is not None else ""
+            raise RunError(f"the driver ended at once: {why or f'exit code {child.returncode}'}")
         time.sleep(0.1)
     return child.pid
+
+
+def _ask(run: RunDir) -> int:
+    """The epoch of the driver that is to be started; a stop of an earlier life is forgotten now,
+    so that one which is asked for while the driver starts is obeyed."""
+    epoch = free_epoch(run)
+    history = replay(read(run.journal))
+    if history.state != "new":
+        forget_stop(run, history)
+    return epoch
+
+
+def _has_begun(run: RunDir, epoch: int) -> bool:
+    """Whether that driver's loop has written its first snapshot."""
+    driver = (read_json(run.status) or {}).get("driver")
+    return isinstance(driver, dict) and driver.get("epoch") == epoch and not driver.get("loading")
 
 
 def submit_driver(run: RunDir) -> str:
@@ -59,6 +85,7 @@ def submit_driver(run: RunDir) -> str:
     """
     recipe, site = recipe_of(run)
     require_batch(site)
+    epoch = _ask(run)
     launcher, _ = scheduled(run, recipe, site)
     if isinstance(launcher, HostedLauncher):
         launcher = launcher.batch
@@ -73,9 +100,13 @@ def submit_driver(run: RunDir) -> str:
         options=site.slurm.driver_options,
         init=site.slurm.job_init,
     )
+    said = job.output.stat().st_size if job.output.exists() else 0
     with _writing(run):
+        note_start(run, epoch, os.getpid(), log_from=said)
         job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
-    return job_id.partition(":")[2]
+        number_of_job = job_id.partition(":")[2]
+        note_start(run, epoch, os.getpid(), job=number_of_job, log_from=said)
+    return number_of_job
 
 
 @contextlib.contextmanager
@@ -115,7 +146,3 @@ def _environment() -> dict[str, str]:
 
 def _command(run: RunDir) -> list[str]:
     return [sys.executable, "-m", "burstlens", "drive", str(run.path)]
-
-
-def _changed(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.exists() else 0

@@ -24,6 +24,7 @@ from burstlens.workflows.history import History
 from burstlens.workflows.homecoming import Homecoming
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.launch import Launcher
+from burstlens.workflows.presence import Presence
 from burstlens.workflows.pressure import Pressure
 from burstlens.workflows.production import Production
 from burstlens.workflows.provision import JobBuffer, Provision
@@ -63,6 +64,7 @@ class Driver:
         self.graph = graph
         self.journal = journal
         self.history = history
+        self.presence = Presence(run, history)
         self.snapshot = Snapshot(run, recipe, history, journal.epoch)
         self.steering = Steering(run, journal, history, self.snapshot)
         self.guarding = Guarding(run, recipe, journal, history, self.snapshot)
@@ -105,7 +107,10 @@ class Driver:
         }
 
     def drive(self) -> Outcome:
-        """Run to the end. Raises RunError when another driver took over or the target is lost."""
+        """Run to the end.
+
+        Raises RunError when another driver took over, or the run directory is lost or another's.
+        """
         if self._local:
             self._open_block()
         self._prepare()
@@ -118,7 +123,8 @@ class Driver:
             return end
         finally:
             self.guarding.close()
-            if self.production is not None:
+            self.presence.close()
+            if self.production is not None and not self.presence.lost:
                 self.production.publisher.close()
 
     def _prepare(self) -> None:
@@ -291,6 +297,7 @@ class Driver:
     # What is to be done next.
 
     def _advance(self, now: float) -> None:
+        self.presence.look(now)  # before anything is written by name
         self._retries.call_due(now)
         if self.production is not None:
             try:

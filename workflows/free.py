@@ -11,9 +11,10 @@ from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows.buffer import BufferRef
+from burstlens.workflows.claim import take_over
 from burstlens.workflows.history import replay
 from burstlens.workflows.provision import provision
-from burstlens.workflows.run import recipe_of, scheduled, take_over
+from burstlens.workflows.run import recipe_of, scheduled
 
 
 def free(run: RunDir, *, discard: bool = False) -> str:

@@ -73,11 +73,12 @@ class History:
     started: float | None = None
     outcome: dict[str, Any] | None = None
     """How the run ended, as ``status.json`` has it."""
-
-    @property
-    def damaged_count(self) -> int:
-        """Damaged frames of all attempts."""
-        return len(self.damaged) + len(self.undated)
+    last: float = 0.0
+    """When the last event was journalled."""
+    idle_s: float = 0.0
+    """Between drivers, how long no model ran either."""
+    ready: set[tuple[str, str]] = field(default_factory=set)
+    """Stream and valid time of the frames that are ready, of whichever attempt."""
 
     def has_damage(self, damage: Damage) -> bool:
         """Whether that damage is known already."""
@@ -91,11 +92,10 @@ class History:
 
         Those of the last attempt, and those of earlier ones that no attempt has written whole.
         """
-        whole = {(stream, time) for stream, time, _ in self.frames}
         dated = {
             (stream, time)
             for stream, time, attempt in self.damaged
-            if attempt == self.attempt or (stream, time) not in whole
+            if attempt == self.attempt or (stream, time) not in self.ready
         }
         undated = [
             (stream, f"{file} record {record}")
@@ -103,6 +103,17 @@ class History:
             if attempt == self.attempt
         ]
         return sorted(dated) + undated
+
+    def counts(self) -> dict[str, int]:
+        """Frames that stand, each valid time of a stream once: one that a later attempt has
+        written again is still one; and those that are lost or damaged."""
+        return {"ready": len(self.ready), "damaged": len(self.lost_frames())}
+
+    def took_s(self, until: float) -> float | None:
+        """Seconds until then in which a driver or the model ran; None before the first start."""
+        if self.started is None:
+            return None
+        return round(max(0.0, until - self.started - self.idle_s), 3)
 
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) stands or has failed for good."""
@@ -113,6 +124,7 @@ class History:
         fold = _FOLDS.get(str(event["event"]))
         if fold is not None:
             fold(self, event)
+        self.last = max(self.last, _number(event.get("t")))
 
 
 def replay(events: Iterable[Event]) -> History:
@@ -136,8 +148,13 @@ def _int(value: object) -> int:
     return int(value) if isinstance(value, int | float | str) else 0
 
 
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
 def _started(history: History, event: Event) -> None:
     history.state, history.outcome = "running", None
+    history.idle_s += max(0.0, _number(event.get("idle_s")))
     if history.started is None:
         history.started = float(event["t"])  # type: ignore[arg-type]
 
@@ -174,13 +191,14 @@ def _job(history: History, event: Event) -> None:
         record.outcome = str(event.get("outcome"))
     elif event.get("job_id"):
         record.job_id = str(event["job_id"])
-    if name.startswith("attempt-"):
+    if str(event["event"]).startswith("simulation."):
         history.attempt = max(history.attempt, _int(event["attempt"]))
 
 
 def _ready(history: History, event: Event) -> None:
     if _frame(event) not in history.frames:
         history.frames.add(_frame(event))
+        history.ready.add(_frame(event)[:2])
         history.raw_bytes += _int(event.get("bytes", 0))
         history.files.setdefault(_int(event["attempt"]), set()).add(str(event.get("file", "")))
 

@@ -299,7 +299,7 @@ def provision(
     leaving: Callable[[], bool],
 ) -> Provision:
     """How this run gets its space on that site."""
-    folder = str(facts_of(run)["buffer_folder"])
+    folder = str(facts_of(run, "buffer_folder")["buffer_folder"])
     if isinstance(launcher, HostedLauncher):
         return JobBuffer(site, run, launcher, recipe, folder, leaving)
     if site.buffer.kind == "posix" or launcher is None:

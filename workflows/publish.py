@@ -196,7 +196,10 @@ def _receipt(event: Event) -> Receipt:
         name: event[name] for name in Receipt.__dataclass_fields__ if name in event
     }
     if "state" in values:
-        values["state"] = State(**values["state"])
+        told: Any = values["state"]
+        values["state"] = told and State(
+            **{name: told[name] for name in State.__dataclass_fields__}
+        )
     return Receipt(**values)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import secrets
@@ -16,20 +15,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens import __version__
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.exit_codes import FRAMES_LOST
-from burstlens.heartbeat import driver_lives
 from burstlens.journal import Journal, read
 from burstlens.quantity import counted
 from burstlens.run_dir import RunDir, facts_of, runs_folder
-from burstlens.status import new_status
+from burstlens.run_format import stamp
+from burstlens.snapshot import new_status, read_snapshot
+from burstlens.start import driver_process, note_start, read_start
 from burstlens.viz.live.feed import FrameFeed, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.addition import table_of
+from burstlens.workflows.claim import free_epoch, take_over
 from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
 from burstlens.workflows.launch_batch import BatchLauncher
@@ -39,15 +39,11 @@ from burstlens.workflows.recipe import NAME, Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import Source
 from burstlens.workflows.snapshot import Snapshot
-from burstlens.workflows.supervisor import start_ticks
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.parsl_config import Block
 
 PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
-HEARTBEAT_OLD_S = 60.0
-"""Beyond this a driver on another host is taken for dead, when its heartbeat stands still."""
-HEARTBEAT_LOOK_S = 5.0
 
 
 def create(
@@ -62,9 +58,9 @@ def create(
             f"--name {name!r}: a run's name is 1 to 64 letters, digits, '_' or '-', "
             "as it names folders"
         )
-    stamp = time.strftime("%Y%m%d-%H%M%S")
+    moment = time.strftime("%Y%m%d-%H%M%S")
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", recipe.name).strip("-")[:40] or "run"
-    run = RunDir(runs_folder() / (name or f"{stem}-{stamp}-{secrets.token_hex(2)}"))
+    run = RunDir(runs_folder() / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
     if not PLAIN_PATH.fullmatch(str(run.path)):
         # Parsl writes the path into a shell script without quotes.
         raise RunError(
@@ -95,10 +91,11 @@ def create(
                 "site": site,
                 "created": round(time.time(), 3),
                 "host": socket.gethostname(),
-                "burstlens": __version__,
+                **stamp(),
                 "python": sys.version.split()[0],
             },
         )
+        note_start(run, 1, os.getpid())
         show_new(run)
     except OSError as error:
         shutil.rmtree(run.path, ignore_errors=True)  # half a run would hold its name
@@ -108,18 +105,34 @@ def create(
 
 def show_new(run: RunDir) -> None:
     """What viewers read of a run that waits for its driver: no page of it meets a missing file."""
-    status = new_status(run)
-    write_json(run.status, status)
-    write_status(run, status)
+    show(run, new_status(run))
     FrameFeed(run).write()
     run.index.touch()
     write_page(run)
 
 
+def show(run: RunDir, status: dict[str, Any]) -> None:
+    """Write a snapshot that no driver's loop has made. Raises OSError."""
+    write_json(run.status, status)
+    write_status(run, status)
+
+
+def show_loading(run: RunDir, epoch: int) -> None:
+    """Show that this process drives the run from now on, and loads what it needs for that."""
+    driver = {**driver_process(), "epoch": epoch, "heartbeat": round(time.time(), 3)}
+    with contextlib.suppress(OSError):
+        try:
+            status = read_snapshot(run)
+        except RunError:  # what is damaged is written anew
+            status = new_status(run)
+        fresh = {"state": "starting", "outcome": None, "driver": driver | {"loading": True}}
+        show(run, status | fresh)
+
+
 def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     """The recipe that a run was created with, with the products that were added to it since, and
     its site. Raises RunError, RecipeError, SiteError."""
-    facts = facts_of(run)
+    facts = facts_of(run, "recipe", "source", "table", "site")
     table = table_of(run, replay(read(run.journal)))
     recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
     return recipe, choose(str(facts["site"]))
@@ -139,19 +152,23 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
     history = replay(read(run.journal))
     require_host(run, history)
     epoch = take_over(run)
+    show_loading(run, epoch)
     history = replay(read(run.journal))
     new = history.state == "new"
+    idle = {} if new else {"idle_s": idle_s(run, history)}
     with (
         _target(run),
         contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal,
         _signals(run),
     ):
-        journal.append("run.started" if new else "run.resumed", host=socket.gethostname())
+        begins = "run.started" if new else "run.resumed"
+        journal.append(begins, host=socket.gethostname(), **stamp(), **idle)
         journal.sync()
         with contextlib.suppress(OSError):
             write_page(run)  # a newer Burstlens may have a newer one
-        if not new:
-            forget_stop(run, history)
+        start = read_start(run)
+        if not new and (start is None or start.epoch != epoch):
+            forget_stop(run, history)  # who asked for a start in advance has done so
         launcher, block = scheduled(run, recipe, site)
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
             leaving = graph.leaving.is_set
@@ -181,7 +198,7 @@ def scheduled(
     from burstlens.cluster_configs.parsl_config import Block
 
     slurm = Slurm(site.slurm.query_interval_s)
-    token = str(facts_of(run)["buffer_folder"])
+    token = str(facts_of(run, "buffer_folder")["buffer_folder"])
     walltime = site.viewing.walltime or recipe.simulation.walltime
     launcher = BatchLauncher(slurm, site, run, token)
     if site.viewing.placement == "same-job":
@@ -210,6 +227,22 @@ def forget_stop(run: RunDir, history: History) -> None:
         run.clear_control()
 
 
+def idle_s(run: RunDir, history: History) -> float:
+    """Seconds since the last driver's last event in which no model ran.
+
+    A model that still runs, or whose supervisor has not reported its end, counts as running.
+    """
+    last = history.jobs.get(f"attempt-{history.attempt}")
+    until = history.last
+    if last is not None and last.outcome is None and history.state == "running":
+        ended = read_json(run.job(last.name) / "ended.json")
+        if ended is None:
+            return 0.0
+        told = ended.get("ended")
+        until = max(until, float(told)) if isinstance(told, int | float) else until
+    return round(max(0.0, time.time() - until), 3)
+
+
 def require_host(run: RunDir, history: History) -> None:
     """Raise RunError when the model runs, under its supervisor, on another host."""
     last = history.jobs.get(f"attempt-{history.attempt}")
@@ -226,7 +259,7 @@ def resumable(run: RunDir) -> str | None:
 
     Raises RunError when a driver lives.
     """
-    _last_epoch(run)
+    free_epoch(run)
     history = replay(read(run.journal))
     if history.outcome is not None:
         _mend_status(run, history.outcome)
@@ -249,47 +282,6 @@ def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
             status |= {"state": outcome["state"], "outcome": outcome, "block": "gone"}
             write_json(run.status, status)
             write_status(run, status)
-
-
-def take_over(run: RunDir) -> int:
-    """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
-    last = _last_epoch(run)
-    claim = {"host": socket.gethostname(), "pid": os.getpid(), "ticks": start_ticks(os.getpid())}
-    try:
-        descriptor = os.open(
-            run.path / f"driver-{last + 1}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666
-        )
-    except FileExistsError:
-        raise RunError(f"another driver of {run.id} started at the same moment") from None
-    except OSError as error:
-        raise RunError(f"the run directory {run.path} is not writable: {error.strerror}") from error
-    with _target(run), os.fdopen(descriptor, "w") as stream:
-        json.dump(claim, stream)
-    return last + 1
-
-
-def _last_epoch(run: RunDir) -> int:
-    """The epoch of the last driver, 0 where there was none. Raises RunError when it lives."""
-    epochs = [int(path.name.removeprefix("driver-")) for path in run.path.glob("driver-*")]
-    last = max(epochs, default=0)
-    driver = driver_alive(run, last) if last else None
-    if driver is not None:
-        raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
-                       f"burstlens watch {run.id}")  # fmt: skip
-    return last
-
-
-def driver_alive(run: RunDir, epoch: int) -> str | None:
-    """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
-    claim = read_json(run.path / f"driver-{epoch}") or {}
-    if "ticks" not in claim:  # killed as it made the claim; one that lives gives way to the next
-        return None
-    who = f"pid {claim['pid']} on {claim['host']}"
-    told = (read_json(run.status) or {}).get("driver")
-    beat = told.get("heartbeat") if isinstance(told, dict) else 0.0
-    driver = {**claim, "heartbeat": beat}
-    alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
-    return who if alive else None
 
 
 @contextlib.contextmanager

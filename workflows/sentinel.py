@@ -42,7 +42,7 @@ class Sentinel:
     """Watches one attempt for as long as no driver does."""
 
     def __init__(self, run: RunDir, job_folder: Path, job: Mapping[str, Any]) -> None:
-        facts = facts_of(run)
+        facts = facts_of(run, "recipe", "source", "table")
         table: Any = facts["table"]
         recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
         self.run, self.recipe, self.job_folder, self.job = run, recipe, job_folder, job

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import os
-import socket
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,11 +16,11 @@ from burstlens.model import Failure, Frame, Progress
 from burstlens.printable import printable
 from burstlens.quantity import counted
 from burstlens.run_dir import RunDir
+from burstlens.start import driver_process
 from burstlens.viz.live.feed import write_status
 from burstlens.workflows.history import History
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.recipe import Recipe
-from burstlens.workflows.supervisor import start_ticks
 from burstlens.workflows.watch import Report
 
 if TYPE_CHECKING:
@@ -182,7 +180,9 @@ class Snapshot:
             "attempt": self._attempt,
             "started": history.started,
             "progress": _progress(progress),
-            "frames": {"ready": len(history.frames), "damaged": history.damaged_count},
+            "took_s": history.took_s(time.time()),
+            "idle_s": round(history.idle_s, 3),
+            "frames": history.counts(),
             "backlog": production.backlog.size if production else 0,
             "products": {
                 name: {
@@ -207,9 +207,7 @@ class Snapshot:
             "log_tail": list(self.log_tail),
             "pictures": str(self.run.products),
             "driver": {
-                "host": socket.gethostname(),
-                "pid": os.getpid(),
-                "ticks": start_ticks(os.getpid()),
+                **driver_process(),
                 "epoch": self._epoch,
                 "heartbeat": round(time.time(), 3),
             },

@@ -23,6 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -62,10 +63,12 @@ def main(job_folder: Path) -> int:
     """Run the job in ``job_folder`` to its end. Returns 0 unless it is somebody else's."""
     job = patiently(lambda: json.loads((job_folder / "job.json").read_text(encoding="utf-8")))
     try:
-        patiently(lambda: (job_folder / "claim").open("x").close())
+        claim = patiently(lambda: (job_folder / "claim").open("x", encoding="utf-8"))
     except FileExistsError:
         print("this job has a supervisor already", file=sys.stderr)
         return 1
+    with suppress(OSError), claim:
+        claim.write(f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}")
     return Supervisor(job_folder, job).run()
 
 
@@ -95,6 +98,7 @@ class Supervisor:
         self.job_folder = job_folder
         self.job = job
         self.run_dir = Path(job["run_dir"])
+        self.claim = patiently((job_folder / "claim").read_bytes)
         self.signalled: str | None = None
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None
@@ -288,11 +292,20 @@ class Supervisor:
             "ended": time.time(),
         }
 
+    def _is_anothers(self) -> bool:
+        """Whether the job folder is another run's, made after this one's was deleted."""
+        try:
+            return (self.job_folder / "claim").read_bytes() != self.claim
+        except OSError:  # away, or not claimed yet by the other run's supervisor
+            return self.job_folder.exists()
+
     def _write(self, name: str, value: dict[str, Any]) -> None:
         """Write a file of the job folder whole, trying again while the target is away or full."""
         part = self.job_folder / f".{name}.part"
 
         def write() -> None:
+            if self._is_anothers():
+                return
             with part.open("w", encoding="utf-8") as stream:
                 json.dump(value, stream)
                 stream.flush()
@@ -303,7 +316,7 @@ class Supervisor:
 
     def _bring_logs_home(self, folder: Path) -> None:
         home = self.run_dir / "logs" / self.job["name"]
-        for pattern in self.job.get("keep_logs", ()):
+        for pattern in () if self._is_anothers() else self.job.get("keep_logs", ()):
             for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
                 target = home / os.path.relpath(found, folder)
                 try:

@@ -13,8 +13,8 @@ from pathlib import Path
 from burstlens.durable import open_regular
 
 
-def read_lines(path: Path) -> Iterator[dict[str, object]]:
-    """The objects in order; a torn or foreign line is passed over, a missing file is empty.
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines with their numbers, from 1 on, up to a torn last one; a missing file is empty.
 
     Raises OSError when it cannot be read or is no regular file.
     """
@@ -23,15 +23,24 @@ def read_lines(path: Path) -> Iterator[dict[str, object]]:
     except FileNotFoundError:
         return
     with stream:
-        for line in stream:
+        for number, line in enumerate(stream, 1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
-                yield value
+            yield number, line
+
+
+def read_lines(path: Path) -> Iterator[dict[str, object]]:
+    """The objects in order; a torn or foreign line is passed over, a missing file is empty.
+
+    Raises OSError when it cannot be read or is no regular file.
+    """
+    for _, line in whole_lines(path):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
 
 
 class Lines:

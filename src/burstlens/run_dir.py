@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import read_dropped, read_json
+from burstlens.durable import read_dropped
 from burstlens.errors import RunError
 from burstlens.nearness import did_you_mean
+from burstlens.record import read_record
+from burstlens.shape import CLOCK
 
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -105,6 +107,21 @@ class RunDir:
         """The folder of a supervised job (``attempt-1``, ``step-real-1``)."""
         kind = "attempts" if name.startswith("attempt-") else "steps"
         return self.path / kind / (name.removeprefix("attempt-") if kind == "attempts" else name)
+
+    @property
+    def start(self) -> Path:
+        """Who was last asked to drive the run; burstlens/start.py reads and writes it."""
+        return self.path / "start.json"
+
+    def claim(self, epoch: int) -> Path:
+        """What the driver of that epoch says of itself, from its beginning on."""
+        return self.path / f"driver-{epoch}"
+
+    @property
+    def last_epoch(self) -> int:
+        """The epoch of the last driver; 0 where there was none."""
+        names = (path.name.removeprefix("driver-") for path in self.path.glob("driver-*"))
+        return max((int(name) for name in names if name.isascii() and name.isdigit()), default=0)
 
     def create(self) -> None:
         """Make the directory and its folders. Raises RunError when it exists or cannot be made."""
@@ -241,9 +258,20 @@ def open_run_dir(name: str) -> RunDir:
     raise RunError(f'there is no run "{name}" in {runs_folder()}{did_you_mean(name, runs)}')
 
 
-def facts_of(run: RunDir) -> dict[str, object]:
-    """The facts in ``run.json``. Raises RunError when they cannot be read."""
-    facts = read_json(run.facts)
+_FACTS = {
+    "run?": str, "buffer_folder?": str, "title?": str, "recipe?": str, "source?": str,
+    "table?": {"simulation?": dict, "product?": [{"name": str, "kind": str}], "description?": str},
+    "site?": str, "created?": CLOCK, "host?": str,
+}  # fmt: skip
+
+
+def facts_of(run: RunDir, *needed: str) -> dict[str, object]:
+    """The facts in ``run.json``, of which those that are ``needed`` are there.
+
+    Raises RunError when they cannot be read.
+    """
+    shape = _FACTS | {name: _FACTS[f"{name}?"] for name in needed}
+    facts = read_record(run.facts, shape, "the run directory is damaged: restore it from a copy")
     if facts is None:
-        raise RunError(f"{run.facts} is missing or no JSON; this is no whole run directory")
+        raise RunError(f"{run.facts} is missing; this is no whole run directory")
     return facts

@@ -6,97 +6,28 @@ import math
 from typing import Any
 
 from burstlens import valid_time
-from burstlens.durable import read_json
 from burstlens.errors import RunError
 from burstlens.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD
-from burstlens.heartbeat import CONFIRM_S, driver_lives
-from burstlens.lines import read_lines
 from burstlens.printable import printable
 from burstlens.quantity import counted, show_bytes, show_duration
-from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
-
-OVER = {"done", "failed", "stopped", "lost"}
-
-Status = dict[str, Any]
+from burstlens.run_dir import all_runs, open_run_dir
+from burstlens.snapshot import Status as Status
+from burstlens.snapshot import new_status as new_status
+from burstlens.standing import OVER as OVER
+from burstlens.standing import standing_of
 
 
 def status_of(name: str) -> Status:
     """The snapshot of a run; ``driver_alive`` says whether it is live. Raises RunError."""
     run = open_run_dir(name)
     try:
-        found = _status(run)
-        text(found)  # what cannot be told is no snapshot of ours
+        found = standing_of(run)
+        text(found)  # what cannot be shown is not a snapshot of ours
     except OSError as error:
-        raise RunError(f"cannot read {error.filename}: {error.strerror}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise RunError(f"{run.status} is no snapshot of a run: {error!r}") from error
+        raise RunError(f"cannot read {error.filename or run.path}: {error.strerror}") from error
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise RunError(f"{run.status} is not a snapshot of a run: {error!r}") from error
     return found
-
-
-def _status(run: RunDir) -> Status:
-    # A version before this one has not written every key.
-    found = new_status(run) | (read_json(run.status) or {})
-    # Whoever wrote it may have had another mount, and a run may have been copied.
-    found["pictures"] = str(run.products)
-    over = found["state"] in OVER
-    alive = driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
-    found["driver_alive"] = alive
-    if not alive and found["state"] not in OVER:
-        found["state"] = "lost"
-        found["model_ended"] = _model_ended(run)
-        found["hint"] = f"its driver is gone{_left(run, ended=found['model_ended'])}"
-    if not alive:
-        _add_sentinels(run, found)
-    return found
-
-
-def _model_ended(run: RunDir) -> bool:
-    """Whether the newest attempt's supervisor has told that its model ended."""
-    started = [int(path.name) for path in run.path.glob("attempts/*") if path.name.isdecimal()]
-    return bool(started) and (run.job(f"attempt-{max(started)}") / "ended.json").exists()
-
-
-def _left(run: RunDir, *, ended: bool) -> str:
-    """What a driver that is gone has left behind."""
-    if ended:
-        return ", and the model has ended"
-    if run.asked():
-        return "; the model is asked to stop"
-    return "; a model that was started may go on"
-
-
-def _add_sentinels(run: RunDir, found: Status) -> None:
-    """Add the trips that the sentinel found without a driver, which journals them later."""
-    names = ("guard", "stream", "time", "attempt")
-    known = {tuple(trip.get(name) for name in names) for trip in found.get("trips") or []}
-    for trip in read_lines(run.sentinel):
-        if tuple(trip.get(name) for name in names) not in known:
-            found.setdefault("trips", []).append(trip)
-            place = {key: trip[key] for key in ("stream", "time") if trip.get(key)}
-            text = printable(f'guard "{trip.get("guard")}": {trip.get("text")}')
-            found["alarms"].append({"t": trip.get("t"), "text": text, **place})
-
-
-def new_status(run: RunDir) -> Status:
-    """The snapshot of a run that no driver has taken yet. Raises RunError."""
-    facts = facts_of(run)
-    return {
-        "run": run.id,
-        "title": facts.get("title", ""),
-        "state": "new",
-        "frames": {"ready": 0, "damaged": 0},
-        "products": {},
-        "alarms": [],
-        "events": [],
-        "backlog": 0,
-        "ledger": {"raw_bytes": 0, "product_bytes": 0},
-        "block": "gone",
-        "progress": None,
-        "latency_s": None,
-        "buffer": None,
-        "pictures": str(run.products),
-        "driver": {"heartbeat": facts.get("created", 0.0)},
-    }
 
 
 def rows() -> list[dict[str, Any]]:
@@ -167,8 +98,8 @@ def facts(status: Status) -> list[tuple[str, str]]:
         told.append(("viewing", "" if status["block"] == "running" else status["block"]))
         resume = f"burstlens resume-watching {status['run']}"
         told.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
-    elif status.get("started"):
-        told.append(("took", show_duration(status["driver"]["heartbeat"] - status["started"])))
+    else:
+        told.append(("took", _took(status)))
     told.append(("pictures", status["pictures"]))
     return [(label, text) for label, text in told if text]
 
@@ -210,6 +141,15 @@ def _guards(status: Status) -> str:
     return ", ".join([*told, f"{waiting} waiting"] if waiting else told)
 
 
+def _took(status: Status) -> str:
+    """How long a driver or the model ran: pauses between a crash and a resume do not count."""
+    if status.get("took_s") is None:
+        return ""
+    idle = status.get("idle_s") or 0.0
+    between = f", without {show_duration(idle)} in which neither driver nor model ran"
+    return show_duration(status["took_s"]) + (between if idle >= 1.0 else "")
+
+
 def _saved(status: Status) -> str:
     """What stopping early has saved."""
     saved = (status.get("outcome") or {}).get("saved_node_hours")
@@ -244,7 +184,7 @@ def text(status: Status) -> str:
         f"  {printable(str(outcome[key]))}" for key in ("message", "line") if outcome.get(key)
     ]
     if status.get("hint"):
-        lines.append(f"  {status['hint']}")
+        lines.append(f"  {printable(str(status['hint']))}")
     lines += aligned(facts(status))
     lines += [f"  ! {printable(alarm['text'])}" for alarm in status["alarms"][-3:]]
     lines += [f"  {step}" for step in next_steps(status)]

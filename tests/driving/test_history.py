@@ -25,6 +25,28 @@ def test_a_run_keeps_its_first_start_and_its_last_outcome():
     assert (history.state, history.started) == ("done", 0.0)
 
 
+def test_a_frame_of_two_attempts_is_one_frame_and_one_that_came_whole_is_not_damaged():
+    again = FRAME | {"attempt": 2}
+    history = told(
+        {"event": "frame.ready", **FRAME},
+        {"event": "frame.damaged", **FRAME, "time": "t2", "reason": "cut short"},
+        {"event": "frame.damaged", **FRAME, "time": "t3", "reason": "cut short"},
+        {"event": "frame.ready", **again},
+        {"event": "frame.ready", **again, "time": "t2"},
+    )
+    assert history.counts() == {"ready": 2, "damaged": 1}
+
+
+def test_what_a_run_took_leaves_out_the_pause_before_a_resume():
+    history = told(
+        {"event": "run.started", "t": 1000.0},
+        {"event": "run.ended", "outcome": "failed", "t": 1060.0},
+        {"event": "run.resumed", "t": 9060.0, "idle_s": 8000.0},
+        {"event": "run.ended", "outcome": "done", "t": 9085.0},
+    )
+    assert history.took_s(9085.0) == 85.0
+
+
 def test_a_frame_told_twice_counts_once():
     ready = {"event": "frame.ready", **FRAME, "bytes": 100}
     history = told(ready, ready, ready | {"time": "t2"}, {"event": "frame.released", **FRAME})

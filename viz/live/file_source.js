@@ -1,4 +1,4 @@
-import { Retry, isLine, pictureUrl, relativeUrl } from "./source.js";
+import { FilesError, Retry, isLine, pictureUrl, relativeUrl } from "./source.js";
 
 /** Index lines a script file; feed.py writes them. */
 const CHUNK = 1000;
@@ -24,15 +24,16 @@ export class FileSource {
       this.#status = status;
       const { lines, fresh } = await this.#linesUpTo(count.lines);
       this.#retry.succeeded();
-      return { status, lines, fresh, live: true, why: "" };
+      return { status, heard: true, lines, fresh, live: true, gap: "", why: "" };
     } catch {
-      this.#retry.failed();
+      this.#retry.failed(new FilesError("they are away, or this page was moved"));
       return this.#nothing();
     }
   }
 
   #nothing() {
-    return { status: this.#status, lines: [], fresh: false, live: false, why: this.#retry.why };
+    const { gap, why } = this.#retry;
+    return { status: this.#status, heard: false, lines: [], fresh: false, live: false, gap, why };
   }
 
   async #linesUpTo(total) {

@@ -1,7 +1,8 @@
 import { FileSource } from "./file_source.js";
-import { Retry, parseLines, pictureUrl, relativeUrl } from "./source.js";
+import { FilesError, Retry, parseLines, pictureUrl, relativeUrl } from "./source.js";
 
-const TIMEOUT_MS = 10_000;
+/** Longer than burstlens serve waits for a file system: then it says so, and is not silent. */
+const TIMEOUT_MS = 15_000;
 /** status.json is written once a second. */
 const STATUS_MS = 900;
 /** How long one poll takes up what comes of a long index, over a slow line. */
@@ -22,7 +23,7 @@ export class HttpSource {
   #served = null;
   #status = null;
   #statusAt = -Infinity;
-  #statusRetry = new Retry("Its status cannot be read");
+  #statusRetry = new Retry("Its status");
   #indexRetry = new Retry();
   #instead = null;
 
@@ -33,25 +34,28 @@ export class HttpSource {
   async poll() {
     if (this.#instead) return this.#instead.poll();
     // Each by itself: pictures come also while the status does not.
-    if (performance.now() - this.#statusAt > STATUS_MS) {
-      await attempt(this.#statusRetry, () => this.#readStatus());
-    }
+    const due = performance.now() - this.#statusAt > STATUS_MS;
+    const heard = due && (await attempt(this.#statusRetry, () => this.#readStatus())) === true;
     const found = this.#instead ? null : await attempt(this.#indexRetry, () => this.#readIndex());
     if (this.#instead) return this.#instead.poll();
     if (found === null) this.#tail = null;
-    const why = this.#indexRetry.why || this.#statusRetry.why;
-    return { lines: [], fresh: false, ...found, status: this.#status, live: found !== null, why };
+    const failed = this.#indexRetry.gap ? this.#indexRetry : this.#statusRetry;
+    const { gap, why } = failed;
+    const live = !this.#indexRetry.gap;
+    return { lines: [], fresh: false, ...found, status: this.#status, heard, live, gap, why };
   }
 
   async #readStatus() {
     const answer = await fetch(`${this.#base}../status.json`, request());
-    if (!answer.ok) throw new Error(answer.statusText);
+    if (!answer.ok) throw await refused(answer);
     this.#statusAt = performance.now();
     this.#served = answer.headers.get("Burstlens-Serve");
     if (this.#served === null && answer.headers.get("Accept-Ranges") !== "bytes") {
       this.#instead = new FileSource(this.#base);
     }
-    this.#status = await answer.json().catch(() => this.#status); // caught while it was written
+    const status = await answer.json().catch(() => null); // caught while it was written
+    this.#status = status ?? this.#status;
+    return status !== null;
   }
 
   /** What has come of the index: {lines, fresh}; a long one comes in several polls. */
@@ -75,7 +79,7 @@ export class HttpSource {
       return null;
     }
     if (answer.status === 416) return this.#anew();
-    if (!answer.ok) throw new Error(answer.statusText);
+    if (!answer.ok) throw await refused(answer);
     const tail = new Tail(answer.body.getReader(), stop);
     return fresh || (await tail.first()) === LINE_END ? tail : this.#anew();
   }
@@ -175,10 +179,20 @@ async function attempt(retry, what) {
     const given = await what();
     retry.succeeded();
     return given;
-  } catch {
-    retry.failed();
+  } catch (error) {
+    retry.failed(error);
     return null;
   }
+}
+
+/** What a server's answer other than the file means, for people. */
+async function refused(answer) {
+  if (answer.status === 401 || answer.status === 403) {
+    return new FilesError("the server refuses this link; open the one that it has printed");
+  }
+  if (answer.status === 404) return new FilesError("the run's directory is not there");
+  const told = (await answer.text().catch(() => "")).trim().split("\n")[0];
+  return new FilesError(told.slice(0, 200) || `the server answered ${answer.status}`);
 }
 
 function request(headers = {}) {

@@ -3,7 +3,13 @@ import { showDuration, showNumber } from "./quantity.js";
 import { isOver } from "./standing.js";
 import { timeLabel } from "./valid_time.js";
 
-const WORDS = { lost: "driver gone", new: "waiting", reading: "…" };
+const WORDS = {
+  lost: "driver gone", silent: "driver silent", unreachable: "not reachable",
+  unreadable: "files away", new: "waiting", reading: "…",
+};
+
+/** States in which it is not known that the model goes on. */
+const STILL = new Set(["lost", "silent", "unreachable", "unreadable"]);
 
 /** Which run it is, how far it is, and the buttons that concern the whole page. */
 export class Masthead {
@@ -48,7 +54,7 @@ export class Masthead {
     say(this.#state, WORDS[how.state] ?? how.state);
     say(this.#title, status?.title || status?.run || "Burstlens");
     say(this.#run, status?.title ? status.run : "");
-    this.#showProgress(status, isOver(status) || how.state === "lost");
+    this.#showProgress(status, isOver(status) || STILL.has(how.state));
     say(this.#sentence, why || how.sentence);
     say(this.#command, why ? "" : how.command);
     const line = status?.outcome?.line ?? "";

@@ -43,6 +43,7 @@ function unshown(error) {
 class View {
   #status = null;
   #why = "";
+  #gap = "";
   #album = new Album();
   #player = new Player();
   #pulse = new Pulse();
@@ -140,9 +141,10 @@ class View {
     this.#why = found.live ? found.why : `${found.why || "Not reachable."} What is shown is from before.`;
     this.#album.take(found);
     this.#album.order(Object.keys(found.status?.products ?? {}));
-    this.#pulse.hear(found.status);
+    this.#pulse.hear(found.status, found.heard);
+    this.#gap = found.gap;
     this.#marks = marksOf(found.status, this.#album);
-    this.#told(found.status, standing(found.status, this.#pulse).state);
+    this.#told(found.status, this.#standing().state);
   }
 
   #change() {
@@ -182,7 +184,7 @@ class View {
     this.#more.title = this.#more.disabled ? "Every picture is shown already" : "Show one more product";
     this.#transport.show(player);
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
-    this.#masthead.show(status, standing(status, this.#pulse), this.#why, marks);
+    this.#masthead.show(status, this.#standing(), this.#why, marks);
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
     this.#stop.show(status);
@@ -194,6 +196,10 @@ class View {
     const { elapsed_s: elapsed, total_s: total, time } = this.#status?.progress ?? {};
     if (!time || typeof elapsed !== "number" || typeof total !== "number") return null;
     return timeSeconds(time) + total - elapsed;
+  }
+
+  #standing() {
+    return standing(this.#status, this.#pulse, this.#gap);
   }
 
   #choose(mark) {

@@ -8,10 +8,14 @@ export const SILENT_S = 15;
 export class Pulse {
   #beat = null;
   #heard = performance.now();
+  #looked = performance.now();
   #before = null;
   #denied = 0;
 
-  hear(status) {
+  /** `read` says whether the status was read just now: while it cannot be, nothing is known. */
+  hear(status, read) {
+    if (!read) return;
+    this.#looked = performance.now();
     const beat = status?.driver?.heartbeat ?? null;
     if (beat === this.#beat) return;
     this.#beat = beat;
@@ -28,9 +32,9 @@ export class Pulse {
     return this.#denied > 1;
   }
 
-  /** Seconds since the heartbeat changed, as far as this page has seen. */
+  /** Seconds for which the heartbeat was seen not to change. */
   get silence() {
-    return (performance.now() - this.#heard) / 1000;
+    return (this.#looked - this.#heard) / 1000;
   }
 
   /** The time of day at which it changed, on the viewer's clock. */

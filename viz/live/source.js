@@ -1,12 +1,16 @@
 /*
 A source gives a run to the view; the view knows nothing else of where it comes from.
 
-    poll()      Promise of {status, lines, fresh, live, why}; called about twice a second, never
-                again before the last one has been answered. It does not reject.
+    poll()      Promise of {status, heard, lines, fresh, live, gap, why}; called about twice a
+                second, never again before the last one has been answered. It does not reject.
                   status  the object of status.json, or null as long as there is none
+                  heard   whether the status was read in this poll, and is not an earlier one
                   lines   lines of products/index.jsonl (objects) that came since the last poll
                   fresh   true when `lines` begin anew: forget all earlier ones
                   live    whether new data can arrive; false while the files cannot be reached
+                  gap     "" when all can be read; "server" when whoever gives the files does not
+                          answer, so that nothing is known of the run; "files" when it answers
+                          and cannot read the run's files
                   why     a sentence for people when not all of it can be reached, else ""
     image(line) Promise of a URL (string) of the picture that the index line names. A line that
                 replaces another one under the same name gives another URL.
@@ -62,16 +66,22 @@ export function isLine(value) {
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
+/** Who gives the run's files has answered, and cannot read them; the message is for people. */
+export class FilesError extends Error {}
+
 /** When to try again what has failed: after a pause that doubles. */
 export class Retry {
   #since = null;
   #pause = 0;
   #next = 0;
-  #trouble;
+  #reason = "";
+  #subject;
 
-  /** `trouble` is what to tell people, without its "since" and a time. */
-  constructor(trouble = "Not reachable") {
-    this.#trouble = trouble;
+  /** What cannot be reached, as poll() gives it. */
+  gap = "";
+
+  constructor(subject = "The run's files") {
+    this.#subject = subject;
   }
 
   /** Whether it is still too early to try. */
@@ -84,10 +94,15 @@ export class Retry {
     this.#since = null;
     this.#pause = 0;
     this.#next = 0;
+    this.gap = "";
   }
 
-  /** It did not. */
-  failed() {
+  /** It did not; `error` is a FilesError when somebody has answered. */
+  failed(error) {
+    const gap = error instanceof FilesError ? "files" : "server";
+    if (gap !== this.gap) this.#since = null;
+    this.gap = gap;
+    this.#reason = gap === "files" ? error.message : "";
     this.#since ??= new Date();
     this.#pause = Math.min(LONGEST_PAUSE_MS, this.#pause * 2 || FIRST_PAUSE_MS);
     this.#next = performance.now() + this.#pause;
@@ -96,6 +111,9 @@ export class Retry {
   /** What to tell people. */
   get why() {
     if (this.#since === null) return "";
-    return `${this.#trouble} since ${this.#since.toLocaleTimeString("en-GB")}.`;
+    const since = this.#since.toLocaleTimeString("en-GB");
+    return this.gap === "server"
+      ? `Not reachable since ${since}: the server does not answer, the run may go on.`
+      : `${this.#subject} cannot be read since ${since}: ${this.#reason}. The run may go on.`;
   }
 }

@@ -7,28 +7,36 @@ const OVER = new Set(["done", "failed", "stopped"]);
 const BY_A_GUARD = 3;
 const FRAMES_LOST = 5;
 const NO_SPACE = 6;
+const GAPS = { server: "unreachable", files: "unreadable" };
 
 /**
  * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
- * "good", "warn" or "bad"; `command` is what a person may type, or "".
+ * "good", "warn" or "bad"; `command` is what a person may type, or "". `gap` is what poll() says
+ * cannot be reached: then nothing is known of how a run goes on.
  */
-export function standing(status, pulse) {
+export function standing(status, pulse, gap = "") {
+  if (gap && !isOver(status)) {
+    return { state: GAPS[gap], tone: "bad", sentence: "Nothing is known of it now.", command: "" };
+  }
   if (!status) return { state: "reading", tone: "quiet", sentence: "Reads the run.", command: "" };
   const told = (tone, sentence, command = "") => ({ state: status.state, tone, sentence, command });
   if (OVER.has(status.state)) return ended(status, told);
   const resume = `burstlens resume ${status.run}`;
-  if (status.driver?.pid === undefined) {
-    return { ...told("quiet", "Waits for its driver to begin."), state: "waiting" };
-  }
+  const hint = asSentence(status.hint);
   const gone = (status.driver_alive === false || status.state === "lost") && !pulse.denied;
-  if (gone || pulse.silence > SILENT_S) {
-    const hint = String(status.hint || "its driver is gone");
+  if (status.driver?.pid === undefined && !gone) {
+    return { ...told("quiet", hint || "Waits for its driver to begin."), state: "waiting" };
+  }
+  if (status.silent_s && status.driver_alive) return { ...told("bad", hint), state: "silent" };
+  // Whoever has asked for the process itself knows better than its heartbeat.
+  if (gone || (status.driver_alive !== true && pulse.silence > SILENT_S)) {
     const sentence = gone
-      ? `${hint[0].toUpperCase()}${hint.slice(1)}. Take the run up again with`
+      ? `${hint || "Its driver is gone."} Take the run up again with`
       : `No sign of its driver since ${pulse.last}: it is gone, or this is an old copy of its files. ` +
         "Take the run up again with";
     return { ...told("bad", sentence, resume), state: "lost" };
   }
+  if (status.driver?.loading && hint) return told("busy", hint);
   const state = status.state === "lost" ? "running" : status.state;
   return { ...told("busy", waits(status)), state };
 }
@@ -38,11 +46,15 @@ export function isOver(status) {
   return OVER.has(status?.state);
 }
 
+/** A hint of status.json as a sentence; empty without one. */
+function asSentence(hint) {
+  const text = String(hint ?? "");
+  return text && `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
 function ended(status, told) {
   const outcome = status.outcome ?? {};
-  const took = status.started && status.driver?.heartbeat
-    ? ` It took ${showDuration(status.driver.heartbeat - status.started)}.`
-    : "";
+  const took = typeof status.took_s === "number" ? ` It took ${showDuration(status.took_s)}.` : "";
   const saved = outcome.saved_node_hours
     ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
     : "";

@@ -125,7 +125,7 @@ export class WidgetSource {
     } catch (error) {
       this.#question = null;
       this.#heardAt = new Date();
-      return this.#nothing(error.message);
+      return this.#nothing(`The kernel answers: ${error.message}.`, "files");
     }
   }
 
@@ -137,7 +137,8 @@ export class WidgetSource {
     this.#stamp = answer.stamp;
     this.#status = answer.status ?? this.#status;
     this.#mayStop = answer.may_stop;
-    return { status: this.#status, lines: answer.lines, fresh, live: true, why: "" };
+    const { lines } = answer;
+    return { status: this.#status, heard: true, lines, fresh, live: true, gap: "", why: "" };
   }
 
   #silence() {
@@ -151,11 +152,11 @@ export class WidgetSource {
     this.#kept = this.#model.get("kept") ?? {};
     this.#status = this.#kept.status ?? null;
     const lines = (this.#kept.lines ?? []).filter(isLine);
-    return { status: this.#status, lines, fresh: true, live: false, why };
+    return { status: this.#status, heard: false, lines, fresh: true, live: false, gap: "server", why };
   }
 
-  #nothing(why) {
-    return { status: this.#status, lines: [], fresh: false, live: false, why };
+  #nothing(why, gap = "server") {
+    return { status: this.#status, heard: false, lines: [], fresh: false, live: false, gap, why };
   }
 
   async image(line) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from burstlens.cli.arguments import (
     SetOpt,
     SiteOpt,
 )
+from burstlens.errors import RunError
 from burstlens.exit_codes import STOPPED_BY_GUARD, TEXT
 from burstlens.printable import printable, say, tell
 
@@ -98,7 +99,6 @@ def resume(
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.run_dir import open_run_dir
-    from burstlens.status import status_of
     from burstlens.workflows.run import resumable
 
     _one_way(detach, batch)
@@ -106,11 +106,21 @@ def resume(
     reason = resumable(found)
     if reason is not None:
         say(reason)
-        raise typer.Exit((status_of(str(found.path)).get("outcome") or {}).get("exit_code") or 0)
-    outcome = status_of(str(found.path)).get("outcome") or {}
+        raise typer.Exit(_last_outcome(found).get("exit_code") or 0)
+    outcome = _last_outcome(found)
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
         tell(printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked"))
     _start(found, detach=detach, batch=batch, as_json=as_json)
+
+
+def _last_outcome(run: RunDir) -> dict[str, Any]:
+    """How the run ended; nothing where its snapshot cannot be read: resuming writes it anew."""
+    from burstlens.status import status_of
+
+    try:
+        return status_of(str(run.path)).get("outcome") or {}
+    except RunError:
+        return {}
 
 
 @app.command(hidden=True)

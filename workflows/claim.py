@@ -1,0 +1,61 @@
+"""The claim: which process drives a run, one epoch after the other, and never two at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from burstlens.durable import read_json
+from burstlens.errors import RunError
+from burstlens.heartbeat import driver_lives
+from burstlens.record import read_record
+from burstlens.run_dir import RunDir
+from burstlens.start import driver_process
+
+HEARTBEAT_OLD_S = 60.0
+"""Beyond this a driver on another host is taken for dead, when its heartbeat stands still."""
+HEARTBEAT_LOOK_S = 5.0
+_CLAIM = {"host": str, "pid": int, "ticks": int}
+
+
+def take_over(run: RunDir) -> int:
+    """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
+    epoch = free_epoch(run)
+    try:
+        descriptor = os.open(run.claim(epoch), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        raise RunError(f"another driver of {run.id} started at the same moment") from None
+    except OSError as error:
+        raise RunError(f"the run directory {run.path} is not writable: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "w") as stream:
+            json.dump(driver_process(), stream)
+    except OSError as error:
+        raise RunError(f"cannot write {run.claim(epoch)}: {error.strerror}") from error
+    return epoch
+
+
+def free_epoch(run: RunDir) -> int:
+    """The epoch that the next driver takes. Raises RunError when the last one lives."""
+    last = run.last_epoch
+    driver = driver_alive(run, last) if last else None
+    if driver is not None:
+        raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
+                       f"burstlens watch {run.id}")  # fmt: skip
+    return last + 1
+
+
+def driver_alive(run: RunDir, epoch: int) -> str | None:
+    """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
+    try:
+        claim = read_record(run.claim(epoch), _CLAIM, "")
+    except RunError:
+        claim = None
+    if claim is None:  # killed as it made the claim; one that lives gives way to the next
+        return None
+    told: Any = (read_json(run.status) or {}).get("driver")
+    known = told if isinstance(told, dict) and told.get("epoch") in (None, epoch) else {}
+    driver = {**claim, "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
+    alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
+    return f"pid {claim['pid']} on {claim['host']}" if alive else None
