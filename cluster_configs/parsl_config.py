@@ -30,7 +30,7 @@ from parsl.providers import LocalProvider, SlurmProvider
 
 from burstlens.cluster_configs.batch_script import VIEWING, minutes
 from burstlens.cluster_configs.inside import Inside
-from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.site import Site, half
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.errors import BurstlensError, SiteError
 
@@ -42,6 +42,12 @@ RETRIES = 2
 HEARTBEAT_S = 2
 LOST_S = 10
 """A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
+CPUS = 2
+"""What a block asks for on each node where the site does not say how many workers it has."""
+_COUNTED = (
+    "cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
+)
+"""A worker for every second CPU that the job was given, and one that watches."""
 _PATIENCE_MS = 200
 _SILENT_S = 10.0
 
@@ -149,6 +155,8 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
 
     def __init__(self, block: Block, site: Site, worker_init: str) -> None:
         options = [*block.lines, f"#SBATCH --comment={block.comment}", "#SBATCH --no-requeue"]
+        cpus = site.viewing.workers or CPUS
+        options += [f"#SBATCH --cpus-per-task={cpus}"]
         options += [f"#SBATCH {option}" for option in site.viewing.options]
         several = site.viewing.nodes > 1
         super().__init__(
@@ -165,7 +173,10 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
             worker_init=worker_init,
             cmd_timeout=60,
             exclusive=False,
-            launcher=SrunLauncher() if several else SimpleLauncher(),
+            # Since Slurm 22.05 a step has to ask for its CPUs itself.
+            launcher=SrunLauncher(overrides=f"--cpus-per-task={cpus}")
+            if several
+            else SimpleLauncher(),
         )
         self.block = block
         self.after: str | None = None
@@ -178,6 +189,7 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
         self.scheduler_options: str = self._options + after
         name = f"{self.block.token}-{VIEWING}-{job_name}"
         found: str = super().submit(command, tasks_per_node, name)
+        self.block.slurm.submitted(found)
         return found
 
     def _status(self) -> None:
@@ -194,15 +206,16 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
 class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
     """Starts workers as a step of a running job."""
 
-    def __init__(self, inside: Inside, debug: bool = True) -> None:
+    def __init__(self, inside: Inside, cpus: int, debug: bool = True) -> None:
         super().__init__(debug=debug)
         self.inside = inside
+        self.cpus = cpus
 
     def __call__(
         self, command: str, tasks_per_node: int, nodes_per_block: int, script_dir: str = ""
     ) -> str:
         """The command of the step."""
-        return self.inside.step(command)
+        return self.inside.step(command, self.cpus)
 
 
 def viewing_block(
@@ -216,27 +229,34 @@ def viewing_block(
     """
     ensure_programs()
     here = Path(sys.executable).parent
+    job = place if isinstance(place, Block) else None
     worker_init = (
         f"export PATH={_quoted(here)}:$PATH\n"
         f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
         "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
-        + site.viewing.worker_init
     )
-    job = place if isinstance(place, Block) else None
-    if job is None:
-        launcher = StepLauncher(place) if isinstance(place, Inside) else SimpleLauncher()
+    counts_itself = job is not None and site.viewing.workers is None
+    worker_init += _COUNTED if counts_itself else ""
+    worker_init += site.viewing.worker_init
+    workers = site.workers()
+    if job is not None:
+        provider = ViewingProvider(job, site, worker_init)
+    else:
+        launcher = SimpleLauncher()
+        if isinstance(place, Inside):
+            workers = site.viewing.workers or half(place.cpus)
+            launcher = StepLauncher(place, workers)
         provider = LocalProvider(
             init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init, launcher=launcher
         )
-    else:
-        provider = ViewingProvider(job, site, worker_init)
     return ViewingBlock(
         label=label,
         address=_address(site.viewing.address),
         encrypted=True,
         drain_period=None if job is None else int(job.walltime_s - job.drain_s),
-        max_workers_per_node=site.workers() + 1,
-        cores_per_worker=1e-6,  # max_workers_per_node alone decides
+        max_workers_per_node=None if counts_itself else workers + 1,
+        # max_workers_per_node alone decides, or else what the job counts as its cores.
+        cores_per_worker=1.0 if counts_itself else 1e-6,
         heartbeat_period=HEARTBEAT_S,
         heartbeat_threshold=LOST_S,
         poll_period=1000,

@@ -69,8 +69,9 @@ class ViewingSite:
     """``local``: on this machine. ``separate``: a job of its own that sees the buffer.
     ``same-job``: inside the simulation's job, for a buffer that only this job sees."""
     workers: Annotated[int, Field(ge=1, le=256)] | None = None
-    """Workers a node that make products; one more watches. Half of the cores where it is not
-    said."""
+    """Workers per node that make products, each on a CPU that the block asks for; one more watches,
+    which takes next to none. By default one for every second CPU that the block is given, and two
+    CPUs are asked for: nodes that are not shared give all of theirs."""
     nodes: Annotated[int, Field(ge=1)] = 1
     """Nodes of the block."""
     walltime: Seconds | None = None
@@ -150,8 +151,16 @@ class Site:
             )
 
     def workers(self) -> int:
-        """Workers that make products."""
-        return self.viewing.workers or max(1, (os.cpu_count() or 2) // 2)
+        """Workers per node that make products; of a batch block that counts its CPUs itself, the
+        least that it may have."""
+        if self.viewing.workers is not None:
+            return self.viewing.workers
+        return half(os.cpu_count() or 2) if self.scheduler == "local" else 1
+
+
+def half(cpus: int) -> int:
+    """Workers that make products where a block has so many CPUs."""
+    return max(1, cpus // 2)
 
 
 def known() -> dict[str, Path]:

@@ -6,6 +6,7 @@ Output is read as scontrol prints it, which needs no accounting.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import re
 import subprocess
@@ -21,9 +22,9 @@ LIMIT_S = 60.0
 """Longest time that one command may take."""
 SILENT_S, PAUSE_S = 90.0, 3.0
 """How long to go on asking a controller that does not answer, as in a restart, and how often."""
-FIRST_S = 1.0
-"""After a submission Slurm is asked this soon, then after twice that, up to the site's interval:
-what holds a job up is told early."""
+FIRST_S, GROWTH = 2.0, 3.0
+"""After a submission Slurm is asked this soon, then each time so much later, up to the site's
+interval: what holds a job up is reported early."""
 _WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
 _ACTIVE = {"CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"}
 _AFTER = {"STAGE_OUT"}
@@ -136,6 +137,7 @@ class Slurm:
         self._known: dict[str, JobState] = {}
         self._next: dict[str, float] = {}
         self._pause: dict[str, float] = {}
+        self._calm: set[str] = set()
 
     def submit(self, script: str) -> str:
         """Hand a script to sbatch; returns the job's id. Raises SlurmError."""
@@ -145,37 +147,75 @@ class Slurm:
     def state(self, job_id: str) -> JobState:
         """What Slurm said of the job when it was last asked, which is seldom.
 
-        Without an answer the last one stands: a controller that restarts ends no job.
+        One question serves all jobs that are waited for. Without an answer the last one stands: a
+        controller that restarts ends no job.
         """
         with self._lock:
             now = time.monotonic()
-            if job_id not in self._known or now >= self._next[job_id]:
-                try:
-                    self._known[job_id] = self._ask(job_id)
-                except SlurmError:
-                    self._known.setdefault(job_id, JobState(job_id, "PENDING"))
-                pause = min(self._pause.get(job_id, FIRST_S), self.query_interval_s)
-                self._next[job_id] = time.monotonic() + pause
-                self._pause[job_id] = 2 * pause
+            if job_id not in self._next:  # just submitted, or met again: nothing is known yet
+                known = job_id in self._known
+                self._known.setdefault(job_id, JobState(job_id, "PENDING"))
+                self._pause[job_id] = min(FIRST_S, self.query_interval_s)
+                self._next[job_id] = now + self._pause[job_id] if known else now
+            if now >= self._next[job_id]:
+                self._refresh(job_id)
             return self._known[job_id]
+
+    def submitted(self, job_id: str) -> None:
+        """That job was submitted a moment ago: it waits, and is asked about soon."""
+        with self._lock:
+            self._known[job_id] = JobState(job_id, "PENDING")
+            self._pause[job_id] = min(FIRST_S, self.query_interval_s)
+            self._next[job_id] = time.monotonic() + self._pause[job_id]
+
+    def calm(self, job_id: str) -> None:
+        """That job is known to have begun by its own word: Slurm need only confirm it, seldom."""
+        with self._lock:
+            if job_id not in self._calm:
+                self._calm.add(job_id)
+                if self._known.get(job_id, JobState(job_id, "PENDING")).waiting:
+                    self._known[job_id] = JobState(job_id, "RUNNING")
+                self._pause[job_id] = self.query_interval_s
+                self._next[job_id] = time.monotonic() + self.query_interval_s
+
+    def _refresh(self, asked: str) -> None:
+        """Ask about every job that is waited for, in one command."""
+        waited = [job_id for job_id in self._next if not self._known[job_id].final]
+        try:
+            found = {job.job_id: job for job, _ in self._queue()}
+        except SlurmError:
+            found = self._known
+        for job_id in {*waited, asked}:
+            state = found.get(job_id)
+            # What squeue leaves out: jobs that Slurm has forgotten, and why one has failed.
+            if found is not self._known and (state is None or state.hopeless or state.over):
+                with contextlib.suppress(SlurmError):
+                    state = self._ask(job_id)
+            self._known[job_id] = state or self._known[job_id]
+            self._next[job_id] = time.monotonic() + self._pause[job_id]
+            self._pause[job_id] = min(GROWTH * self._pause[job_id], self.query_interval_s)
 
     def look(self, job_id: str) -> JobState:
         """What Slurm says of the job now. Raises SlurmError when it does not answer."""
         state = self._ask(job_id)
         with self._lock:
             self._known[job_id] = state
+            self._pause[job_id] = self.query_interval_s
             self._next[job_id] = time.monotonic() + self.query_interval_s
         return state
 
     def jobs(self, comment: str) -> list[JobState]:
         """This user's jobs with that comment, also those that ended lately. Raises SlurmError."""
+        return [job for job, remark in self._queue() if remark == comment]
+
+    def _queue(self) -> list[tuple[JobState, str]]:
+        """This user's jobs with their comments."""
         form = "%i\t%T\t%j\t%k\t%r"
         said = _run(["squeue", "-h", "-t", "all", "-u", getpass.getuser(), "-o", form])
         found = []
         for line in said.splitlines():
             job_id, state, name, remark, reason = [*line.split("\t", 4), "", "", "", ""][:5]
-            if remark == comment:
-                found.append(JobState(job_id, state, _reason(reason), name))
+            found.append((JobState(job_id, state, _reason(reason), name), remark))
         return found
 
     def cancel(self, job_ids: Sequence[str]) -> None:
@@ -183,10 +223,14 @@ class Slurm:
         if job_ids:
             _run(["scancel", *job_ids])
 
-    def cancel_all(self, comment: str, name: str) -> None:
+    def cancel_all(self, comment: str, *names: str) -> None:
         """Cancel this user's jobs with that comment whose names start so. Raises SlurmError."""
         self.cancel(
-            [job.job_id for job in self.jobs(comment) if job.name.startswith(name) and not job.over]
+            [
+                job.job_id
+                for job in self.jobs(comment)
+                if job.name.startswith(names) and not job.over
+            ]
         )
 
     def buffers(self) -> tuple[list[Pool], list[Burst]]:

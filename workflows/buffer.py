@@ -66,6 +66,14 @@ def free_bytes(root: Path) -> int | None:
     return status.f_bavail * status.f_frsize
 
 
+def candidate_root(candidate: str) -> Path | None:
+    """This user's folder on a candidate directory; None where a variable of it is not set."""
+    expanded = os.path.expandvars(os.path.expanduser(candidate))
+    if "$" in expanded or not expanded:
+        return None
+    return Path(expanded) / f"burstlens-{os.getuid()}"
+
+
 def prepare(
     candidates: Sequence[str], folder: str, capacity_bytes: int, adopt: BufferRef | None
 ) -> tuple[BufferRef, bool]:
@@ -75,12 +83,11 @@ def prepare(
     """
     if adopt is not None and (adopt.root() / adopt.folder).is_dir():
         return adopt, True
-    refused = []
+    refused, full = [], False
     for candidate in candidates:
-        expanded = os.path.expandvars(os.path.expanduser(candidate))
-        if "$" in expanded or not expanded:
+        root = candidate_root(candidate)
+        if root is None:
             continue
-        root = Path(expanded) / f"burstlens-{os.getuid()}"
         try:
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = root.lstat()
@@ -92,18 +99,23 @@ def prepare(
                 refused.append(f"{root} may be written by others")
                 continue
             free = free_bytes(root)
-            if free is None or free < capacity_bytes:
-                refused.append(f"{root} has {show_bytes(free or 0)} free")
+            if free is not None and free < capacity_bytes:
+                full = True
+                refused.append(f"{root} has {show_bytes(free)} free")
                 continue
             (root / folder).mkdir(exist_ok=True)
         except OSError as error:
-            refused.append(f"{root}: {error.strerror}")
+            refused.append(f"{error.filename or root}: {error.strerror}")
             continue
         return BufferRef("posix", str(root), folder), False
-    raise SiteError(
-        f"no room in the buffer for {show_bytes(capacity_bytes)}: {'; '.join(refused)}. "
-        "BURSTLENS_BUFFER names another folder, [buffer] capacity in the recipe says what is needed"
-    )
+    names = "BURSTLENS_BUFFER names another folder, as does buffer.folders of a site file"
+    if full:
+        raise SiteError(
+            f"no room in the buffer for {show_bytes(capacity_bytes)}: {'; '.join(refused)}. "
+            f"{names}, [buffer] capacity in the recipe says what is needed"
+        )
+    unset = f"of {', '.join(candidates)} none is set"
+    raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
 
 
 def stage_in(

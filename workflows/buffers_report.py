@@ -21,7 +21,7 @@ from burstlens.journal import read
 from burstlens.run_dir import RunDir, all_runs, facts_of
 from burstlens.status import OVER, status_of
 from burstlens.workflows.history import replay
-from burstlens.workflows.provision import own_name
+from burstlens.workflows.persistent_buffer import own_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,24 +10,25 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from burstlens.cluster_configs.site import Site
-from burstlens.errors import RunError
-from burstlens.exit_codes import STOPPED
+from burstlens.errors import GivenUpError, RunError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows import tasks
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.early_stop import EarlyStop
 from burstlens.workflows.graph import Done, Graph
 from burstlens.workflows.guarding import Guarding
 from burstlens.workflows.history import History
 from burstlens.workflows.homecoming import Homecoming
+from burstlens.workflows.job_buffer import JobBuffer
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.presence import Presence
 from burstlens.workflows.pressure import Pressure
 from burstlens.workflows.production import Production
-from burstlens.workflows.provision import JobBuffer, Provision
+from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
@@ -69,6 +70,7 @@ class Driver:
         self.steering = Steering(run, journal, history, self.snapshot)
         self.guarding = Guarding(run, recipe, journal, history, self.snapshot)
         self.provision = provision
+        self._early_stop = EarlyStop(run, journal, history)
         self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
         self.buffer: BufferRef | None = None
         self.production: Production | None = None
@@ -136,6 +138,12 @@ class Driver:
             self._homecoming.free(known, self.snapshot.judge(Outcome("done", 0)))
             return
         self.snapshot.state = "waiting for the buffer"
+        if known is None:
+            # On disk before anything is asked for: `free` looks for it, whatever is killed.
+            self.journal.append(
+                "buffer.requested", kind=self.site.buffer.kind, name=self.provision.name
+            )
+            self.journal.sync()
         self.graph.login("buffer", None, self.provision.provide, known)
 
     @property
@@ -160,6 +168,10 @@ class Driver:
     def _on_buffer(self, done: Done) -> None:
         if self._lost(done, self._prepare):
             return
+        if isinstance(done.error, GivenUpError):
+            what = f"{done.error}; burstlens free {self.run.id} looks for what is left"
+            self._end = self._early_stop.outcome(what)
+            return
         if done.error is not None:
             self._end = Outcome("failed", 1, str(done.error))
             return
@@ -177,11 +189,6 @@ class Driver:
             owned=self.buffer.owned,
             by=self.buffer.by,
         )
-        if isinstance(self.provision, JobBuffer):
-            self.graph.enter(self.provision.inside())
-        if not self._local:
-            self.graph.mount(self.provision.lines(self.buffer))
-            self._open_block()
         self.production = Production(
             self.run,
             self.recipe,
@@ -190,12 +197,20 @@ class Driver:
             self.history,
             self.snapshot,
             self.buffer,
-            slots=2 * self.site.workers(),
+            slots=2 * self.graph.workers,
             guarding=self.guarding,
         )
         self.production.publisher.settle()
         self.production.publisher.clean_incoming()
         self.snapshot.open(self.production)
+        if self._early_stop.asked and not self.history.brought_home:
+            self._end = self._early_stop.outcome()
+            return
+        if isinstance(self.provision, JobBuffer):
+            self.graph.enter(self.provision.inside())
+        if not self._local:
+            self.graph.mount(self.provision.lines(self.buffer))
+            self._open_block()
         if self.history.brought_home:
             # A former driver died between the last file home and the end: only freeing is left.
             self._homecoming.free(self.buffer, self.snapshot.judge(Outcome("done", 0)))
@@ -358,14 +373,26 @@ class Driver:
         self.steering.look(self.production, over=self.jobs.over)
         if self._separate and self.jobs.over and not self.jobs.began:
             self._end = self._end or self.jobs.outcome()  # there is nothing to see
-        self.snapshot.look(self.jobs, self.graph.block_state())
+        self._look_at_block()
         self.snapshot.write()
         self._tick(self.snapshot)
 
+    def _look_at_block(self) -> None:
+        block = self.graph.block_state()
+        if block == "running" and self.snapshot.block != "running":
+            self.journal.append("viewing.started", label=self.graph.label)
+            if self.production is not None:
+                self.production.slots = 2 * self.graph.workers
+        self.snapshot.look(self.jobs, block)
+
     def _heed_stop(self) -> None:
+        """Let the phase that is under way obey what is asked in it."""
         asked = self.run.asked()
-        if asked is not None and self.jobs.attempt:
+        if asked is None or self._homecoming.gives_back:  # then the provision obeys
+            return
+        if self.jobs.attempt:
             self.jobs.stop(asked)
-        elif asked is not None:
-            self.journal.append("control.received", control=asked)
-            self._end = Outcome("stopped", STOPPED, "stopped before the simulation started")
+        elif self.buffer is None:
+            self._end = self._end or self._early_stop.waited_for_buffer()
+        elif self._early_stop.asked and not self._homecoming.begun:
+            self._end = self._early_stop.outcome()

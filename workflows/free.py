@@ -1,4 +1,8 @@
-"""Giving back the space of a run that is over, which a failure or a stop has left."""
+"""Giving back the space of a run that is over, which a failure or a stop has left.
+
+The journal says what was asked for; what exists is asked of the machine: Slurm's buffers and queue,
+or the directories. A run's model that has not ended is waited for when it was asked to stop.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +10,88 @@ import contextlib
 import socket
 
 from burstlens.durable import read_json, write_json
-from burstlens.errors import RunError
+from burstlens.errors import GivenUpError, RunError
 from burstlens.journal import Journal, read
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.claim import take_over
-from burstlens.workflows.history import replay
-from burstlens.workflows.provision import provision
-from burstlens.workflows.run import recipe_of, scheduled
+from burstlens.workflows.history import History, replay
+from burstlens.workflows.leftovers import end_jobs
+from burstlens.workflows.provision import Provision, provision
+from burstlens.workflows.recipe import Recipe
+from burstlens.workflows.run import recipe_of, require_host, scheduled, signals
 
 
 def free(run: RunDir, *, discard: bool = False) -> str:
     """Give the run's space on the buffer back; returns what was freed, in words.
 
-    What ``[stage_out]`` names must be home, unless ``discard`` says that it may be lost. Raises
-    RunError, SiteError and StagingError.
+    What ``[stage_out]`` names must be home, unless ``discard`` says that it may be lost. A first
+    SIGINT gives up what still waits, a second one at once. Raises RunError, SiteError and
+    StagingError.
     """
     history = replay(read(run.journal))
-    if history.buffer is None or history.buffer_released:
+    if not _has_asked(run, history):
         return f"run {run.id} holds no space on a buffer"
     recipe, site = recipe_of(run)
+    require_host(run, history)
     epoch = take_over(run)
-    last = history.jobs.get(f"attempt-{history.attempt}")
-    runs = last is not None and last.job_id is not None and last.outcome is None
-    if last is not None and runs and not (run.job(last.name) / "ended.json").exists():
-        raise RunError(f"the model of {run.id} has not ended; burstlens stop {run.id} ends it")
+    launcher, _ = scheduled(run, recipe, site)
+    with contextlib.closing(Journal(run.journal, epoch)) as journal:
+        cancelled = end_jobs(run, history, launcher)
+        run.clear_control()  # obeyed by now: what is asked from here on is for the giving back
+        space = provision(site, run, recipe, launcher, lambda: False)
+        known = BufferRef(**history.buffer) if history.buffer else None
+        buffer = space.left(known)
+        what = f"cancelled {', '.join(cancelled)}" if cancelled else ""
+        if buffer is not None:
+            _require_home(run, recipe, history, discard=discard)
+            with signals(run):
+                freed = _give_back(run, space, buffer, history)
+            what = "; ".join(part for part in (freed, what) if part)
+            run.clear_control()
+        if history.buffer_requested:
+            journal.append("buffer.released", host=socket.gethostname())
+        _show_released(run)
+    return what or f"run {run.id} holds no space on a buffer"
+
+
+def _has_asked(run: RunDir, history: History) -> bool:
+    """Whether this run ever asked for anything: a run without a driver did not."""
+    return history.state != "new" or any((run.path / "steps").glob("*/submitting"))
+
+
+def _require_home(run: RunDir, recipe: Recipe, history: History, *, discard: bool) -> None:
     if recipe.stage_out.keep and not history.kept_home and history.frames and not discard:
         raise RunError(
             f"{', '.join(recipe.stage_out.keep)} of {run.id} are not home: burstlens resume "
             f"{run.id} goes on, --discard gives them up"
         )
-    buffer = BufferRef(**history.buffer)
-    launcher, _ = scheduled(run, recipe, site)
-    space = provision(site, run, recipe, launcher, lambda: False)
+
+
+def _give_back(run: RunDir, space: Provision, buffer: BufferRef, history: History) -> str:
+    """Give it back; returns what was freed, empty when nothing of the run lies there."""
     if not space.lasts or (buffer.name and buffer.owned):
-        space.give_back(buffer)
-        what = f"buffer {buffer.name}"
-    elif buffer.path.startswith("$"):
+        try:
+            space.give_back(buffer)
+        except GivenUpError:
+            run.clear_control()
+            raise
+        return f"freed {f'buffer {buffer.name}' if buffer.name else 'the buffer of its job'}"
+    if buffer.path.startswith("$"):
+        if not history.attempt:
+            return ""
         raise RunError(
             f"buffer {buffer.name} was there before the run, and only jobs see it: delete "
             f"{buffer.path}/{buffer.folder} in a job that mounts it"
         )
-    else:
-        buffers.destroy(buffer)
-        what = f"{buffer.path}/{buffer.folder}"
-    with contextlib.closing(Journal(run.journal, epoch)) as journal:
-        journal.append("buffer.released", host=socket.gethostname())
+    buffers.destroy(buffer)
+    return f"freed {buffer.path}/{buffer.folder}"
+
+
+def _show_released(run: RunDir) -> None:
     status = read_json(run.status)
     if status and status.get("buffer"):
         status["buffer"]["released"] = True
         with contextlib.suppress(OSError):  # as in the driver: the journal is the truth
             write_json(run.status, status)
-    return f"freed {what}"

@@ -76,6 +76,10 @@ class Graph:
         self._blocks: list[ViewingBlock] = []
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
         self._state = "queued"
+        self._heard = False
+        self._requeued = ""
+        self.workers = site.workers()
+        """Workers per node that make products, as the block has counted them."""
         self._wanted = False
         self._met: dict[str, float] = {}
         self._inside: Inside | None = None
@@ -85,7 +89,7 @@ class Graph:
 
     def __enter__(self) -> Graph:
         end_orphans(self.run.parsl)
-        if self._batch is not None:
+        if self._batch is not None and any(self.run.parsl.iterdir()):  # of a former driver
             block = self._batch
             with contextlib.suppress(SlurmError):  # without interchange they end by themselves
                 block.slurm.cancel_all(block.comment, f"{block.token}-{VIEWING}")
@@ -129,13 +133,18 @@ class Graph:
             block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
             self._block = block
             self._met.clear()  # a new interchange numbers its blocks anew
-            self._next_look = 0.0
+            self._next_look, self._heard = 0.0, False
             if self._batch is None:
                 block.scale_out_facade(1)
             elif self._wanted:
                 self.ask_block(None)
             return label
         raise SiteError(f"Parsl's interchange does not start ({reason}); see {self.run.parsl}")
+
+    @property
+    def label(self) -> str:
+        """The label of the viewing block."""
+        return f"viewing-{self._generation}"
 
     def enter(self, inside: Inside) -> None:
         """Later blocks are steps of this job."""
@@ -174,19 +183,25 @@ class Graph:
 
     def _look(self, block: ViewingBlock) -> str:
         if self._batch is None:
-            return "running" if _live_jobs(block) else "gone"
+            return ("running" if self._heard else "queued") if _live_jobs(block) else "gone"
         live = {block.job_ids_to_block[job_id] for job_id in _live_jobs(block)}
         managers = block.managers(live)
         if managers is None:
             return "broken"
         if managers:
+            self.workers = max(int(one["worker_count"]) - 1 for one in managers) or 1
+            for job_id, number in block.job_ids_to_block.items():
+                if any(one["block_id"] == number for one in managers):
+                    self._batch.slurm.calm(job_id)
             young = [one for one in managers if not self._is_old(one)]
             return "running" if young else "draining"
         # The scheduler, which is asked seldom, says what became of a block without managers.
         if self._state in {"running", "draining"}:
             with contextlib.suppress(SlurmError):
                 for job_id in block.job_ids_to_block:
-                    self._batch.slurm.look(job_id)
+                    state = self._batch.slurm.look(job_id)
+                    if state.waiting and self._state == "running":
+                        self._requeued = f"Slurm put job {job_id} back into its queue: {state.text}"
             live = {block.job_ids_to_block[job_id] for job_id in _live_jobs(block)}
         return "queued" if not self._wanted or live else "gone"
 
@@ -206,20 +221,31 @@ class Graph:
         interchange fail, and the driver submits them again.
         """
         state, block = self.block_state(), self._block
+        requeued, self._requeued = self._requeued, ""
+        if requeued:
+            return requeued
         if block is None or state in {"queued", "running"}:
             return None
         if state == "draining" and len(_live_jobs(block)) > 1:
             return None
         if state in {"gone", "draining"}:
+            why = "its block is about to end" if state == "draining" else self._fate(block)
             if self._batch is not None:
                 block.provider.after = None
             block.scale_out_facade(1)
-            self._next_look = 0.0
-            why = "its block had ended" if state == "gone" else "its block is about to end"
+            self._next_look, self._heard = 0.0, False
             return f"{why}: a new one was asked for"
         self._give_up(block)
         self.open_block()
         return "its interchange had died: replaced"
+
+    def _fate(self, block: ViewingBlock) -> str:
+        """Why there is no block any more, in the scheduler's words where there is one."""
+        ended = "its block had ended"
+        if self._batch is None or not block.job_ids_to_block:
+            return ended
+        state = self._batch.slurm.state(list(block.job_ids_to_block)[-1])
+        return f"{ended} (job {state.job_id}: {state.text})"
 
     def _give_up(self, block: ViewingBlock) -> None:
         with contextlib.suppress(Exception):
@@ -242,8 +268,14 @@ class Graph:
         priority = {"priority": 0 if urgent else 1}
         app = self._app(tasks.node, self._block.label)
         future = app(function, *args, parsl_resource_specification=priority)
+        future.add_done_callback(self._hear)
         self._report(future, kind, about)
         return future
+
+    def _hear(self, done: Future[Any]) -> None:
+        """A worker has answered: the block runs."""
+        if not self._heard and done.exception() is None:
+            self._heard, self._next_look = True, 0.0
 
     def job(
         self,
@@ -306,7 +338,7 @@ class Graph:
 
     def warm(self, kinds: Sequence[str]) -> None:
         """Let each worker import what it will need, while the model starts."""
-        for _ in range(self.site.workers() + 1):
+        for _ in range(self.workers + 1):
             self.view("warm", None, tasks.warm, kinds)
 
 

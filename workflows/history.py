@@ -31,6 +31,8 @@ class History:
 
     state: str = "new"
     buffer: dict[str, Any] | None = None
+    buffer_requested: bool = False
+    """Whether space was asked for since it was last given back: it may exist, whatever follows."""
     buffer_released: bool = False
     staged_in: bool = False
     brought_home: bool = False
@@ -168,13 +170,19 @@ def _ended(history: History, event: Event) -> None:
 _BUFFER = ("kind", "path", "folder", "name", "owned", "by")
 
 
+def _buffer_requested(history: History, event: Event) -> None:
+    history.buffer_requested = True
+
+
 def _buffer(history: History, event: Event) -> None:
+    history.buffer_requested = True
     history.buffer = {key: event[key] for key in _BUFFER if key in event}
     history.buffer_released = False
 
 
 def _buffer_released(history: History, event: Event) -> None:
     history.buffer_released = True
+    history.buffer_requested = False
     history.staged_in = False
 
 
@@ -284,6 +292,7 @@ _FOLDS = {
     "run.started": _started,
     "run.resumed": _started,
     "run.ended": _ended,
+    "buffer.requested": _buffer_requested,
     "buffer.created": _buffer,
     "buffer.adopted": _buffer,
     "buffer.released": _buffer_released,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.errors import StagingError
+from burstlens.errors import GivenUpError, RunError, StagingError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
@@ -57,6 +57,8 @@ class Homecoming:
         self._retries = retries
         self._away_since: float | None = None
         self.begun = False
+        self.gives_back = False
+        """Whether the buffer is being given back: a request to stop is for that from then on."""
         self.end: Outcome | None = None
 
     def goes_back(self, buffer: BufferRef) -> bool:
@@ -142,11 +144,21 @@ class Homecoming:
                     "the buffer ends with its job, and with it the raw files that [stage_out] keep "
                     "does not name"
                 )
+            if not self.gives_back:
+                self._forget_obeyed()
+            self.gives_back = True
             self._snapshot.state = "giving the buffer back"
             self._graph.close_block()
             self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer)
         else:
             self._graph.view("freed", (buffer, outcome), buffers.destroy, buffer)
+
+    def _forget_obeyed(self) -> None:
+        """What was asked so far was for the run: the clean-up obeys only what is asked in it."""
+        try:
+            self._run.clear_control()
+        except RunError as error:
+            self._snapshot.alarm(str(error))
 
     def on_freed(self, done: Done) -> None:
         """The buffer is free, or could not be freed: the run ends all the same."""
@@ -155,6 +167,10 @@ class Homecoming:
             return
         if done.error is None:
             self._journal.append("buffer.released")
+        elif isinstance(done.error, GivenUpError):
+            self._journal.append("control.received", control=self._run.asked() or "stop")
+            what = f"{outcome.message}; {done.error}" if outcome.message else str(done.error)
+            outcome = replace(outcome, message=what)
         else:
             self._snapshot.alarm(str(done.error))
         self.end = outcome

@@ -26,14 +26,23 @@ DRIVERLESS_S = 600.0
 
 
 def main(folder: Path, variable: str, run_folder: str) -> int:
-    """Serve until told to leave. Returns 1 when the job has not got its buffer."""
+    """Serve until told to leave. Returns 1 when the job has no buffer, or may not write there."""
     root = os.environ.get(variable)
     if not root:
         print(f"{variable} is not set: the job has not got its buffer", file=sys.stderr)
         return 1
-    Path(root, run_folder).mkdir(parents=True, exist_ok=True)
+    try:
+        Path(root, run_folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"cannot make {error.filename} on the buffer ({error.strerror})", file=sys.stderr)
+        return 1
     (folder / "queue").mkdir(exist_ok=True)
-    told = {"host": socket.gethostname(), "job_id": os.environ.get("SLURM_JOB_ID"), "root": root}
+    told = {
+        "host": socket.gethostname(),
+        "job_id": os.environ.get("SLURM_JOB_ID"),
+        "root": root,
+        "cpus": int(os.environ.get("SLURM_CPUS_ON_NODE") or os.cpu_count() or 1),
+    }
     part = folder / ".host.json.part"
     part.write_text(json.dumps(told), encoding="utf-8")
     os.replace(part, folder / "host.json")

@@ -46,6 +46,7 @@ class BatchLauncher:
         self._folders: dict[str, Path] = {}
         self._over: dict[str, float] = {}
         self._begun: set[str] = set()
+        self._requeued: dict[str, JobState] = {}
 
     @property
     def waits(self) -> Mapping[str, str]:
@@ -53,7 +54,7 @@ class BatchLauncher:
         return {
             number: reason
             for number, reason in self._waits.copy().items()
-            if not any((self._folders[number] / mark).exists() for mark in _BEGAN)
+            if not self._has_begun(number)
         }
 
     def submit(self, job_folder: Path) -> str:
@@ -96,6 +97,7 @@ class BatchLauncher:
                     number = found.job_id
                     break
         write_whole(folder / "job_id", number)
+        self.slurm.submitted(number)
         self._folders[number] = folder
         return f"slurm:{number}"
 
@@ -122,28 +124,62 @@ class BatchLauncher:
         return f"slurm:{found.job_id}"
 
     def alive(self, job_id: str) -> bool:
-        """By what Slurm said lately; a job is given time to tell its end itself."""
-        number = _number(job_id)
+        """Whether a job that serves the run waits or runs. A request to stop is for such a job: one
+        that still waits is cancelled, and NeverBeganError raised."""
+        alive, number = self.stands(job_id), _number(job_id)
+        waits = number not in self._begun and not self._has_begun(number)
+        if waits and self.run.asked() and self.slurm.state(number).waiting:
+            if self.slurm.look(number).waiting:
+                self.slurm.cancel([number])
+                raise NeverBeganError(f"job {number} was still waiting", reason="stop")
+            self._begun.add(number)
+        return alive
+
+    def stands(self, job_id: str) -> bool:
+        """Whether a job waits or runs, by what Slurm said lately, whatever the run is asked; it is
+        given time to report its end itself. Raises NeverBeganError when Slurm says that it never
+        will begin."""
+        number, begun = _number(job_id), self._has_begun(_number(job_id))
+        if begun:
+            self.slurm.calm(number)
         state = self.slurm.state(number)
         self._waits.pop(number, None)
-        if state.waiting:
+        if state.waiting and begun:
+            self._give_up_requeued(state)
+        elif state.waiting:
             if number in self._folders:
                 self._waits[number] = state.reason
-            self._give_up_waiting(state)
-        if not state.over:
+            if state.hopeless:
+                self.slurm.cancel([number])
+                raise NeverBeganError(f"job {number} cannot start, says Slurm: {state.reason}")
+        if not state.over and number not in self._requeued:
             return True
         return time.monotonic() < self._over.setdefault(job_id, time.monotonic() + SETTLES_S)
 
-    def _give_up_waiting(self, state: JobState) -> None:
-        """End a job that waits for what will not come, or that nobody wants any more."""
-        if state.hopeless:
-            self.slurm.cancel([state.job_id])
-            raise NeverBeganError(f"job {state.job_id} cannot start, says Slurm: {state.reason}")
-        if self.run.asked() and state.job_id not in self._begun:
-            if self.slurm.look(state.job_id).waiting:
-                self.slurm.cancel([state.job_id])
-                raise NeverBeganError(f"job {state.job_id} was still waiting", reason="stop")
-            self._begun.add(state.job_id)
+    def _has_begun(self, number: str) -> bool:
+        folder = self._folders.get(number)
+        return folder is not None and any((folder / mark).exists() for mark in _BEGAN)
+
+    def _give_up_requeued(self, state: JobState) -> None:
+        """End a job that Slurm would start a second time, as after a node has failed."""
+        self._requeued.setdefault(state.job_id, state)
+        self.slurm.cancel([state.job_id])
+
+    def queue(self) -> list[JobState]:
+        """The run's jobs that wait or run, as Slurm says now. Raises SlurmError."""
+        jobs = self.slurm.jobs(self.run.id)
+        return [job for job in jobs if job.name.startswith(f"{self.token}-") and not job.final]
+
+    def role(self, job: JobState) -> str:
+        """What a job of the queue is in the run: ``attempt-1``, ``buffer-create-1``, ``parsl...``,
+        ``host-1``, ``driver-1``, or a step's name."""
+        return job.name.removeprefix(f"{self.token}-")
+
+    def withdraw_waiting(self) -> list[JobState]:
+        """Cancel every job of the run that still waits; returns them. Raises SlurmError."""
+        waiting = [job for job in self.queue() if job.waiting]
+        self.slurm.cancel([job.job_id for job in waiting])
+        return waiting
 
     def await_end(self, job_id: str, leaving: Callable[[], bool]) -> None:
         """Wait until Slurm calls the job over; asks at once, then ever more seldom."""
@@ -157,7 +193,12 @@ class BatchLauncher:
         if job_id is None:
             return f"its job is not known to Slurm, see {job_folder}"
         state = self.slurm.state(_number(job_id))
-        return f"job {state.job_id}: {state.text}"
+        return f"job {state.job_id}: {self._word(state)}"
+
+    def _word(self, state: JobState) -> str:
+        """Slurm's word for how a job ended: of one that it would start again, that it would."""
+        before = self._requeued.get(state.job_id)
+        return state.text if before is None else f"REQUEUE ({before.reason or before.state})"
 
     def remark(self, job_id: str, *, well: bool) -> str:
         """Why Slurm ended it, and what it hides in the reason of a job that it calls completed:
@@ -165,15 +206,19 @@ class BatchLauncher:
         number, end = _number(job_id), time.monotonic() + SETTLES_S
         try:
             state = self.slurm.look(number)
-            while not (state.final or well) and time.monotonic() < end:
+            while not (state.final or state.waiting or well) and time.monotonic() < end:
                 time.sleep(1.0)
                 state = self.slurm.look(number)
+            if state.waiting:
+                self._give_up_requeued(state)
         except SlurmError:
             return ""
-        told = state.state in _ENDED_BY_SLURM or (
-            state.state == "COMPLETED" and "burst_buffer" in state.reason
+        told = (
+            state.state in _ENDED_BY_SLURM
+            or number in self._requeued
+            or (state.state == "COMPLETED" and "burst_buffer" in state.reason)
         )
-        return f"Slurm says of job {number}: {state.text}" if told else ""
+        return f"Slurm says of job {number}: {self._word(state)}" if told else ""
 
     def clear(self, job_folder: Path) -> bool:
         """Nothing: a supervisor that finds its end told by somebody else ends its program."""

@@ -37,7 +37,7 @@ class HostedLauncher:
         """Whether the host lives and has not seen the supervisor end."""
         name = job_id.rpartition(":")[2]
         over = (self.host / "queue" / f"{name}.over").exists()
-        return not over and self.batch.alive(self._job())
+        return not over and self.batch.stands(self._job())
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """A supervisor that was killed, or the end of the whole job."""

@@ -89,7 +89,7 @@ class Production:
         self._last_good = time.monotonic()
         self._releases = 0
         self._release_again = 0.0
-        self._slots = slots
+        self.slots = slots
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
         self._open_files: set[str] = set()
@@ -234,7 +234,7 @@ class Production:
 
     def submit(self, now: float) -> None:
         """Hand the next work to the viewing block."""
-        for work in self.backlog.take(now, self._slots):
+        for work in self.backlog.take(now, self.slots):
             needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
             work.order = replace(work.order, needed=needed)
             urgent = work.order.inspects

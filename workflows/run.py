@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.site import Site, choose
-from burstlens.cluster_configs.slurm import Slurm
+from burstlens.cluster_configs.slurm import Slurm, SlurmError
 from burstlens.durable import read_json, write_json
 from burstlens.errors import RunError
 from burstlens.exit_codes import FRAMES_LOST
@@ -159,7 +159,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
     with (
         _target(run),
         contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal,
-        _signals(run),
+        signals(run),
     ):
         begins = "run.started" if new else "run.resumed"
         journal.append(begins, host=socket.gethostname(), **stamp(), **idle)
@@ -176,6 +176,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
             driver = Driver(run, recipe, site, graph, journal, history, space, launcher, tick)
             outcome = driver.drive()
         run.sweep()
+        withdraw(launcher)
         journal.append(
             "run.ended",
             outcome=outcome.state,
@@ -217,6 +218,15 @@ def _target(run: RunDir) -> Iterator[None]:
             f"cannot write {place} ({error.strerror}); when it can be again: "
             f"burstlens resume {run.id}"
         ) from error
+
+
+def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
+    """Cancel what still waits for a run that is over, such as the job of a buffer that Slurm made
+    ahead of it. `free` looks again, where Slurm does not answer now."""
+    batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
+    if batch is not None:
+        with contextlib.suppress(SlurmError):
+            batch.withdraw_waiting()
 
 
 def forget_stop(run: RunDir, history: History) -> None:
@@ -285,7 +295,9 @@ def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _signals(run: RunDir) -> Iterator[None]:
+def signals(run: RunDir) -> Iterator[None]:
+    """For a while, SIGINT asks the run to stop, a second one and SIGTERM to stop at once."""
+
     def stop(number: int, _: object) -> None:
         again = number == signal.SIGTERM or (run.control / "stop").exists()
         run.drop("stop-now" if again else "stop")

@@ -98,7 +98,7 @@ class Supervisor:
         self.job_folder = job_folder
         self.job = job
         self.run_dir = Path(job["run_dir"])
-        self.claim = patiently((job_folder / "claim").read_bytes)
+        self.claim: bytes = patiently((job_folder / "claim").read_bytes)
         self.signalled: str | None = None
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None

@@ -43,6 +43,10 @@ class NeverBeganError(SiteError):
         self.reason = reason
 
 
+class GivenUpError(SiteError):
+    """What was asked of the site was given up, as somebody asked; says what is left of it."""
+
+
 class RunError(BurstlensError):
     """The run cannot be started, found, resumed or stopped as asked."""
 

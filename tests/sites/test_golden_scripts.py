@@ -22,9 +22,9 @@ from burstlens.cluster_configs.slurm import Slurm
 from burstlens.run_dir import RunDir
 from burstlens.workflows import host as hosts
 from burstlens.workflows import supervisor
+from burstlens.workflows.job_buffer import JobBuffer
 from burstlens.workflows.launch_batch import BatchLauncher
 from burstlens.workflows.launch_hosted import HostedLauncher
-from burstlens.workflows.provision import JobBuffer
 
 GOLDEN = Path(__file__).parent / "golden"
 RUN, TOKEN, BUFFER = "chapala-1", "chapala-1-0a1b2c3d", "bl_chapala_1_0a1b2c3d"
@@ -103,9 +103,8 @@ def test_simulation(site, tmp_path, sent, golden):
 @pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
 def test_viewing_block(site, tmp_path, sent, golden):
     lines = () if site.buffer.kind == "posix" else (directives(site.buffer).use(BUFFER),)
-    # The cores and interfaces of the machine that runs this are no part of the site.
-    workers = site.viewing.workers or 4
-    here = replace(site, viewing=replace(site.viewing, workers=workers, address="127.0.0.1"))
+    # The interfaces of the machine that runs this are no part of the site.
+    here = replace(site, viewing=replace(site.viewing, address="127.0.0.1"))
     block = Block(slurm=Slurm(), comment=RUN, token=TOKEN, walltime_s=7200.0, lines=lines)
     folder = tmp_path / RUN / "parsl"
     folder.mkdir(parents=True)

@@ -26,7 +26,7 @@ poll_interval_s = 0.1
 {viewing}
 [slurm]
 query_interval_s = {interval}
-job_init = "export BURSTLENS_LIBDATAWARP={library}"
+job_init = "export BURSTLENS_LIBDATAWARP={library}; {init}"
 {slurm}
 """
 
@@ -42,6 +42,7 @@ class BatchCase(Case):
         *,
         viewing: str = "",
         options: str = "",
+        init: str = ":",
         interval: float = 30.0,
         buffer: str = 'kind = "datawarp"',
         placement: str = "separate",
@@ -52,9 +53,10 @@ class BatchCase(Case):
         super().__init__(slurm.folder(name), python=str(slurm.python), **how)
         sites = self.folder / "sites"
         sites.mkdir()
-        init = f'worker_init = "export BURSTLENS_LIBDATAWARP={library}"\n'
+        worker_init = f'worker_init = "export BURSTLENS_LIBDATAWARP={library}"\n'
         text = SITE.format(
-            viewing=init + viewing,
+            viewing=worker_init + viewing,
+            init=init,
             slurm=options,
             interval=interval,
             library=library,

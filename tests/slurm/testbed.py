@@ -167,8 +167,9 @@ class Testbed:
 
     @contextlib.contextmanager
     def knobs(self, *, pool_bytes: int | None = None, **values: object) -> Iterator[None]:
-        """For a while, a service with ``setup_delay_s``, ``copy_bytes_per_s``, ``fail_stage`` (a
-        pattern of source paths), ``enforce_capacity`` or a pool of ``pool_bytes``."""
+        """For a while, a service with ``setup_delay_s``, ``create_delay_s`` and ``destroy_delay_s``
+        (of persistent buffers), ``copy_bytes_per_s``, ``fail_stage`` (a pattern of source paths),
+        ``enforce_capacity`` or a pool of ``pool_bytes``."""
         self._configure_service(pool_bytes, **values)
         if pool_bytes is not None:
             self.restart_controller()
@@ -196,6 +197,16 @@ class Testbed:
         finally:
             self.daemons.conf.write_text(before)
             self.restart_controller()
+
+    @contextlib.contextmanager
+    def closed(self) -> Iterator[None]:
+        """For a while no job begins, as in a full queue; those that run go on."""
+        words = ["scontrol", "update", "PartitionName=batch"]
+        self.daemons.ask(*words, "State=DOWN")
+        try:
+            yield
+        finally:
+            self.daemons.ask(*words, "State=UP")
 
     def restart_controller(self) -> None:
         """Stop and start slurmctld."""

@@ -79,6 +79,7 @@ def job_process(store: Store, call: Namespace) -> None:
 
 def create_persistent(store: Store, call: Namespace) -> str:
     """``#BB create_persistent``."""
+    time.sleep(store.config["create_delay_s"])
     pool, size = call.capacity.split(":", 1)
     user = int(call.user)
     group = int(call.groupid) if call.groupid else pwd.getpwuid(user).pw_gid
@@ -168,7 +169,9 @@ def post_run(store: Store, call: Namespace) -> None:
 
 
 def teardown(store: Store, call: Namespace) -> None:
-    """Give back all that a token has."""
+    """Give back all that a token has: a job's, or a persistent buffer, whose token is its name."""
+    if not call.token.isdecimal():
+        time.sleep(store.config["destroy_delay_s"])
     with store.changing() as state:
         session = store.session(state, call.token)
         _unmount(store.mounted(state, session))

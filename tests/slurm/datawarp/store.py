@@ -35,6 +35,8 @@ DEFAULTS: dict[str, Any] = {
     "copy_bytes_per_s": 0,
     "fail_stage": "",
     "setup_delay_s": 0.0,
+    "create_delay_s": 0.0,
+    "destroy_delay_s": 0.0,
 }
 EMPTY: dict[str, Any] = {
     "next": 1, "sessions": [], "instances": [], "configurations": [], "activations": []

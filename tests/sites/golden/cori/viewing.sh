@@ -9,6 +9,7 @@
 #DW persistentdw name=bl_chapala_1_0a1b2c3d
 #SBATCH --comment=chapala-1
 #SBATCH --no-requeue
+#SBATCH --cpus-per-task=31
 #SBATCH --qos=regular
 #SBATCH --constraint=haswell
 

@@ -8,6 +8,7 @@
 #SBATCH --ntasks-per-node=1
 #SBATCH --comment=chapala-1
 #SBATCH --no-requeue
+#SBATCH --cpus-per-task=4
 
 #SBATCH --dependency=after:6
 

@@ -1,0 +1,183 @@
+"""A run that is stopped in any of its phases, by its driver or without one, then given back.
+
+Whatever the phase: `free` leaves no buffer and no job, and what stop, status and free have said
+of buffers and jobs agrees with what Slurm lists at that moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from batch_case import BatchCase
+from testbed import ACTIVE, Testbed
+
+SLOW_COPY = "export DW_EMULATOR_BANDWIDTH=20000"
+NEVER = 'options = ["--begin=now+1hour"]'
+"""For a simulation's job that stays in the queue."""
+
+
+def created(case: BatchCase) -> bool:
+    return any(line["event"] == "buffer.created" for line in case.journal())
+
+
+def submitted(case: BatchCase, part: str) -> None:
+    case.await_that(lambda: case.jobs(part), f"job {part}")
+
+
+class Phase:
+    """How a run is brought into one phase, and held there."""
+
+    how: dict[str, Any] = {}
+
+    def __init__(self, slurm: Testbed) -> None:
+        self.slurm = slurm
+        self.holding = contextlib.ExitStack()
+
+    def reach(self, case: BatchCase) -> Any:
+        """Start the run; return its driver when the phase is reached."""
+        raise NotImplementedError
+
+
+class CreatePending(Phase):
+    def reach(self, case: BatchCase) -> Any:
+        self.holding.enter_context(self.slurm.closed())
+        driver = case.launch()
+        submitted(case, "buffer-create")
+        return driver
+
+
+class CreateRunning(Phase):
+    def reach(self, case: BatchCase) -> Any:
+        self.holding.enter_context(self.slurm.knobs(create_delay_s=6))
+        driver = case.launch()
+        submitted(case, "buffer-create")
+        time.sleep(2.0)  # Slurm lists the job as pending while it makes the buffer
+        return driver
+
+
+class StageIn(Phase):
+    how = {"init": SLOW_COPY}
+
+    def reach(self, case: BatchCase) -> Any:
+        driver = case.launch()
+        case.await_that((case.run / "attempts" / "1" / "stage-in.log").exists, "stage in")
+        return driver
+
+
+class ModelPending(Phase):
+    how = {"options": NEVER}
+
+    def reach(self, case: BatchCase) -> Any:
+        driver = case.launch()
+        submitted(case, "attempt-1")
+        return driver
+
+
+class ModelRunning(Phase):
+    how = {"model": "--interval 100"}
+
+    def reach(self, case: BatchCase) -> Any:
+        driver = case.launch()
+        case.await_event("frame.ready")
+        return driver
+
+
+class DestroyPending(Phase):
+    how = {"model": "--interval 2"}
+
+    def reach(self, case: BatchCase) -> Any:
+        driver = case.launch()
+        case.await_event("product.published")
+        self.holding.enter_context(self.slurm.closed())
+        submitted(case, "buffer-destroy")
+        return driver
+
+
+class DestroyRunning(Phase):
+    def reach(self, case: BatchCase) -> Any:
+        self.holding.enter_context(self.slurm.knobs(destroy_delay_s=6))
+        driver = case.launch()
+        submitted(case, "buffer-destroy")
+        time.sleep(2.0)
+        return driver
+
+
+PHASES = {
+    "create pending": CreatePending,
+    "create running": CreateRunning,
+    "stage in": StageIn,
+    "model pending": ModelPending,
+    "model running": ModelRunning,
+    "destroy pending": DestroyPending,
+    "destroy running": DestroyRunning,
+}
+
+
+def left(case: BatchCase) -> dict[str, list[str]]:
+    """What Slurm lists of the run now."""
+    jobs = [job["JobName"] for job in case.jobs() if job["JobState"] in ACTIVE]
+    return {"buffers": sorted(case.slurm.burst()), "jobs": jobs}
+
+
+@pytest.fixture
+def phase(slurm: Testbed, request: Any) -> Iterator[Phase]:
+    made = PHASES[request.param](slurm)
+    yield made
+    made.holding.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("how", ["stop", "stop --now", "kill -9, stop"])
+@pytest.mark.parametrize("phase", PHASES, indirect=True)
+def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
+    slurm: Testbed, make_case: Any, phase: Phase, how: str, capsys: Any, request: Any
+) -> None:
+    case: BatchCase = make_case(**phase.how)
+    driver = phase.reach(case)
+    if "kill" in how:
+        driver.kill()
+        driver.wait()
+    before = len(case.said())
+    assert case.burstlens("stop", "r", *(["--now"] if "now" in how else [])).code == 0
+    if "kill" not in how:
+        code = case.wait(driver).code
+        told = json.loads((case.run / "status.json").read_text())["outcome"]
+        assert code == told["exit_code"]
+    said = case.said()[before:]
+    shown = told["message"] if "kill" not in how else said
+    status = case.burstlens("status", "r").said[before + len(said) :]
+    stopped = left(case)
+    phase.holding.close()
+
+    before = len(case.said())
+    freed = case.burstlens("free", "r")
+    said_by_free = case.said()[before:]
+    finally_left = left(case)
+    with capsys.disabled():
+        name = request.node.callspec.params["phase"]
+        steps = " / ".join(line.strip() for line in status.splitlines() if "burstlens " in line)
+        cells = (name, how, shown.strip(), steps, stopped, said_by_free.strip(), finally_left)
+        print("\n|", " | ".join(map(str, cells)), "|")
+    assert freed.code == 0, said_by_free
+    case.await_that(lambda: left(case) == {"buffers": [], "jobs": []}, "end of all", 20)
+    assert finally_left["buffers"] == []
+    # What was said.
+    name = case.buffer_name()
+    if stopped["buffers"]:
+        assert "free r" in said + status, "a buffer is left and nobody says so"
+        assert f"freed buffer {name}" in said_by_free
+    if "kill" not in how:
+        assert not stopped["jobs"], "a job is left by a driver that has ended"
+        if not stopped["buffers"]:
+            assert "give its buffer back" not in status
+    again = len(case.said())
+    assert case.burstlens("free", "r").code == 0
+    assert case.said()[again:] == "run r holds no space on a buffer\n"
+    if "destroy" not in request.node.callspec.params["phase"]:
+        assert "r is asked to stop" in said or "ended" in said
