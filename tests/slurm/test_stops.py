@@ -10,7 +10,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from batch_case import BatchCase
@@ -32,7 +32,7 @@ def submitted(case: BatchCase, part: str) -> None:
 class Phase:
     """How a run is brought into one phase, and held there."""
 
-    how: dict[str, Any] = {}
+    how: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, slurm: Testbed) -> None:
         self.slurm = slurm
@@ -61,7 +61,7 @@ class CreateRunning(Phase):
 
 
 class StageIn(Phase):
-    how = {"init": SLOW_COPY}
+    how: ClassVar[dict[str, Any]] = {"init": SLOW_COPY}
 
     def reach(self, case: BatchCase) -> Any:
         driver = case.launch()
@@ -70,7 +70,7 @@ class StageIn(Phase):
 
 
 class ModelPending(Phase):
-    how = {"options": NEVER}
+    how: ClassVar[dict[str, Any]] = {"options": NEVER}
 
     def reach(self, case: BatchCase) -> Any:
         driver = case.launch()
@@ -79,7 +79,7 @@ class ModelPending(Phase):
 
 
 class ModelRunning(Phase):
-    how = {"model": "--interval 100"}
+    how: ClassVar[dict[str, Any]] = {"model": "--interval 100"}
 
     def reach(self, case: BatchCase) -> Any:
         driver = case.launch()
@@ -88,7 +88,7 @@ class ModelRunning(Phase):
 
 
 class DestroyPending(Phase):
-    how = {"model": "--interval 2"}
+    how: ClassVar[dict[str, Any]] = {"model": "--interval 2"}
 
     def reach(self, case: BatchCase) -> Any:
         driver = case.launch()

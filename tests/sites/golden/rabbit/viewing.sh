@@ -9,7 +9,7 @@
 #DW persistentdw name=bl_chapala_1_0a1b2c3d
 #SBATCH --comment=chapala-1
 #SBATCH --no-requeue
-#SBATCH --cpus-per-task=4
+#SBATCH --cpus-per-task=2
 
 #SBATCH --dependency=after:6
 
@@ -17,6 +17,8 @@
 export PATH=VENV/bin:$PATH
 export BURSTLENS_BLOCK=RUNS/chapala-1/parsl
 export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1
+cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}
+export PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))
 
 
 
