@@ -117,6 +117,8 @@ class Supervisor:
                 self._stage_in(base)
             folder = self._make_folder(base)
             self._write("baseline.json", baseline(folder))
+            if self._asked():  # while it waited in a queue, or staged in
+                raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
             self._write("ended.json", self._end(None, self._asked() or "not started", str(error)))

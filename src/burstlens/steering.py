@@ -77,6 +77,9 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
     if status["driver_alive"]:
         return asked + then
+    if not any((run.path / "attempts").glob("*")):
+        free = f"burstlens free {run.id} cancels what it has asked for"
+        return f"{asked}; its driver is gone and no model was started: {free}"
     return f"{asked}; its driver is gone, burstlens status {run.id} tells when the model has ended"
 
 

@@ -25,9 +25,13 @@ def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
     assert not (case.run / "attempts" / "1" / "ended.json").exists(), "nothing came while it ran"
     assert case.wait(driver).code == 0, case.said()
     assert not case.faults(), case.said()
+    assert case.jobs("parsl")[0]["NumCPUs"] == "1", "one for its one worker"
     events = [line["event"] for line in case.journal()]
     for before, after in (
+        ("buffer.requested", "buffer.created"),
         ("buffer.created", "simulation.submitted"),
+        ("viewing.queued", "viewing.started"),
+        ("viewing.started", "product.published"),
         ("simulation.submitted", "stagein.done"),
         ("stagein.done", "frame.ready"),
         ("product.published", "simulation.ended"),
@@ -171,6 +175,7 @@ def test_a_buffer_of_the_jobs_own_is_seen_from_inside_the_job(
     driver = case.launch()
     case.await_event("product.published")
     assert len(case.jobs()) == 1, "all is inside one job"
+    assert "viewing.started" in [line["event"] for line in case.journal()]
     assert case.wait(driver).code == 0, case.said()
     assert not case.faults(), case.said()
     assert not list(nvme.iterdir())
@@ -199,6 +204,28 @@ def test_a_shared_folder_is_a_buffer_on_any_slurm(make_case: Any) -> None:
     assert not list(case.buffer.glob("*/*"))
 
 
+def test_a_buffer_folder_that_may_not_be_written_is_named(make_case: Any) -> None:
+    case = make_case(buffer='kind = "posix"\nfolders = ["/root/no"]')
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "there is no folder for the buffer: /root/no" in life.said
+    assert "Permission denied" in life.said
+    assert "names another folder" in life.said
+
+
+@pytest.mark.slow
+def test_a_disk_of_the_node_that_may_not_be_written_is_named(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(buffer=IN_JOB["node-local"], placement="same-job")
+    site = case.folder / "sites" / "bed.toml"
+    site.write_text(site.read_text().replace('job_init = "', 'job_init = "export NVME=/root/no;'))
+    life = case.wait(case.launch())
+    assert life.code == 1
+    assert "cannot make /root/no" in life.said
+    assert "(Permission denied)" in life.said
+
+
 def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> None:
     case = make_case(options='options = ["--begin=now+1hour"]')
     driver = case.launch()
@@ -214,13 +241,17 @@ def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> Non
 @pytest.mark.slow
 def test_the_scheduler_is_asked_ever_more_seldom(make_case: Any) -> None:
     case = make_case(model="--interval 60")
-    driver = case.launch(counted=True)
-    case.await_event("frame.ready", 2)
+    driver, launched = case.launch(counted=True), time.monotonic()
 
-    def asked() -> int:
+    def asked(*more: str) -> int:
         calls = [file.read_text().splitlines() for file in case.calls.glob("driver.*.calls")]
-        queries = ("start scontrol", "start squeue", "start sacct")
+        queries = ("start scontrol", "start squeue", "start sacct", *more)
         return sum(call in queries for file in calls for call in file)
+
+    case.await_event("frame.ready", 1)
+    time.sleep(max(0.0, launched + 60 - time.monotonic()))
+    assert asked("start sbatch", "start scancel") < 12, "in the first minute"
+    case.await_event("frame.ready", 2)
 
     before, begin = asked(), time.monotonic()
     case.await_event("frame.ready", 3)

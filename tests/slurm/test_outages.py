@@ -89,6 +89,47 @@ def test_a_node_that_fails_ends_the_attempt_and_leaves_no_model(
 
 
 @pytest.mark.slow
+def test_a_job_that_slurm_puts_back_into_its_queue_is_reported_and_not_started_again(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model="--interval 60", interval=2.0, options='options = ["--requeue"]')
+    driver = case.launch()
+    case.await_event("frame.ready")
+    slurm.daemons.ask("scontrol", "requeue", case.await_job("attempt-1")["JobId"])
+    life = case.wait(driver)
+    assert life.code == 1, life.said
+    assert "REQUEUE" in life.said
+    case.await_that(lambda: not case.has_live(""), "end of the jobs", 20)
+    assert len(list((case.run / "attempts").iterdir())) == 1
+    assert case.burstlens("free", "r", "--discard").code == 0
+
+
+@pytest.mark.slow
+def test_a_node_that_fails_under_the_viewing_block_is_named_with_slurms_word(
+    slurm: Testbed, make_case: Any
+) -> None:
+    with slurm.configured(SlurmdTimeout=10):
+        case = make_case(
+            model="--interval 50",
+            interval=2.0,
+            options='options = ["--nodelist=dwn1"]',
+            viewing='options = ["--exclude=dwn1"]',
+        )
+        driver = case.launch()
+        case.await_event("product.published")
+        slurm.daemons.stop("dwn2")
+        try:
+            case.await_event("viewing.ended")
+        finally:
+            slurm.daemons.start("dwn2")
+        life = case.wait(driver, 240)
+    assert life.code == 0, life.said
+    (ended,) = [line for line in case.journal() if line["event"] == "viewing.ended"]
+    assert "NODE_FAIL" in ended["reason"]
+    assert [line["event"] for line in case.journal()].count("viewing.started") == 2
+
+
+@pytest.mark.slow
 def test_the_end_of_the_models_time_is_told_and_its_products_stay(make_case: Any) -> None:
     case = make_case(model="--interval 200")
     recipe = case.folder / "r.toml"

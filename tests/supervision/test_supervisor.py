@@ -177,6 +177,13 @@ def test_stop_now_cuts_a_stop_short_that_is_under_way(job, supervise, wait_for, 
     assert end["ended"] - asked < 5  # what `stop --now` promises; a stop alone waits twice as long
 
 
+def test_a_stop_that_came_while_the_job_waited_starts_no_program(ended, place, run_dir):
+    run_dir.drop("stop")
+    end = ended("touch begun")
+    assert (end["reason"], end["exit_code"]) == ("stop", None)
+    assert not (place / "begun").exists()
+
+
 def test_stop_leaves_time_for_the_frame_in_progress(job, supervise, wait_for, place, run_dir):
     folder = job("touch begun; sleep 2; echo whole > frame", stop_grace_s=60)
     supervise(folder)
