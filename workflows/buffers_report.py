@@ -57,13 +57,11 @@ class BufferRow:
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """A run of this user, and how it stands with its buffer: whether the run made it, and whether
-    its journal says so."""
+    """A run of this user, and how it stands with its buffer: whether the run made it."""
 
     run: RunDir
     state: str
     owned: bool
-    noted: bool
     used: int | None
 
 
@@ -104,8 +102,7 @@ def _burst(burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferR
 def _command(owner: _Owner) -> str:
     if owner.state not in OVER or not owner.owned:
         return ""
-    # A driver that was killed before it noted its buffer finds it when it is taken up again.
-    return f"burstlens {'free' if owner.noted else 'resume'} {owner.run.id}"
+    return f"burstlens free {owner.run.id}"
 
 
 def _holds(holder: Holder, burst: Burst) -> bool:
@@ -141,8 +138,7 @@ def _owners() -> dict[str, _Owner]:
         if not history.buffer_released:
             snapshot = status.get("buffer") or {}
             owned = bool(known.get("owned", True))
-            noted = history.buffer is not None
-            owner = _Owner(run, status["state"], owned, noted, snapshot.get("raw_bytes"))
+            owner = _Owner(run, status["state"], owned, snapshot.get("raw_bytes"))
             found.setdefault(name, owner)
     return found
 

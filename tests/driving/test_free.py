@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 
 import pytest
 
+from burstlens.journal import Journal, read
+from burstlens.run_dir import facts_of
 from burstlens.workflows.commands import new_run
 
 
@@ -83,6 +87,23 @@ def test_the_space_of_a_model_that_still_runs_without_its_driver_is_not_given_ba
     assert own_runs.call("free", "storm", "--discard").returncode == 0
     assert not own_runs.on_buffer("storm").exists()
     assert [path for path in own_runs.case.buffer.rglob("*") if path.is_file()] == []
+
+
+def test_a_folder_that_a_killed_driver_made_and_never_journalled_is_given_back(
+    burstlens, recipe_file, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("BURSTLENS_BUFFER", str(tmp_path / "buffer"))
+    run, _ = new_run(str(recipe_file()), name="storm")
+    with contextlib.closing(Journal(run.journal, 1)) as journal:
+        journal.append("run.started", host="here")
+        journal.append("buffer.requested", kind="posix", name="")
+    folder = tmp_path / "buffer" / f"burstlens-{os.getuid()}" / str(facts_of(run)["buffer_folder"])
+    (folder / "inputs").mkdir(parents=True)
+    done = burstlens("free", "storm")
+    assert (done.returncode, done.stdout) == (0, f"freed {folder}\n")
+    assert not folder.exists()
+    assert [event["event"] for event in read(run.journal)][-1] == "buffer.released"
 
 
 def test_a_run_that_never_began_holds_nothing(burstlens, recipe_file, tmp_path, monkeypatch):

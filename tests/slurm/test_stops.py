@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -181,3 +182,60 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     assert case.said()[again:] == "run r holds no space on a buffer\n"
     if "destroy" not in request.node.callspec.params["phase"]:
         assert "r is asked to stop" in said or "ended" in said
+
+
+@pytest.mark.slow
+def test_a_run_that_was_stopped_before_its_buffer_came_is_resumed_to_its_end(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case()
+    with slurm.closed():
+        driver = case.launch()
+        submitted(case, "buffer-create")
+        assert case.burstlens("stop", "r").code == 0
+        assert case.wait(driver).code == 4
+        assert left(case) == {"buffers": [], "jobs": []}
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_a_stop_without_a_driver_is_obeyed_by_the_next_one_and_not_by_the_one_after(
+    make_case: Any,
+) -> None:
+    case = make_case(options=NEVER)
+    driver = case.launch()
+    submitted(case, "attempt-1")
+    driver.kill()
+    driver.wait()
+    assert case.burstlens("stop", "r").code == 0
+    life = case.burstlens("resume", "r")
+    assert life.code == 4
+    assert "before the simulation started" not in life.said
+    assert left(case)["jobs"] == []
+    site = case.folder / "sites" / "bed.toml"
+    site.write_text(site.read_text().replace(NEVER, ""))
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+def test_an_interrupted_free_says_what_is_left_and_the_next_one_gives_it_back(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(options=NEVER)
+    driver = case.launch()
+    submitted(case, "attempt-1")
+    assert case.burstlens("stop", "r").code == 0
+    assert case.wait(driver).code == 4
+    name = case.buffer_name()
+    with slurm.closed():
+        free = case.start("free", "r")
+        submitted(case, "buffer-destroy")
+        free.send_signal(signal.SIGINT)
+        life = case.wait(free)
+        assert life.code == 1
+        assert f"buffer {name} is left, the job that was to destroy it is cancelled" in life.said
+        assert left(case) == {"buffers": [name], "jobs": []}
+    assert case.burstlens("free", "r").code == 0
+    assert left(case) == {"buffers": [], "jobs": []}
