@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from burstlens.model import Progress
+from burstlens.printable import printable
 from burstlens.workflows.log_file import Position
-from burstlens.workflows.models.base import OutputName
+from burstlens.workflows.models.base import BANNER, OutputName
 from burstlens.workflows.progress import Pulse
 from burstlens.workflows.reason import Opened, Reason
 
@@ -135,6 +136,14 @@ class Speech:
     reason: Reason | None = None
     opened: Mapping[str, Opened] = field(default_factory=dict)
     last_line: str = ""
+
+    @property
+    def why(self) -> str | None:
+        """What a bad end is put down to: its cause, else the model's own last line."""
+        said = self.reason
+        if said is not None and (said.weight > BANNER or not self.last_line):
+            return printable(said.text)
+        return printable(self.last_line) or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from burstlens.durable import read_json
 from burstlens.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.journal import Journal
 from burstlens.model import Progress
-from burstlens.printable import printable
 from burstlens.run_dir import RunDir
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Speech
@@ -20,7 +19,6 @@ from burstlens.workflows.history import History
 from burstlens.workflows.job_file import JobFile
 from burstlens.workflows.job_folder import lacks
 from burstlens.workflows.launch import Launcher, LocalLauncher
-from burstlens.workflows.models.base import BANNER
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe, Step
 from burstlens.workflows.stage_in import DONE
@@ -241,10 +239,10 @@ class Jobs:
         if end.stopped:
             return self._stopped()
         if not end.well:
-            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", self._reason())
+            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", self._speech.why)
         if not self._speech.ended_well and self.recipe.model.facts(self.recipe.inputs).tells_end:
             message = "the model ended with exit code 0 but never said that it was done"
-            return Outcome("failed", 1, message, self._reason())
+            return Outcome("failed", 1, message, self._speech.why)
         failed = [name for name, other in self.ends.items() if other is None or not other.well]
         if failed:
             return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self.run.logs}")
@@ -267,13 +265,6 @@ class Jobs:
         if self._progress is None or self._progress.eta_s is None:
             return None
         return round(self._progress.eta_s / 3600 * self.recipe.simulation.nodes, 4)
-
-    def _reason(self) -> str | None:
-        """What the logs say of a bad end: its cause, else the model's own last line."""
-        reason, last = self._speech.reason, self._speech.last_line
-        if reason is not None and (reason.weight > BANNER or not last):
-            return printable(reason.text)
-        return printable(last) or None
 
 
 def _root(error: BaseException | None) -> str:

@@ -17,7 +17,7 @@ from burstlens.model import Progress
 from burstlens.workflows.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.guards.log import LogPattern, Search
 from burstlens.workflows.log_file import PIECE_BYTES, Position, read_piece
-from burstlens.workflows.models.base import BANNER, Facts, LogLine, Model
+from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 from burstlens.workflows.progress import at_speed, progressed
 from burstlens.workflows.reason import LONGEST, Opened, Reason
@@ -51,9 +51,13 @@ class Heard:
 
     @property
     def trouble(self) -> list[str]:
-        """What a person should see."""
-        weighty = sorted(self.reasons, key=lambda reason: reason.weight)
-        return [reason.text for reason in weighty[-MAX_TROUBLE:]]
+        """What a person should see: the weightiest last, and of equal ones the first."""
+        told = enumerate(self.reasons)
+        # Of mere trouble the latest counts.
+        weighed = sorted(
+            (one.weight, at if one.weight == TROUBLE else -at, one) for at, one in told
+        )
+        return [reason.text for *_, reason in weighed[-MAX_TROUBLE:]]
 
 
 class Follower:
@@ -154,8 +158,11 @@ class Follower:
         reason = Reason(said.weight, " ".join(said.text.split())[:LONGEST])
         if not reason.text:
             return
-        heard.speech = replace(heard.speech, reason=reason.against(heard.speech.reason))
-        if reason.weight > BANNER:
+        before = heard.speech.reason
+        heard.speech = replace(heard.speech, reason=reason.against(before))
+        # That more ranks were killed by the same thing is no news.
+        again = before is not None and before.weight == reason.weight in {SIGNAL, CAUSE}
+        if reason.weight > BANNER and not again:
             heard.reasons[reason] = None
 
     def _heed(self, heard: Heard, said: LogLine, *, speaks: bool) -> None:

@@ -45,5 +45,5 @@ class Opened:
             return self
         if self.lines >= MOST_LINES or not re.match(self.said.more, line):
             return None
-        text = "; ".join(part for part in (self.said.text, line.strip()) if part)
+        text = "; ".join(part for part in (self.said.text.strip(), line.strip(" -")) if part)
         return replace(self, said=replace(self.said, text=text[:LONGEST]), lines=self.lines + 1)

@@ -79,7 +79,7 @@ def test_an_end_that_is_written_just_before_the_directory_goes_away_is_found(
     make_case: Any,
 ) -> None:
     for pause_s in (0.0, 0.05, 0.1, 0.3):
-        case = make_case(model="--interval 0")
+        case = make_case(f"case-{pause_s}", model="--interval 0")
         driver = case.launch()
         ended = case.run / "attempts" / "1" / "ended.json"
         end = time.monotonic() + 100

@@ -38,7 +38,7 @@ _NAMELIST = re.compile(r"-{3,} *(ERROR while reading namelist .*?)[ -]*$")
 _RULED_OUT = re.compile(r"^\s*(?:d\d\d \S+ +)?-{3,4} *(ERROR: .*)")
 _SUMMARY = r"\s*(?:NOTE: +\d+ +namelist settings are wrong|ERRORS while reading one or more)"
 _COUNTED = re.compile(_SUMMARY)
-_MORE_FATAL = rf"(?!\s*-{{8,}})(?!{_SUMMARY})"
+_MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 """Up to the line of dashes. What only counts errors is not the reason: they stand above it."""
 
 
