@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from burstlens.model import Progress
 from burstlens.workflows.cursor import Cursor, Speech
 from burstlens.workflows.guards.finding import Breach, Reading, Trip, Trouble
 from burstlens.workflows.guards.judge import Judge
@@ -217,6 +218,17 @@ def test_lines_are_counted_over_all_reports_of_an_attempt(watched):
     assert look(3, hits=(hit(),)) == []
     assert judge.status()[0]["repeats"] == 1
     assert look(4, hits=(hit(2),), attempt=2) == []
+
+
+def test_the_text_of_a_trip_has_the_time_of_its_line_alone(watched):
+    _, look = watched(log="cfl", count=1000)
+    late = Progress(time="20050828T125900")
+    found = replace(hit(points=1653), time="20050828T120200")
+    (trip,) = look(0, hits=(found,), progress=late)
+    assert trip.sentence.endswith(", 2005-08-28 12:02:00 UTC")
+    _, look = watched(log="cfl", count=1000)
+    (trip,) = look(0, hits=(hit(points=1653),), progress=late)
+    assert trip.sentence.endswith("v_cfl = 2")
 
 
 def test_where_lines_tell_points_one_line_must_tell_enough(watched):

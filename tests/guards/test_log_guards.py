@@ -87,6 +87,28 @@ def test_the_watcher_tells_of_hits_once_and_of_all_since_its_last_report(cfl, tm
     assert [(hit.lines, hit.points) for hit in look(first.cursor).hits] == [(1, 7)]
 
 
+def test_a_hit_has_the_models_time_at_its_line_and_not_that_of_the_look(tmp_path):
+    step = "Timing for main: time 2005-08-28_12:{:02d}:00 on domain   1:    0.3 elapsed seconds\n"
+    cfl = (
+        "d01 2005-08-28_12:0{0}:00  {0} points exceeded v_cfl = 2 in domain d01 at time {1} hours\n"
+    )
+    text = step.format(1) + cfl.format(2, "2005-08-28_12:02:00") + step.format(3)
+    text += "oh NaN\n" + "".join(step.format(minute) for minute in range(4, 60))
+    (tmp_path / "rsl.error.0000").write_text(text)
+    (tmp_path / "rsl.error.0001").write_text(cfl.format(7, "2005-08-28_12:07:00") + "NaN, NaN\n")
+    patterns = (LogPattern("cfl", r"(?P<points>\d+) points exceeded"), LogPattern("nan", "oh NaN"))
+    report = watch(
+        tmp_path, ".", Wrf(), "it", 1, Cursor(), baseline={}, ended=lambda: False,
+        timeout_s=0.1, interval_s=0.02, patterns=(*patterns, LogPattern("two", "NaN, NaN")),
+    )  # fmt: skip
+    assert report.progress.time == "20050828T125900"
+    assert {hit.guard: (hit.log[-1], hit.time) for hit in report.hits} == {
+        "cfl": ("1", "20050828T120700"),  # the line with most points
+        "nan": ("0", "20050828T120300"),  # the step before it
+        "two": ("1", ""),  # this log says no times of its own
+    }
+
+
 def test_what_moves_a_cursor_or_turns_writing_round_is_not_kept_of_a_line(cfl):
     line = " \x1b[2J\x1b]0;owned\x07 3\tpoints exceeded v_cfl = 2 \u202ein d01\x9b1A\r"
     (hit,) = search(cfl, line).hits.values()
