@@ -92,7 +92,8 @@ class Open:
     ``files`` in the order of tiles, ``stats`` their size and mtime (ns) when last seen,
     ``written_to`` the files that were seen to have a writer, ``declared`` how many records were
     handed on, ``asked`` under which circumstances it was last
-    looked into, ``reason`` what was then missing, ``whole`` whether all that it holds is declared.
+    looked into, ``reason`` what was then missing, ``whole`` whether all that it holds is declared,
+    ``doubted`` the records that were not whole when the log called them written.
     """
 
     unit: Unit
@@ -104,6 +105,7 @@ class Open:
     asked: tuple[object, ...] = ()
     reason: str = "it was never read"
     whole: bool = False
+    doubted: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

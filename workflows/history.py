@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from burstlens import valid_time
 from burstlens.exit_codes import FRAMES_LOST
 from burstlens.journal import Event
 from burstlens.model import Damage, in_model_folder
@@ -90,7 +91,7 @@ class History:
         return (damage.stream, file, damage.record, damage.attempt) in self.undated
 
     def lost_frames(self) -> list[tuple[str, str]]:
-        """Stream and valid time (or file) of each frame that is lost or damaged, in order.
+        """Stream and valid time (or file), in words, of each lost or damaged frame, in order.
 
         Those of the last attempt, and those of earlier ones that no attempt has written whole.
         """
@@ -104,7 +105,7 @@ class History:
             for stream, file, record, attempt in sorted(self.undated)
             if attempt == self.attempt
         ]
-        return sorted(dated) + undated
+        return [(stream, valid_time.label(time)) for stream, time in sorted(dated)] + undated
 
     def counts(self) -> dict[str, int]:
         """Frames that stand, each valid time of a stream once: one that a later attempt has

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from burstlens import valid_time
 from burstlens.durable import write_json
 from burstlens.exit_codes import FRAMES_LOST
 from burstlens.journal import Event
@@ -245,7 +244,7 @@ class Snapshot:
 
 def _named(lost: list[tuple[str, str]]) -> str:
     """How many frames are lost, with the first and the last of them."""
-    first, last = (f"{stream} {valid_time.label(time)}" for stream, time in (lost[0], lost[-1]))
+    first, last = " ".join(lost[0]), " ".join(lost[-1])
     which = first if len(lost) == 1 else f"{first} to {last}"
     are = "is" if len(lost) == 1 else "are"
     return f"{counted(len(lost), 'frame')} {are} lost or damaged ({which})"

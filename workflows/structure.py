@@ -96,6 +96,26 @@ def has_writer(path: str) -> bool:
     return block is not None and block.has_writer
 
 
+def has_gap(path: str, index: int) -> bool:
+    """Whether a classic file has a hole in that record, which nobody has written.
+
+    A full disk leaves one when there is room again for the next record. False where the file
+    system does not show holes.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        header = cdf.read_header(descriptor)
+        begin, end = header.begin_of_record(index), header.end_of_record(index)
+        return os.lseek(descriptor, begin, os.SEEK_HOLE) < end
+    except (FrameError, OSError):
+        return False
+    finally:
+        os.close(descriptor)
+
+
 def absent(ranks: Collection[int]) -> str:
     """Whose tiles are missing, in words, where only those of ``ranks`` are there."""
     gone = [str(rank) for rank in range(max(ranks)) if rank not in ranks]

@@ -20,7 +20,7 @@ from burstlens.workflows.listing import Listing
 from burstlens.workflows.model_log import Follower, Heard, heeded, matching
 from burstlens.workflows.models.base import Configurable, Model
 from burstlens.workflows.ready import Evidence
-from burstlens.workflows.structure import Structure, has_writer, probe, together
+from burstlens.workflows.structure import Structure, has_gap, has_writer, probe, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Watcher:
             quiet_s = 0.0 if changed else entry.quiet_s + elapsed_s
             entry = replace(entry, files=files, stats=sizes, quiet_s=quiet_s)
             try:
-                entry = self._look(entry, now, ended, changed, frames, complaints)
+                entry = self._look(entry, now, ended, changed, frames, damaged, complaints)
             except OSError as error:
                 complaints.append(f"{unit.name} does not answer: {error.strerror}")
             if self._is_finished(entry, ended, damaged):
@@ -200,6 +200,7 @@ class Watcher:
         ended: bool,
         changed: bool,
         frames: list[Frame],
+        damaged: list[Damage],
         complaints: list[str],
     ) -> Open:
         """Read the unit if anything that matters is new, and declare what is ready."""
@@ -245,11 +246,18 @@ class Watcher:
         whole = self._probe(entry, paths, thorough=ended or not changed)
         if entry.declared > whole.begun and not whole.reason:
             complaints.append(f"{unit.name} was rewritten after its frames were handed on")
+        if len(spoken) > len(whole.times) and not self.cursor.speech.asynchronous:
+            place = entry.declared + len(whole.times)
+            entry = replace(entry, doubted=entry.doubted | {place})
         for index, key in enumerate(whole.times, entry.declared):
             signal = ready.witness(self._inside(outside, entry, whole, index, key))
             if signal is None:
                 return replace(entry, whole=False, reason=f"record {index}: no sign of its end")
-            frames.append(self._frame(entry, whole, index, key, now, signal))
+            if index in entry.doubted and any(has_gap(path, index) for path in paths):
+                reason = "it was not whole when the log called it written, and has a gap"
+                damaged.append(replace(self._damage(entry, reason), time=key, record=index))
+            else:
+                frames.append(self._frame(entry, whole, index, key, now, signal))
             entry = replace(entry, declared=index + 1)
             speech = heeded(self.cursor.speech, unit.stream, key, entry.files)
             self.cursor = replace(self.cursor, speech=speech)

@@ -135,3 +135,38 @@ def test_limits_are_kept_by_product():
 
 def test_an_event_of_a_later_version_is_passed_over():
     assert told({"event": "weather.changed"}).state == "new"
+
+
+def test_frames_that_another_attempt_has_written_whole_are_not_lost():
+    def about(kind, time, attempt):
+        frame = {"stream": "d01", "time": time, "record": 0, "bytes": 1}
+        return {"event": f"frame.{kind}", "attempt": attempt, **frame}
+
+    history = replay(
+        [
+            {"event": "simulation.submitting", "job": "attempt-1", "attempt": 1},
+            about("ready", "20050828T110000", 1),
+            about("damaged", "20050828T120000", 1),
+            about("damaged", "20050828T130000", 1),
+            about("damaged", None, 1),
+            {"event": "simulation.submitting", "job": "attempt-2", "attempt": 2},
+            about("damaged", "20050828T110000", 2),
+            about("ready", "20050828T120000", 2),
+        ]
+    )
+    # The files of the last attempt are the ones that come home.
+    assert history.lost_frames() == [
+        ("d01", "2005-08-28 11:00:00 UTC"),
+        ("d01", "2005-08-28 13:00:00 UTC"),
+    ]
+
+
+def test_damaged_files_whose_times_nothing_shows_count_each():
+    frames = [
+        {"event": "frame.damaged", **FRAME, "time": None, "paths": [f"run/1/out_{number}.nc"]}
+        for number in (1, 2, 2)
+    ]
+    history = told(*frames)
+    history.attempt = FRAME["attempt"]
+    assert history.damaged_count == 2
+    assert [file for _, file in history.lost_frames()] == ["out_1.nc record 0", "out_2.nc record 0"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
 
-from burstlens.workflows.history import History
+from burstlens.durable import read_json
+from burstlens.exit_codes import FRAMES_LOST
+from burstlens.workflows.history import History, replay
 from burstlens.workflows.jobs import Outcome
 from burstlens.workflows.snapshot import Snapshot
 
@@ -49,3 +52,41 @@ def test_products_of_frames_found_before_a_request_are_no_latency(snapshot):
     assert snapshot.value()["latency_s"]["p95"] == 1.0
     publish(begin + 100.0, begin + 102.0)
     assert snapshot.value()["latency_s"]["p95"] == 3.0
+
+
+def told(*events):
+    return replay({"attempt": 1, "stream": "d01", "record": 0, **event} for event in events)
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (["20050828T120000"], "1 frame is lost or damaged (d01 2005-08-28 12:00:00 UTC)"),
+        (
+            ["20050828T120000", "20050828T130000"],
+            "2 frames are lost or damaged "
+            "(d01 2005-08-28 12:00:00 UTC to d01 2005-08-28 13:00:00 UTC)",
+        ),
+    ],
+)
+def test_a_run_with_lost_frames_is_not_done(run_dir, recipe, times, message):
+    history = told(*({"event": "frame.damaged", "time": time} for time in times))
+    history.attempt = 1
+    outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
+    assert (outcome.state, outcome.exit_code) == ("failed", FRAMES_LOST)
+    assert outcome.message == f"the model ended well, but {message}"
+
+
+def test_a_model_that_failed_is_not_judged_by_its_frames(run_dir, recipe):
+    history = told({"event": "frame.damaged", "time": "20050828T120000"})
+    failed = Outcome("failed", 1, "wrf ended with exit code 1")
+    assert Snapshot(run_dir, recipe(), history, 1).judge(failed) == failed
+
+
+def test_the_last_snapshot_waits_until_the_disk_takes_it(run_dir, recipe):
+    snapshot = Snapshot(run_dir, recipe(), History(), 1)
+    away = run_dir.path.with_name("away")
+    run_dir.path.rename(away)
+    threading.Timer(1.5, away.rename, [run_dir.path]).start()
+    snapshot.end(DONE)
+    assert read_json(run_dir.status)["outcome"]["exit_code"] == 0

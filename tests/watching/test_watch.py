@@ -355,3 +355,22 @@ def test_a_run_in_real_time_is_seen_from_outside(course, name, options, frames, 
         for file, (size, digest) in run.trace.final.items():
             data = (run.path / file).read_bytes()
             assert (len(data), hashlib.sha256(data).hexdigest()) == (size, digest)
+
+
+def test_a_record_that_a_full_disk_left_with_a_gap_is_damaged_when_there_is_room_again(course):
+    def swallow(ops):
+        """Without what is written of the second record beyond its first half."""
+        lines = [n for n, op in enumerate(ops) if op["op"] == "log" and "Writing" in op["text"]]
+        span = range(lines[0], lines[1])
+        written = [n for n in span if ops[n]["op"] == "write" and ops[n]["offset"] > 4096]
+        middle = sum(ops[written[n]]["offset"] for n in (0, -1)) // 2
+        return [op for n, op in enumerate(ops) if n not in written or op["offset"] < middle]
+
+    run = course("classic_growing", swallow)
+    run.walk()
+    run.end()
+    times = sorted(time for _, time in run.whole())
+    (damage,) = run.damaged
+    assert (damage.time, damage.record) == (times[1], 1)
+    assert [frame.time for frame in run.frames] == [times[0], *times[2:]]
+    assert "gap" in damage.reason
