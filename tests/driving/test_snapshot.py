@@ -21,6 +21,7 @@ def snapshot(run_dir, recipe):
     """A snapshot of a run of which ``typo`` could be made of no frame."""
     history = History()
     history.reasons["typo"] = "no variable 'vq'"
+    history.frames.add(("output", "t00000001.000", 1))
     return Snapshot(run_dir, recipe(), history, 1)
 
 
@@ -75,6 +76,13 @@ def test_a_run_with_lost_frames_is_not_done(run_dir, recipe, times, message):
     outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
     assert (outcome.state, outcome.exit_code) == ("failed", FRAMES_LOST)
     assert outcome.message == f"the model ended well, but {message}"
+
+
+def test_a_product_of_damaged_frames_alone_is_not_at_fault(run_dir, recipe):
+    history = told({"event": "frame.damaged", "time": "20050828T120000"})
+    history.attempt = 1
+    history.reasons["t2"] = "no frame is whole"
+    assert Snapshot(run_dir, recipe(), history, 1).judge(DONE).exit_code == FRAMES_LOST
 
 
 def test_a_model_that_failed_is_not_judged_by_its_frames(run_dir, recipe):
