@@ -42,6 +42,7 @@ class View:
         self._said: set[str] = set()
         self._next_line = 0.0
         self._lost = False
+        self._hinted = False
 
     def __enter__(self) -> View:
         if self.console.is_terminal:
@@ -77,12 +78,15 @@ class View:
 
     def _lines(self, status: Status) -> None:
         for alarm in status["alarms"]:
-            key = f"{alarm['t']} {alarm['text']}"
+            key = f"{alarm.get('t')} {alarm['text']}"
             if key not in self._said:
                 self._said.add(key)
                 self.console.print(f"! {printable(alarm['text'])}", markup=False, soft_wrap=True)
         now = time.monotonic()
         state = f"state {status['state']}"
+        if status.get("hint") and not self._hinted:
+            self.console.print(printable(status["hint"]), markup=False, soft_wrap=True)
+        self._hinted = bool(status.get("hint"))
         if now >= self._next_line or state not in self._said:
             self._said.add(state)
             self._next_line = now + PLAIN_PERIOD_S
@@ -117,6 +121,8 @@ def screen(status: Status, width: int) -> RenderableType:
     fraction = (status.get("progress") or {}).get("fraction")
     if fraction is not None:
         table.add_row("model", ProgressBar(total=1.0, completed=fraction, width=50))
+    if status.get("hint"):
+        table.add_row("driver", Text(printable(status["hint"]), style="yellow", overflow="fold"))
     for label, told in facts(status):
         table.add_row("" if label == "model" and fraction is not None else label, _told(told))
     events = Text(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -91,6 +92,28 @@ def test_an_end_that_is_written_just_before_the_directory_goes_away_is_found(
         time.sleep(AWAY_S)
         away.rename(case.run)
         _done(case, driver)
+
+
+@pytest.mark.fault
+def test_a_driver_whose_directory_was_deleted_ends_and_touches_no_new_run(make_case: Any) -> None:
+    case = make_case(model=LONG)
+    driver = case.launch()
+    case.await_event("frame.ready")
+    run = json.loads((case.run / "run.json").read_text())
+    shutil.rmtree(case.run)
+    for folder in ("products/live", "products/.incoming", "control", "attempts/1", "logs"):
+        (case.run / folder).mkdir(parents=True)
+    (case.run / "run.json").write_text(json.dumps(run | {"buffer_folder": "another"}))
+    (case.run / "attempts" / "1" / "job.json").write_text("{}")
+    life = case.wait(driver)
+    assert life.code == 1
+    said = _without_traceback(case)
+    assert "this driver ends. Its model is left running: kill " in said
+    supervisor = int(said.rpartition("left running: kill ")[2].split()[0])
+    os.kill(supervisor, signal.SIGTERM)
+    case.await_that(lambda: not case.processes(), "end of all processes", 60)
+    files = sorted(str(it.relative_to(case.run)) for it in case.run.rglob("*") if it.is_file())
+    assert files == ["attempts/1/job.json", "run.json"]
 
 
 @pytest.mark.fault

@@ -76,7 +76,9 @@ def watch(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from burstlens.status import OVER, status_of, text
+    from burstlens.looks import looks
+    from burstlens.run_dir import open_run_dir
+    from burstlens.status import OVER, text
     from burstlens.terminal import View
 
     with contextlib.suppress(KeyboardInterrupt):
@@ -91,12 +93,12 @@ def watch(
                 say(text(watch_picture(open_run(run), product, console)))
                 return
             tell("no pictures here: this is no terminal with colours")
-        found = status_of(run)
         with View() as view:
-            while found["state"] not in OVER:
+            for found in looks(open_run_dir(run)):
+                if found["state"] in OVER:
+                    break
                 view.show(found)
                 time.sleep(0.5)
-                found = status_of(run)
         say(text(found))
 
 

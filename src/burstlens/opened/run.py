@@ -19,6 +19,7 @@ from burstlens.errors import RunError
 from burstlens.follow import Followed, Line, uncollected
 from burstlens.index import Index, Published
 from burstlens.journal import Event, read
+from burstlens.looks import looks
 from burstlens.nearness import did_you_mean
 from burstlens.opened.frames import Frames, frames_of
 from burstlens.opened.picture import Picture, is_picture
@@ -195,16 +196,19 @@ class Run:
     def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
         """Wait until the run is over, or so many products are published, or the time is up.
 
-        Returns the status, whose ``state`` tells which. An interrupt ends the waiting, not the run.
+        Returns the status, whose ``state`` tells which. A run that starts or is resumed is not
+        over; a directory that is away is waited for, ten minutes at most, then RunError is raised.
+        An interrupt ends the waiting, not the run.
         """
         end = None if timeout_s is None else clock.monotonic() + timeout_s
-        while True:
-            status = self.status
+        for found in looks(self.directory):
+            status = RunStatus(found)
             enough = published is not None and len(self._published()) >= published
             late = end is not None and clock.monotonic() >= end
             if status["state"] in OVER or enough or late:
                 return status
             clock.sleep(POLL_S)
+        raise AssertionError("looks never end")
 
     def dashboard(self, *, allow_stop: bool = False) -> Dashboard:
         """The live view of the run, for a notebook. Raises RunError without ``anywidget``.

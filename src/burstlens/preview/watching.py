@@ -15,6 +15,7 @@ from rich.text import Text
 
 from burstlens.errors import RunError
 from burstlens.index import Published, product_path
+from burstlens.looks import looks
 from burstlens.opened.picture import is_picture, read_picture
 from burstlens.opened.run import Run
 from burstlens.opened.table import time_label
@@ -61,12 +62,12 @@ def watch_picture(run: Run, product: str | None, console: Console) -> Status:
 
 
 def _watch(run: Run, preview: Preview) -> Status:
-    while True:
-        status = run.status
+    for status in looks(run.directory):
         if status["state"] in OVER:
             return status
         preview.look(status)
         time.sleep(PERIOD_S)
+    raise AssertionError("looks never end")
 
 
 class Preview:
@@ -142,7 +143,7 @@ class Preview:
         if shown and shown.placeholder:
             label += f" (hole: {shown.placeholder})"
         alarms = status["alarms"][-1:]
-        told = f"! {alarms[0]['text']}" if alarms else ""
+        told = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
         fraction = (status.get("progress") or {}).get("fraction")
         return Group(
             _line(f"{status['title']} · {status['run']}", "bold"),

@@ -96,7 +96,7 @@ class Shelf:
         return found
 
     def _row(self, run: RunDir) -> Row:
-        changed = run.status.lstat().st_mtime_ns if run.status.exists() else 0
+        changed = max(_changed(run.status), _changed(run.start))
         known, row = self._over.get(run.id, (-1, {}))
         if known == changed:
             return row
@@ -134,6 +134,10 @@ class Shelf:
         with open(descriptor, "rb") as index:
             index.seek(max(0, os.fstat(descriptor).st_size - TAIL_BYTES))
             return index.read(TAIL_BYTES)
+
+
+def _changed(path: Path) -> int:
+    return path.lstat().st_mtime_ns if path.exists() else 0
 
 
 def _objects(tail: bytes) -> Iterator[Line]:

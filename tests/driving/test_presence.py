@@ -1,0 +1,91 @@
+"""Whether the run directory still is this run's."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+
+from burstlens.durable import write_json
+from burstlens.errors import RunError
+from burstlens.run_dir import RunDir
+from burstlens.workflows.history import replay
+from burstlens.workflows.presence import AWAY_S, Presence
+
+SUBMITTED = {"event": "simulation.submitted", "job": "attempt-1", "attempt": 1, "t": 1.0}
+
+
+def make(run, token):
+    """A run directory as a driver finds it."""
+    if not run.path.exists():
+        run.create()
+    write_json(run.facts, {"title": "Storm", "buffer_folder": token})
+    run.journal.touch()
+    return run
+
+
+@pytest.fixture
+def present(run_dir):
+    """The hold of a driver whose model runs."""
+    make(run_dir, "storm-1-aa")
+    found = Presence(run_dir, replay([SUBMITTED | {"job_id": "local:4242:1"}]))
+    yield found
+    found.close()
+
+
+def test_a_directory_that_is_away_and_comes_back_is_waited_for(run_dir, present):
+    away = run_dir.path.with_name("away")
+    run_dir.path.rename(away)
+    for now in (0.0, AWAY_S - 1):
+        present.look(now)
+    away.rename(run_dir.path)
+    present.look(AWAY_S + 1)
+    run_dir.path.rename(away)
+    present.look(2 * AWAY_S)  # a new absence
+    assert not present.lost
+
+
+def test_one_whose_file_system_is_away_is_waited_for_without_end(run_dir, present):
+    folder = run_dir.path.parent
+    folder.rename(folder.with_name("unmounted"))
+    present.look(0.0)
+    folder.mkdir()  # the mount point stays, another file system's
+    present.look(10 * AWAY_S)
+    present.look(30 * AWAY_S)
+
+
+def test_one_that_stays_away_beside_others_ends_the_driver(run_dir, present):
+    run_dir.path.rename(run_dir.path.with_name("moved"))
+    present.look(0.0)
+    with pytest.raises(RunError, match="has been away for 10 minutes; this driver ends"):
+        present.look(AWAY_S + 1)
+
+
+def test_a_deleted_one_ends_the_driver_and_what_is_left_is_said(run_dir, present):
+    shutil.rmtree(run_dir.path)
+    with pytest.raises(RunError, match=r"was deleted; .* Its model is left running: kill 4242"):
+        present.look(0.0)
+    assert present.lost
+
+
+def test_another_run_of_the_same_name_is_not_this_one(run_dir, present):
+    shutil.rmtree(run_dir.path)
+    make(RunDir(run_dir.path), "storm-1-bb")
+    with pytest.raises(RunError, match="this driver ends"):
+        present.look(0.0)
+
+
+def test_another_run_in_place_of_one_that_was_moved_is_not_this_one(run_dir, present):
+    run_dir.path.rename(run_dir.path.with_name("moved"))
+    make(RunDir(run_dir.path), "storm-1-bb")
+    with pytest.raises(RunError, match="is another run's now"):
+        present.look(0.0)
+
+
+def test_facts_that_were_copied_back_are_this_runs(run_dir, present):
+    text = json.loads(run_dir.facts.read_text())
+    os.unlink(run_dir.facts)
+    write_json(run_dir.facts, text)
+    present.look(0.0)
