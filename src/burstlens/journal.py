@@ -47,7 +47,9 @@ EVENTS: dict[str, Shape] = {
     "step.started": _JOB,
     "step.ended": _JOB,
     "frame.ready": {**_FRAME, "bytes?": int},
-    "frame.damaged": {**_FRAME, "time?": str},
+    "frame.damaged": {
+        "stream": str, "attempt": int, "time?": str, "paths?": [str], "record?": int,
+    },
     "frame.released": _FRAME,
     "frame.inspected": {**_FRAME, "readings": Each(_READING)},
     "guard.tripped": _TRIP,
@@ -57,7 +59,7 @@ EVENTS: dict[str, Shape] = {
     "product.failed": {**_PRODUCT, "reason?": str},
     "product.added": {"product": str, "table": dict, "gone?": int},
     "control.received": {"control": str},
-}
+}  # fmt: skip
 """What readers rely on, by event; docs/journal.md has all fields. Other events are passed over."""
 
 _EVERY = {"event": str, "t?": CLOCK, "driver?": int, "format?": int, "burstlens?": str}

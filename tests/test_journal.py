@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from burstlens.errors import RunError
+from burstlens.journal import Journal, read
+
+LOST = {"attempt": 1, "stream": "d01", "time": None, "record": 2, "paths": ["r/1/out.nc"]}
+
+
+def test_a_damaged_frame_whose_time_nothing_shows_is_read_back(tmp_path: Path):
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path, 1)
+    written = journal.append("frame.damaged", **LOST, reason="it has 0 bytes")
+    journal.close()
+    assert list(read(path)) == [written]
+
+
+def test_a_damaged_line_is_refused_by_its_number(tmp_path: Path):
+    path = tmp_path / "journal.jsonl"
+    good = {"t": 1.0, "driver": 1, "event": "frame.damaged", **LOST}
+    path.write_text(f"{json.dumps(good)}\n{json.dumps(good | {'paths': 3})}\n")
+    with pytest.raises(RunError, match=r'journal\.jsonl, line 2: .*"paths" is a whole number'):
+        list(read(path))
