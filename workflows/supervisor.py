@@ -51,8 +51,7 @@ CONTROL_PERIOD_S = 0.25
 """A stop that a guard asks for must come before the next but one frame."""
 STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
-TERM_GRACE_S = 10.0
-TERM_GRACE_NOW_S = 2.0
+TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
 WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
 TARGET_PATIENCE_S = 600.0
@@ -261,10 +260,8 @@ class Supervisor:
         return reason
 
     def _asked(self) -> str | None:
-        for name in ("stop-now", "stop"):
-            if os.path.exists(self.run_dir / "control" / name):
-                return name
-        return None
+        control = self.run_dir / "control"
+        return next((n for n in ("stop-now", "stop") if os.path.exists(control / n)), None)
 
     def _own(self, process: subprocess.Popen[bytes]) -> set[int]:
         """The processes that this one has started and collects itself."""
