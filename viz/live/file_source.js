@@ -26,9 +26,17 @@ export class FileSource {
       this.#retry.succeeded();
       return { status, heard: true, lines, fresh, live: true, gap: "", why: "" };
     } catch {
-      this.#retry.failed(new FilesError("they are away, or this page was moved"));
+      this.#retry.failed(await this.#cause());
       return this.#nothing();
     }
+  }
+
+  /** Why the scripts cannot be read: a script that fails does not say whether a server answered. */
+  async #cause() {
+    const away = new FilesError("they are away, or this page was moved");
+    if (!location.protocol.startsWith("http")) return away;
+    const url = `${this.#base}live/count.js`;
+    return fetch(url, { method: "HEAD", cache: "no-store" }).then(() => away, (error) => error);
   }
 
   #nothing() {
