@@ -18,7 +18,7 @@ def read_record(
     path: Path, shape: Shape, then: str, *, foreign_is_none: bool = False
 ) -> dict[str, Any] | None:
     """The object in ``path``, which fits ``shape``; None when there is no such file, and with
-    ``foreign_is_none`` for one that is not JSON.
+    ``foreign_is_none`` for one that is not a JSON object.
 
     Raises RunError, which names the file and says what to do ``then``, when it cannot be read, is
     no JSON object, does not fit, or is of a newer format than this Burstlens reads.
@@ -33,14 +33,15 @@ def read_record(
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
         if foreign_is_none:
             return None
-        raise RunError(f"{path}: it is not JSON; {then}") from None
+        raise RunError(f"{path}: it is not a JSON object; {then}")
     wrong = fault(value, _EVERY)
     if not wrong:
         require_format(value, str(path))
         wrong = fault(value, shape) or ("it is nested too deep" if too_deep(value) else "")
     if wrong:
         raise RunError(f"{path}: {wrong}; {then}")
-    assert isinstance(value, dict)
     return value
