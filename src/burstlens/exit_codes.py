@@ -12,8 +12,3 @@ FRAMES_LOST = 5
 """The model ended well, and frames are lost or damaged."""
 NO_SPACE = 6
 """The model was stopped for want of space on the buffer."""
-
-TEXT = (
-    "0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a person, "
-    "5 ended with frames lost or damaged, 6 stopped for want of space"
-)

@@ -19,7 +19,7 @@ from burstlens.cli.arguments import (
     SiteOpt,
 )
 from burstlens.errors import RunError
-from burstlens.exit_codes import STOPPED_BY_GUARD, TEXT
+from burstlens.exit_codes import STOPPED_BY_GUARD
 from burstlens.printable import printable, say, tell
 
 if TYPE_CHECKING:
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PANEL = "Launch"
-CODES = f"\n\nExit codes: {TEXT}."
 
 
 @app.command(
     rich_help_panel=PANEL,
     short_help="Run a recipe, and see it while it runs.",
-    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run" + CODES,
+    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run",
 )
 def run(
     recipe: RecipeArg,
@@ -53,6 +52,9 @@ def run(
 
     Ctrl-C asks for a stop (the frame in progress may end), a second one stops at once. The run
     outlives the terminal.
+
+    Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a
+    person, 5 ended with frames lost or damaged, 6 stopped for want of space.
     """
     from burstlens.workflows.commands import new_run, plan_of
 
@@ -83,7 +85,7 @@ def demo(
 @app.command(
     rich_help_panel=PANEL,
     short_help="Go on with a run after a crash, a failure or a stop.",
-    epilog="Example: burstlens resume last --detach" + CODES,
+    epilog="Example: burstlens resume last --detach",
 )
 def resume(
     run: RunArg,
@@ -94,7 +96,8 @@ def resume(
     """Take up a run whose driver has died, or whose model has failed or was stopped.
 
     A model that still runs is adopted, one that has ended badly starts a new attempt; products
-    that stand are not made again.
+    that stand are not made again. A run that ended with frames lost or damaged (exit code 5) is
+    left as it is: only a new run writes them again.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
