@@ -34,6 +34,12 @@ def mark(job_folder: Path) -> str:
     return os.path.realpath(job_folder)
 
 
+def start_ticks(pid: int) -> int:
+    """The kernel's start time of a process: with the pid, it names a process for good."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    return int(stat.rpartition(")")[2].split()[19])
+
+
 def adopt() -> None:
     """Make this process the parent of whatever its descendants leave behind (Linux 3.4)."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)

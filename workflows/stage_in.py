@@ -21,7 +21,7 @@ from burstlens.stagers.base import Stager, checksum
 from burstlens.workflows.buffer import BufferRef, fill
 from burstlens.workflows.inputs import selected
 from burstlens.workflows.models.base import Model
-from burstlens.workflows.supervisor import patiently
+from burstlens.workflows.passing_errors import patiently
 
 LIST = "stage-in.json"
 DONE = "staged-in.json"

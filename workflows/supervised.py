@@ -14,7 +14,7 @@ from burstlens.durable import make_folders, read_json, write_json
 from burstlens.errors import BurstlensError, RunError, SiteError
 from burstlens.workflows.job_folder import names_in
 from burstlens.workflows.launch import Launcher
-from burstlens.workflows.supervisor import TARGET_PATIENCE_S
+from burstlens.workflows.passing_errors import TARGET_PATIENCE_S, again
 
 LOOK_S = 0.2
 SILENT_PAUSE_S = 5.0
@@ -152,7 +152,8 @@ def _followed(
         job_id = launcher.submit(job_folder)
     if job_id is not None:
         submitted(job_id)
-    while (told := read_json(ended)) is None:
+    # A supervisor that has written its end is not lost for a read that fails for a moment.
+    while (told := again(lambda: read_json(ended))) is None:
         if job_id is None or not launcher.alive(job_id):
             # Ours may have found the folder claimed by one that a former driver had just started.
             found = launcher.find(job_folder)

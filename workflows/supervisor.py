@@ -22,12 +22,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 
 def _beside(name: str) -> ModuleType:
@@ -43,9 +43,13 @@ def _beside(name: str) -> ModuleType:
 
 if TYPE_CHECKING or __package__:
     from burstlens.workflows import job_processes
+    from burstlens.workflows.passing_errors import PASSING, again, patiently
     from burstlens.workflows.sentry import Sentry
 else:  # a program that is started by its path belongs to no package
     job_processes, Sentry = _beside("job_processes"), _beside("sentry").Sentry
+    passing = _beside("passing_errors")
+    PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
+start_ticks = job_processes.start_ticks
 
 CONTROL_PERIOD_S = 0.25
 """A stop that a guard asks for must come before the next but one frame."""
@@ -54,49 +58,30 @@ STOP_GRACE_S = 60.0
 TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
 WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
-TARGET_PATIENCE_S = 600.0
-"""How long to try again when the run directory cannot be written."""
 
 
 def main(job_folder: Path) -> int:
     """Run the job in ``job_folder`` to its end. Returns 0 unless it is somebody else's."""
-    job = patiently(lambda: json.loads((job_folder / "job.json").read_text(encoding="utf-8")))
     try:
         claim = patiently(lambda: (job_folder / "claim").open("x", encoding="utf-8"))
     except FileExistsError:
         print("this job has a supervisor already", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"this job cannot be claimed: {error}", file=sys.stderr)
+        return 1
     with suppress(OSError), claim:
         claim.write(f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}")
-    return Supervisor(job_folder, job).run()
-
-
-def patiently(action: Callable[[], Any]) -> Any:
-    """What ``action`` gives, tried again while the run directory is away or full. Raises OSError
-    after ``TARGET_PATIENCE_S``, FileExistsError at once."""
-    for _ in range(int(TARGET_PATIENCE_S)):
-        try:
-            return action()
-        except FileExistsError:
-            raise
-        except OSError:
-            time.sleep(1.0)
-    return action()
-
-
-def start_ticks(pid: int) -> int:
-    """The kernel's start time of a process: with the pid, it names a process for good."""
-    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    return int(stat.rpartition(")")[2].split()[19])
+    return Supervisor(job_folder).run()
 
 
 class Supervisor:
     """One job: its folder, its processes, its end."""
 
-    def __init__(self, job_folder: Path, job: dict[str, Any]) -> None:
+    def __init__(self, job_folder: Path) -> None:
         self.job_folder = job_folder
-        self.job = job
-        self.run_dir = Path(job["run_dir"])
+        self.job: dict[str, Any] = {}
+        self.run_dir = job_folder.parents[1]
         self.claim: bytes = patiently((job_folder / "claim").read_bytes)
         self.signalled: str | None = None
         self.ended = threading.Event()
@@ -111,11 +96,12 @@ class Supervisor:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         job_processes.adopt()
         try:
+            self._read_job()
             base = self._base()
             if "stage_in" in self.job:
                 self._stage_in(base)
-            folder = self._make_folder(base)
-            self._write("baseline.json", baseline(folder))
+            folder = again(lambda: self._make_folder(base))
+            self._write("baseline.json", again(lambda: baseline(folder)))
             if self._asked():  # while it waited in a queue, or staged in
                 raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
@@ -144,6 +130,14 @@ class Supervisor:
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.signalled = signal.Signals(number).name
+
+    def _read_job(self) -> None:
+        path = self.job_folder / "job.json"
+        try:
+            self.job = json.loads(patiently(lambda: path.read_text(encoding="utf-8")))
+            self.run_dir = Path(self.job["run_dir"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} cannot be used: {error!r}") from error
 
     def _base(self) -> Path:
         """The buffer's root as this job sees it: ``$NAME`` stands for a variable."""
@@ -175,7 +169,7 @@ class Supervisor:
                     break
                 except subprocess.TimeoutExpired:
                     if self.signalled or self._asked():
-                        _signal_group(staging.pid, signal.SIGKILL)
+                        job_processes.kill(staging.pid)
             log.seek(0)
             said = log.read().decode(errors="replace").strip().splitlines()
         if code:
@@ -204,20 +198,26 @@ class Supervisor:
         path = folder / self.job["log"]
         if path.is_symlink():  # to a log among the inputs, of an earlier run
             path.unlink()
-        with path.open("ab") as log:
-            self.process = subprocess.Popen(
-                self.job["argv"],
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
-            )
-        ticks = start_ticks(self.process.pid)  # before it is reaped, however short it runs
-        threading.Thread(target=self._reap, args=(self.process,), daemon=True).start()
-        return self.process, ticks
+        with again(lambda: path.open("ab")) as log:
+            process = again(lambda: self._spawn(folder, environment, log))
+        self.process = process
+        ticks = start_ticks(process.pid)  # before it is reaped, however short it runs
+        threading.Thread(target=self._reap, args=(process,), daemon=True).start()
+        return process, ticks
+
+    def _spawn(
+        self, folder: Path, environment: dict[str, str], log: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.job["argv"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
+        )
 
     def _reap(self, process: subprocess.Popen[bytes]) -> None:
         process.wait()
@@ -320,10 +320,7 @@ class Supervisor:
                 target = home / os.path.relpath(found, folder)
                 try:
                     home.mkdir(exist_ok=True)  # never logs/ itself: the run may be away
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    part = target.with_name(f".{target.name}.part")
-                    shutil.copyfile(found, part)
-                    os.replace(part, target)
+                    again(partial(_copy_whole, found, target))
                 except OSError as error:
                     print(f"log not brought home: {error}", file=sys.stderr)
 
@@ -351,23 +348,32 @@ def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = (), copied
 
 
 def baseline(folder: Path) -> dict[str, list[int]]:
-    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name."""
+    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name.
+
+    Raises OSError where a folder cannot be read: what it leaves out would count as new.
+    """
     found = {}
-    for path, _, files in os.walk(folder):
+    for path, _, files in os.walk(folder, onerror=_raise):
         for full in (os.path.join(path, name) for name in files):
             try:
                 status = os.stat(full)
-            except OSError:  # a dead link, or gone since it was listed
-                continue
+            except OSError as error:
+                if error.errno in PASSING:
+                    raise
+                continue  # a dead link, or gone since it was listed
             found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
     return found
 
 
-def _signal_group(group: int, number: int) -> None:
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def _copy_whole(source: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    shutil.copyfile(source, part)
+    os.replace(part, target)
 
 
 def _umask() -> int:

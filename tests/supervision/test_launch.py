@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -137,3 +142,32 @@ def test_ends_are_told_in_words(end, text):
     assert end.text() == text
     assert not end.well
     assert end.stopped == (end.reason == "stop")
+
+
+def test_an_end_that_cannot_be_read_for_a_moment_is_not_lost(job, tmp_path):
+    # A directory in the place of the file would be an error that lasts; EIO comes from a file
+    # server, here from a library that is loaded before the C library.
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    source = Path(__file__).parents[1] / "fault" / "injector.c"
+    library = tmp_path / "injector.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    folder = job("exit 0")
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from burstlens.workflows.launch import LocalLauncher\n"
+        "from burstlens.workflows.supervised import run_job\n"
+        "print(run_job(LocalLauncher(), Path(sys.argv[1]), lambda _: None, []).text())\n"
+    )
+    faults = {"COMMAND": "*run_job*", "CALL": "open", "PATH": "*/ended.json"}
+    faults |= {"FIRST": "3", "TIMES": "4", "ERRNO": str(errno.EIO), "LOG": str(tmp_path / "log")}
+    environment = {f"INJECT_{name}": value for name, value in faults.items()}
+    done = subprocess.run(
+        [sys.executable, "-c", program, folder],
+        env=os.environ | environment | {"LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (tmp_path / "log").exists()
+    assert (done.returncode, done.stdout) == (0, "ended with exit code 0\n"), done.stderr

@@ -1,0 +1,85 @@
+"""A supervisor whose calls fail for a while: its program runs once, and its end is written."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstlens.durable import read_json
+
+INJECTOR = Path(__file__).parents[1] / "fault" / "injector.c"
+
+# The call, the path, the number of the first that fails and how many fail.
+FAULTS = {
+    "job-open": ("open", "*/job.json", 1, 2),
+    "job-read": ("read", "*/job.json", 1, 2),
+    "claim": ("open", "*/claim", 1, 2),
+    "folder": ("mkdir", "*/buffer/storm-1*", 1, 2),
+    "program-log": ("open", "*/model.log", 1, 1),
+    "baseline-rename": ("rename", "*/baseline.json", 1, 2),
+    "started-open": ("open", "*/.started.json.part", 1, 2),
+    "started-write": ("write", "*/.started.json.part", 1, 2),
+    "ended-write": ("write", "*/.ended.json.part", 1, 2),
+    "ended-fsync": ("fsync", "*/.ended.json.part", 1, 2),
+    "ended-rename": ("rename", "*/ended.json", 1, 2),
+    "log-home-read": ("read", "*/model.log", 1, 1),
+    "log-home-write": ("write", "*/.model.log.part", 1, 1),
+    "log-home-rename": ("rename", "*/logs/attempt-1/model.log", 1, 1),
+}
+
+
+@pytest.fixture(scope="session")
+def injector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that makes calls fail, for LD_PRELOAD."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    library = tmp_path_factory.mktemp("injector") / "injector.so"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", library, INJECTOR, "-ldl"]
+    subprocess.run(command, check=True)
+    return library
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EINTR], ids=["EIO", "EINTR"])
+@pytest.mark.parametrize("name", FAULTS)
+def test_calls_that_fail_for_a_while_do_not_change_the_end(
+    name: str, number: int, injector: Path, job: Any, supervise: Any, run_dir: Any, tmp_path: Path
+):
+    log = tmp_path / "injected"
+    call, path, first, times = FAULTS[name]
+    folder = job("echo once; exit 3")
+    child = supervise(
+        folder,
+        LD_PRELOAD=str(injector),
+        INJECT_COMMAND="*supervisor.py*",
+        INJECT_CALL=call,
+        INJECT_PATH=path,
+        INJECT_FIRST=str(first),
+        INJECT_TIMES=str(times),
+        INJECT_ERRNO=str(number),
+        INJECT_LOG=str(log),
+    )
+    code = child.wait(60)
+    assert log.exists(), "no such call was made"
+    assert code == 0, child.stderr.read()
+    end = read_json(folder / "ended.json")
+    assert (end["exit_code"], end["reason"]) == (3, "exited"), end
+    assert (run_dir.logs / "attempt-1" / "model.log").read_text() == "once\n"
+    left = [path for path in run_dir.path.rglob(".*") if path.name.endswith(".part")]
+    assert not left
+
+
+def test_a_job_that_stays_unreadable_is_not_run(
+    injector: Path, job: Any, supervise: Any, tmp_path: Path
+):
+    folder = job("echo once")
+    (folder / "job.json").write_text("{")
+    child = supervise(folder)
+    assert child.wait(60) == 0
+    end = read_json(folder / "ended.json")
+    assert end["reason"] == "not started"
+    assert "job.json" in end["message"]

@@ -1,0 +1,54 @@
+"""Errors that pass, of a file server or a run directory that is away: the call is made again.
+
+Standard library alone: the supervisor loads this file by its path, as it is started itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+PASSING = frozenset(
+    {errno.EINTR, errno.EIO, errno.EAGAIN, errno.ESTALE, errno.ETIMEDOUT, errno.EREMOTEIO}
+)
+PATIENCE_S = 10.0
+PAUSE_S = 0.25
+TARGET_PATIENCE_S = 600.0
+"""How long to try again when the run directory is away or full."""
+TARGET_PAUSE_S = 1.0
+T = TypeVar("T")
+
+
+def again(call: Callable[[], T]) -> T:
+    """What the call returns; it is made again for ten seconds while its error may pass.
+
+    Raises OSError: at once for an error that does not pass.
+    """
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return call()
+        except OSError as error:
+            if error.errno not in PASSING or time.monotonic() > end:
+                raise
+            time.sleep(PAUSE_S)
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """What the call returns; it is made again for ten minutes while the run directory is away or
+    full.
+
+    Raises FileExistsError at once, OSError in the end.
+    """
+    end = time.monotonic() + TARGET_PATIENCE_S
+    while True:
+        try:
+            return call()
+        except FileExistsError:
+            raise
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(TARGET_PAUSE_S)
