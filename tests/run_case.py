@@ -14,7 +14,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -67,6 +67,8 @@ class Case:
     recipe: str = RECIPE
     python: str = sys.executable
     trace: str = TRACE.name
+    environment: dict[str, str] = field(default_factory=dict)
+    """Of all processes of the run, beside this process's own; may change between lives."""
 
     def __post_init__(self) -> None:
         self.inputs = self.folder / "inputs"
@@ -110,7 +112,7 @@ class Case:
         return subprocess.Popen(
             command,
             cwd=self.folder,
-            env=os.environ | environment,
+            env=os.environ | self.environment | environment,
             text=True,
             stdout=said,
             stderr=said,

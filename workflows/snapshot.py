@@ -25,6 +25,8 @@ from burstlens.workflows.watch import Report
 if TYPE_CHECKING:
     from burstlens.workflows.production import Production
 
+CLOCK_JUMP_S = 5.0
+"""By so much a clock was set, not adjusted little by little."""
 LATENCIES = 500
 """Latest products that the latency is told of: the whole run's is in the journal."""
 PERIOD_S = 1.0
@@ -55,6 +57,7 @@ class Snapshot:
         self._production: Production | None = None
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
         self._asked_late = 0.0
+        self._clock = time.time() - time.monotonic()
         self._last: dict[str, Any] | None = None
         self._reasons: dict[str, str] = {}
         self._attempt = 0
@@ -71,9 +74,19 @@ class Snapshot:
     def published(self, event: Event) -> None:
         """A product is published."""
         clock: Any = event["clock"]
+        self._note_clock()
         if clock.get("written") and clock.get("detected", 0.0) >= self._asked_late:
-            self._latency.append(float(event["t"]) - clock["written"])  # type: ignore[arg-type]
+            latency = float(event["t"]) - clock["written"]  # type: ignore[arg-type]
+            if latency >= 0:  # else a clock was set back in between
+                self._latency.append(latency)
         self._last = {key: event[key] for key in ("product", "stream", "time", "name", "t")}
+
+    def _note_clock(self) -> None:
+        """After the clock was set, the ages of frames that were found before are no latencies."""
+        jump = time.time() - time.monotonic() - self._clock
+        if abs(jump) > CLOCK_JUMP_S:
+            self._clock += jump
+            self.ask_late()
 
     def ask_late(self) -> None:
         """Products of frames that were found so far are asked for now: their age is no latency."""

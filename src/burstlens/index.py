@@ -62,8 +62,11 @@ class Published:
 
     @property
     def latency_s(self) -> float | None:
-        """Seconds from the frame's last byte to the product's publication."""
-        return None if self.written is None else self.t - self.written
+        """Seconds from the frame's last byte to the product's publication.
+
+        None where they are not known, or clocks differ so that they would be negative.
+        """
+        return None if self.written is None or self.t < self.written else self.t - self.written
 
     @property
     def facts(self) -> Mapping[str, Any]:

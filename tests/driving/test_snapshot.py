@@ -98,3 +98,20 @@ def test_the_last_snapshot_waits_until_the_disk_takes_it(run_dir, recipe):
     threading.Timer(1.5, away.rename, [run_dir.path]).start()
     snapshot.end(DONE)
     assert read_json(run_dir.status)["outcome"]["exit_code"] == 0
+
+
+@pytest.mark.parametrize("jump", [3600.0, -3600.0])
+def test_a_clock_that_is_set_makes_no_latency(snapshot, monkeypatch, jump):
+    def publish(written, at):
+        clock = {"written": written, "detected": written + 1.0}
+        names = dict.fromkeys(("product", "stream", "time", "name"), "x")
+        snapshot.published({"clock": clock, "t": at, **names})
+
+    begin, true = time.time(), time.time
+    publish(begin, begin + 2.0)
+    monkeypatch.setattr(time, "time", lambda: true() + jump)
+    publish(begin, begin + jump + 2.0)  # written before, published after
+    assert snapshot.value()["latency_s"] == {"last": 2.0, "p50": 2.0, "p95": 2.0}
+    later = begin + jump + 100.0
+    publish(later, later + 3.0)
+    assert snapshot.value()["latency_s"]["last"] == 3.0

@@ -151,7 +151,7 @@ def _frame(story: Story, t: float, event: Event, sizes: dict[tuple[Any, ...], fl
 def _product(story: Story, t: float, event: Event) -> None:
     clock = event.get("clock")
     written = number(clock.get("written")) if isinstance(clock, Mapping) else None
-    if written:
+    if written and t >= written:  # else a clock was set back in between
         story.latency.append((t, t - written))
     before = story.brought[-1][1] if story.brought else 0.0
     story.brought.append((t, before + (number(event.get("bytes")) or 0.0)))
