@@ -19,6 +19,7 @@ import numpy as np
 from burstlens.errors import FrameError
 from burstlens.valid_time import label, wrf_key
 from burstlens.workflows import cdf
+from burstlens.workflows.passing_errors import again
 
 PAUSES_S = (0.05, 0.2)
 """How long to wait before a file that could not be read is opened again."""
@@ -88,7 +89,8 @@ def _check_whole(path: Path, record: int) -> None:
     The library reads what a short classic file lacks as zeros; of HDF5 it knows the end itself.
     """
     try:
-        with path.open("rb") as file:
+        # An open that fails for a moment is no fault of the frame: its product would be lost.
+        with again(lambda: path.open("rb")) as file:
             head = file.read(8)
             if not head:
                 raise FrameError(f"{path.name} is empty")

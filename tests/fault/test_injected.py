@@ -20,6 +20,7 @@ FAULTS: dict[str, tuple[str, str, str, int, int, int]] = {
     "driver-journal-write": (DRIVER, "write", "*/r/journal.jsonl", 8, 3, errno.EIO),
     "driver-status-rename": (DRIVER, "rename", "*/r/status.json", 3, 3, errno.EIO),
     "driver-publishes": (DRIVER, "rename", "*/products/w/*", 1, 2, errno.EIO),
+    "worker-frame-open": (WORKER, "open", "*/wrfout_*", 3, 3, errno.EIO),
     "worker-frame-read": (WORKER, "read", "*/wrfout_*", 4, 3, errno.EIO),
 }  # fmt: skip
 SHORT = {"driver-journal-write"}
