@@ -159,6 +159,12 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     before = len(case.said())
     freed = case.burstlens("free", "r")
     said_by_free = case.said()[before:]
+    if "kill" in how and "are not home" in said_by_free:  # frames that nobody brought home
+        assert freed.code == 1
+        assert left(case)["buffers"]
+        before = len(case.said())
+        freed = case.burstlens("free", "r", "--discard")
+        said_by_free = case.said()[before:]
     finally_left = left(case)
     with capsys.disabled():
         name = request.node.callspec.params["phase"]
