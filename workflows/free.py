@@ -50,6 +50,10 @@ def free(run: RunDir, *, discard: bool = False) -> str:
                 freed = _give_back(run, space, buffer, history)
             what = "; ".join(part for part in (freed, what) if part)
             run.clear_control()
+        elif known is not None and known.name and not history.buffer_released:
+            what = "; ".join(
+                part for part in (f"buffer {known.name} is gone already", what) if part
+            )
         if history.buffer_requested:
             journal.append("buffer.released", host=socket.gethostname())
         _show_released(run)

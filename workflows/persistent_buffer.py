@@ -125,6 +125,8 @@ class Persistent:
         if _allocated(burst):
             (self._mark(CREATE) / "done").touch()
             return
+        if self.run.asked() is not None and not self._outstanding(CREATE):
+            raise GivenUpError(f"buffer {name} was not asked for yet")
         line = directives(self.site.buffer).create(name, self.wanted.capacity)
         mark, job_id = self._submit(CREATE, line, lambda: _allocated(self.slurm.buffer(name)))
         for due in self._polls(mark):

@@ -149,7 +149,8 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     if "kill" not in how:
         code = case.wait(driver).code
         told = json.loads((case.run / "status.json").read_text())["outcome"]
-        assert code == told["exit_code"]
+        ends_well = "destroy" in request.node.callspec.params["phase"]
+        assert code == told["exit_code"] == (0 if ends_well else 4)
     said = case.said()[before:]
     shown = told["message"] if "kill" not in how else said
     status = case.burstlens("status", "r").said[before + len(said) :]
@@ -178,7 +179,9 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     name = case.buffer_name()
     if stopped["buffers"]:
         assert "free r" in said + status, "a buffer is left and nobody says so"
-        assert f"freed buffer {name}" in said_by_free
+        # A destroy job that a killed driver has left may have done it meanwhile.
+        gone = f"buffer {name} is gone already" if "kill" in how else "never"
+        assert f"freed buffer {name}" in said_by_free or gone in said_by_free
     if "kill" not in how:
         assert not stopped["jobs"], "a job is left by a driver that has ended"
         if not stopped["buffers"]:
