@@ -14,7 +14,7 @@ import pytest
         pytest.param("sbatch", 1, "after", id="buffer", marks=pytest.mark.slow),
         pytest.param("sbatch", 2, "after", id="simulation"),
         pytest.param("sbatch", 4, "after", id="destroy", marks=pytest.mark.slow),
-        pytest.param("scontrol", 12, "after", id="destroyed"),
+        pytest.param("scontrol", 6, "after", id="destroyed"),
     ],
 )
 def test_a_driver_killed_at_a_call_of_the_scheduler_is_resumed(

@@ -248,3 +248,27 @@ def test_an_interrupted_free_says_what_is_left_and_the_next_one_gives_it_back(
         assert left(case) == {"buffers": [name], "jobs": []}
     assert case.burstlens("free", "r").code == 0
     assert left(case) == {"buffers": [], "jobs": []}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_job_with_the_buffer_that_waits_is_cancelled(
+    slurm: Testbed, make_case: Any, kill: bool
+) -> None:
+    case = make_case(buffer='kind = "datawarp"\nlifetime = "job"', placement="same-job")
+    with slurm.closed():
+        driver = case.launch()
+        submitted(case, "host-1")
+        if kill:
+            driver.kill()
+            driver.wait()
+        assert case.burstlens("stop", "r").code == 0
+        if not kill:
+            life = case.wait(driver)
+            assert life.code == 4
+            assert "which was to have the buffer, is cancelled" in life.said
+            assert left(case) == {"buffers": [], "jobs": []}
+        assert case.burstlens("free", "r").code == 0
+        assert left(case) == {"buffers": [], "jobs": []}
+    case.finish()
+    assert not case.faults(), case.said()
