@@ -178,6 +178,12 @@ class Slurm:
                 self._pause[job_id] = self.query_interval_s
                 self._next[job_id] = time.monotonic() + self.query_interval_s
 
+    def forget(self, job_id: str) -> None:
+        """That job has done its work: it is not asked about any more."""
+        with self._lock:
+            for known in (self._known, self._next, self._pause):
+                known.pop(job_id, None)
+
     def _refresh(self, asked: str) -> None:
         """Ask about every job that is waited for, in one command."""
         waited = [job_id for job_id in self._next if not self._known[job_id].final]

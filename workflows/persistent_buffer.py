@@ -141,6 +141,7 @@ class Persistent:
                 break
             self._require_alive(job_id, mark, name, lambda: _allocated(self.slurm.buffer(name)))
         (mark / "done").touch()
+        self.slurm.forget(job_id.partition(":")[2])
 
     def _destroy(self, name: str) -> None:
         line = directives(self.site.buffer).destroy(name)
