@@ -131,8 +131,10 @@ class JobBuffer:
 
     def _serves(self, host: Path) -> bool:
         job_id = self.launcher.batch.find(host)
-        waits_or_runs = job_id is not None and self.launcher.batch.stands(job_id)
-        return waits_or_runs and not (host / "leave").exists()
+        if job_id is None or (host / "leave").exists():
+            return False
+        # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
+        return not self.launcher.batch.slurm.look(job_id.partition(":")[2]).over
 
     def _job(self, host: Path) -> BatchJob:
         simulation, slurm = self.recipe.simulation, self.site.slurm
