@@ -160,7 +160,7 @@ def test_an_end_that_cannot_be_read_for_a_moment_is_not_lost(job, tmp_path):
         "print(run_job(LocalLauncher(), Path(sys.argv[1]), lambda _: None, []).text())\n"
     )
     faults = {"COMMAND": "*run_job*", "CALL": "open", "PATH": "*/ended.json"}
-    faults |= {"FIRST": "3", "TIMES": "4", "ERRNO": str(errno.EIO), "LOG": str(tmp_path / "log")}
+    faults |= {"FIRST": "1", "TIMES": "12", "ERRNO": str(errno.EIO), "LOG": str(tmp_path / "log")}
     environment = {f"INJECT_{name}": value for name, value in faults.items()}
     done = subprocess.run(
         [sys.executable, "-c", program, folder],
