@@ -33,12 +33,11 @@ from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.retries import Retries
 from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.steering import Steering
+from burstlens.workflows.viewing import Viewing
 
 TICK_S = 0.5
 WATCH_S = 2.0
 """How long a watcher that sees nothing stays: a stop waits for its next report at most."""
-BLOCKS = 5
-"""Viewing blocks in a row that may end without having given anything."""
 PATIENCE_S = 120.0
 """How long to go on without a writable target, or with products that cannot be staged, when
 nothing else is left to do."""
@@ -90,7 +89,8 @@ class Driver:
             self._lost,
             self._retries,
         )
-        self._blocks_lost = 0
+        kinds = {product.kind.name for product in recipe.products}
+        self._viewing = Viewing(run, graph, journal, self.snapshot, kinds)
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
         self._last_good = time.monotonic()
@@ -114,7 +114,7 @@ class Driver:
         Raises RunError when another driver took over, or the run directory is lost or another's.
         """
         if self._local:
-            self._open_block()
+            self._viewing.open()
         self._prepare()
         try:
             while (end := self._end or self._homecoming.end) is None:
@@ -154,15 +154,11 @@ class Driver:
     def _separate(self) -> bool:
         return self.site.viewing.placement == "separate"
 
-    def _open_block(self) -> None:
-        self.journal.append("viewing.queued", label=self.graph.open_block())
-        self.graph.warm(sorted({product.kind.name for product in self.recipe.products}))
-
     # What comes back from the graph.
 
     def _lost(self, done: Done, again: Callable[[], None]) -> bool:
         if done.error is None:
-            self._blocks_lost = 0
+            self._viewing.gave()
         return self._retries.lost(done, again)
 
     def _on_buffer(self, done: Done) -> None:
@@ -210,7 +206,7 @@ class Driver:
             self.graph.enter(self.provision.inside())
         if not self._local:
             self.graph.mount(self.provision.lines(self.buffer))
-            self._open_block()
+            self._viewing.open()
         if self.history.brought_home:
             # A former driver died between the last file home and the end: only freeing is left.
             self._homecoming.free(self.buffer, self.snapshot.judge(Outcome("done", 0)))
@@ -356,16 +352,7 @@ class Driver:
 
     def _look_around(self) -> None:
         self.jobs.note_stage_in()
-        mended = self.graph.mend_block()
-        if mended is not None:
-            self._blocks_lost += 1
-            self.journal.append("viewing.ended", reason=mended)
-            self.snapshot.alarm(f"viewing block: {mended}")
-        if self._blocks_lost > BLOCKS:
-            raise RunError(
-                f"the viewing block ended {self._blocks_lost} times without a result; what it said "
-                f"is below {self.run.parsl}. When that is mended: burstlens resume {self.run.id}"
-            )
+        self._viewing.mend()
         self._heed_stop()
         self.guarding.look()
         if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
@@ -373,17 +360,10 @@ class Driver:
         self.steering.look(self.production, over=self.jobs.over)
         if self._separate and self.jobs.over and not self.jobs.began:
             self._end = self._end or self.jobs.outcome()  # there is nothing to see
-        self._look_at_block()
+        if self._viewing.look(self.jobs) and self.production is not None:
+            self.production.slots = 2 * self.graph.workers
         self.snapshot.write()
         self._tick(self.snapshot)
-
-    def _look_at_block(self) -> None:
-        block = self.graph.block_state()
-        if block == "running" and self.snapshot.block != "running":
-            self.journal.append("viewing.started", label=self.graph.label)
-            if self.production is not None:
-                self.production.slots = 2 * self.graph.workers
-        self.snapshot.look(self.jobs, block)
 
     def _heed_stop(self) -> None:
         """Let the phase that is under way obey what is asked in it."""
