@@ -20,6 +20,7 @@ from typing import Any
 
 import parsl
 import zmq
+from parsl.executors.high_throughput.errors import WorkerLost
 from parsl.jobs.states import TERMINAL_STATES
 
 from burstlens.cluster_configs.batch_script import VIEWING
@@ -55,6 +56,11 @@ class Done:
     about: Any
     value: Any = None
     error: BaseException | None = None
+
+    @property
+    def worker_lost(self) -> bool:
+        """Whether the worker that ran it was killed, as the kernel does for want of memory."""
+        return isinstance(self.error, WorkerLost)
 
 
 class Graph:

@@ -171,9 +171,10 @@ class Production:
         ):
             self.backlog.again(work, now)
         elif done.error is not None:
-            self._unread(work, _short(done.error))
+            reason = _killed(work) if done.worker_lost else _short(done.error)
+            self._unread(work, reason)
             if work.what != "inspect":
-                self._fail(work, Failure(*_names(work), reason=_short(done.error)))
+                self._fail(work, Failure(*_names(work), reason=reason))
         elif isinstance(value, Failure):
             self._fail(work, value)
         elif isinstance(value, Receipt):
@@ -322,6 +323,15 @@ def _with_clock(receipt: Receipt, work: Work) -> Receipt:
 def _names(work: Work) -> tuple[str, str, str, int]:
     frame = work.order.frame
     return work.order.context.product, frame.stream, frame.time, frame.attempt
+
+
+def _killed(work: Work) -> str:
+    """Why nothing was made where the worker died each time."""
+    kind = work.order.kind or work.what
+    return (
+        f"the worker that made it ({kind}) was killed {work.tries} times, most likely for want of "
+        "memory: a crop, or fewer workers (viewing.workers of the site), need less"
+    )
 
 
 def _short(error: BaseException) -> str:
