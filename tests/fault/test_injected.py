@@ -1,4 +1,4 @@
-"""System calls that fail for a while: EIO in the driver and in workers."""
+"""System calls that fail for a while: EIO and EINTR in the driver and in workers."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ FAULTS: dict[str, tuple[str, str, str, int, int, int]] = {
     "driver-publishes": (DRIVER, "rename", "*/products/w/*", 1, 2, errno.EIO),
     "worker-frame-open": (WORKER, "open", "*/wrfout_*", 3, 3, errno.EIO),
     "worker-frame-read": (WORKER, "read", "*/wrfout_*", 4, 3, errno.EIO),
+    "worker-stage-out-write": (WORKER, "write", "*/.incoming/*", 1, 4, errno.EIO),
+    "worker-stage-out-fsync": (WORKER, "fsync", "*/.incoming/*", 1, 2, errno.EIO),
+    "worker-product-rename": (WORKER, "rename", "*/out/*", 1, 2, errno.EIO),
+    "driver-index-write": (DRIVER, "write", "*/products/index.jsonl", 1, 3, errno.EIO),
+    "driver-journal-fsync": (DRIVER, "fsync", "*/r/journal.jsonl", 1, 2, errno.EIO),
+    "driver-journal-interrupted": (DRIVER, "write", "*/r/journal.jsonl", 4, 3, errno.EINTR),
+    "worker-stage-out-interrupted": (WORKER, "write", "*/.incoming/*", 1, 3, errno.EINTR),
 }  # fmt: skip
 SHORT = {"driver-journal-write"}
 
