@@ -19,6 +19,14 @@ def test_a_damaged_frame_whose_time_nothing_shows_is_read_back(tmp_path: Path):
     assert list(read(path)) == [written]
 
 
+def test_limits_that_are_no_pair_are_refused(tmp_path: Path):
+    path = tmp_path / "journal.jsonl"
+    event = {"t": 1.0, "driver": 1, "event": "product.limits", "product": "t2", "limits": [1.0]}
+    path.write_text(json.dumps(event) + "\n")
+    with pytest.raises(RunError, match='"limits" has 1 entries, not 2'):
+        list(read(path))
+
+
 def test_a_damaged_line_is_refused_by_its_number(tmp_path: Path):
     path = tmp_path / "journal.jsonl"
     good = {"t": 1.0, "driver": 1, "event": "frame.damaged", **LOST}

@@ -115,6 +115,8 @@ class Written:
     stream: str | None
     time: str | None
     file: str | None
+    cut: bool = False
+    """Whether several frames may have that beginning: it is no sign that one of them is whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _ask(run: RunDir) -> int:
     epoch = free_epoch(run)
     history = replay(read(run.journal))
     if history.state != "new":
-        forget_stop(run, history)
+        forget_stop(run, history, was_over=history.outcome is not None)
     return epoch
 
 

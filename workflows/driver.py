@@ -5,6 +5,7 @@ It runs on the login node and is light: no netCDF, no rendering, no path on the 
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -133,6 +134,9 @@ class Driver:
         known = BufferRef(**self.history.buffer) if self.history.buffer else None
         if self.history.buffer_released:
             known = None
+            if self.history.brought_home:  # a former driver died before it could say so
+                self._end = self.snapshot.judge(Outcome("done", 0))
+                return
         if known and self.history.brought_home and self._homecoming.goes_back(known):
             # A former driver died as it gave the buffer back: asking would make a new one.
             self._homecoming.free(known, self.snapshot.judge(Outcome("done", 0)))
@@ -355,7 +359,7 @@ class Driver:
         self._viewing.mend()
         self._heed_stop()
         self.guarding.look()
-        if (self.run.path / f"driver-{self.journal.epoch + 1}").exists():
+        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
         self.steering.look(self.production, over=self.jobs.over)
         if self._separate and self.jobs.over and not self.jobs.began:
@@ -371,7 +375,7 @@ class Driver:
         if asked is None or self._homecoming.gives_back:  # then the provision obeys
             return
         if self.jobs.attempt:
-            self.jobs.stop(asked)
+            self.jobs.stop(asked, self._pressure.why)
         elif self.buffer is None:
             self._end = self._end or self._early_stop.waited_for_buffer()
         elif self._early_stop.asked and not self._homecoming.begun:

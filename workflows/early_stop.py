@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 
-from burstlens.exit_codes import STOPPED
+from burstlens.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows.history import History
 from burstlens.workflows.jobs import Outcome
 
+BY = {"guard": STOPPED_BY_GUARD, "space": NO_SPACE}
+"""Exit codes by who asked, where that was no person."""
 LEAVES_S = 15.0
 """How long after ``stop-now`` the provision may take to cancel what it has asked for."""
 
@@ -51,4 +53,5 @@ class EarlyStop:
         """The run's end, journalled as obeyed; ``what`` says what became of the buffer."""
         self._journal.append("control.received", control=self._run.asked() or "stop")
         message = "stopped before the simulation started"
-        return Outcome("stopped", STOPPED, f"{message}; {what}" if what else message)
+        code = BY.get(str(self._run.why().get("by")), STOPPED)
+        return Outcome("stopped", code, f"{message}; {what}" if what else message)

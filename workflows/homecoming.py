@@ -94,10 +94,13 @@ class Homecoming:
         self._away_since = None
         outcome = self._snapshot.judge(self._jobs.outcome())
         if done.error is not None:
-            message = (
-                f"{done.error}; the buffer is kept, burstlens resume {self._run.id} tries again"
-            )
-            self.end = Outcome("failed", 1, message)
+            message = f"{done.error}; the buffer is kept"
+            if outcome.state == "done":
+                message += f", burstlens resume {self._run.id} tries again"
+                self.end = Outcome("failed", 1, message)
+            else:
+                why = f"{outcome.message}; {message}" if outcome.message else message
+                self.end = replace(outcome, message=why)
             return
         home: Home = done.value
         missing = [] if outcome.state == "failed" else home.missing

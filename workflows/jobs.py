@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.site import Site
 from burstlens.durable import read_json
+from burstlens.errors import RunError
 from burstlens.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.journal import Journal
 from burstlens.model import Progress
@@ -188,8 +190,9 @@ class Jobs:
         # The report must have been made after the stop was asked for.
         done = report.stopping and (report.frames or not report.in_progress)
         if self.asked == "stop" and done:
-            self.run.drop("frame-done")
-            self.asked = "stopping"
+            with contextlib.suppress(RunError):  # tried again at the next report
+                self.run.drop("frame-done")
+                self.asked = "stopping"
 
     @property
     def waits(self) -> str:
@@ -199,7 +202,9 @@ class Jobs:
     def note_stage_in(self) -> None:
         """Journal what the first job says of its stage in, once."""
         if self.site.viewing.placement == "separate" and not self.history.staged_in:
-            told = read_json(self.run.path / DONE)
+            told = None
+            with contextlib.suppress(OSError):  # looked for again in a moment
+                told = read_json(self.run.path / DONE)
             if told is not None:
                 self.history.staged_in = True
                 self.journal.append("stagein.done", **told)
@@ -209,10 +214,13 @@ class Jobs:
         """Whether the simulation's program was started in this attempt, as far as can be seen."""
         return not lacks(self.folder, "started.json")
 
-    def stop(self, asked: str) -> None:
-        """Pass on what a client asks for; the supervisors see it for themselves as well."""
+    def stop(self, asked: str, own: Mapping[str, str]) -> None:
+        """Pass on what is asked for; the supervisors see it for themselves as well.
+
+        ``own`` is why the driver itself asked, where a full disk did not take that.
+        """
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
-            self._why = self._why or self.run.why()
+            self._why = self._why or self.run.why() or dict(own)
             why = {key: self._why.get(key) for key in ("by", "guard", "user")}
             told = {key: value for key, value in why.items() if value is not None}
             self.journal.append("control.received", control=asked, **told)

@@ -175,8 +175,10 @@ class Follower:
             return
         speech = heard.speech
         if said.kind == "written":
-            written = Written(said.stream, said.time, said.file)
+            written = Written(said.stream, said.time, said.file, said.cut)
             heard.written.append(written)
+            if said.cut:
+                return
             known = said.time is not None and said.time <= speech.told.get(said.stream or "", "")
             waiting = speech.written if known else _bounded((*speech.written, written))
             heard.speech = replace(speech, speaks=True, written=waiting)

@@ -6,7 +6,6 @@ was deleted does not, and under its name a new run may stand, into which nothing
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 
@@ -59,8 +58,8 @@ class Presence:
     def _was_deleted(self) -> bool:
         try:
             return os.fstat(self._held).st_nlink == 0
-        except OSError as error:
-            return error.errno == errno.ESTALE
+        except OSError:  # a server that came back: whether the directory did is seen by its name
+            return False
 
     def _recognise(self, found: tuple[int, int]) -> None:
         """Another file than before: a copy of this run's, or another run's."""

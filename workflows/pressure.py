@@ -33,6 +33,8 @@ class Pressure:
         self._since: tuple[float, int] | None = None
         self._in_vain = 0
         self._said: set[str] = set()
+        self.why: dict[str, str] = {}
+        """Why it has stopped the model: the full disk may be that of ``control/`` too."""
 
     def look(
         self, space: Space, stuck: str, *, free_bytes: int | None, fraction: float | None
@@ -98,7 +100,8 @@ class Pressure:
             return
         text = f"stopped for want of space: {why}"
         self._snapshot.alarm(f"the model is {text}")
+        self.why = {"by": SPACE, "text": text}
         try:
-            self._run.drop("stop", {"by": SPACE, "text": text})
+            self._run.drop("stop", self.why)
         except RunError as error:
             self._snapshot.alarm(str(error))

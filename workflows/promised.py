@@ -21,6 +21,7 @@ from burstlens.workflows.watcher import Report
 ROUNDING_S = 0.0021
 """Elapsed times are keys to the millisecond, and the log and the file each round their own."""
 REASON = "the model's log calls it written, and no file holds it"
+CUT = "the log cuts its time, and there may be more of them"
 
 
 class Promised:
@@ -60,7 +61,10 @@ class Promised:
         times = [
             line.time
             for line in self._missing(damage.attempt)
-            if line.time is not None and line.stream == damage.stream and line.time >= start
+            if line.time is not None
+            and not line.cut
+            and line.stream == damage.stream
+            and line.time >= start
         ]
         return replace(damage, time=min(times)) if times else damage
 
@@ -85,7 +89,10 @@ class Promised:
     def _damage(self, line: Written, attempt: int) -> Damage:
         # The log of a growing file names the frame's own file, which there is none of.
         paths = () if line.time else (f"{self._folder}/{attempt}/{line.file}",)
-        return Damage(self._run, attempt, line.stream or "", line.time, paths, 0, REASON)
+        time, reason = line.time, REASON
+        if line.time is not None and line.cut:  # the first time that the line may mean
+            time, reason = line.time + "YYYYMMDDT000000"[len(line.time) :], f"{REASON}; {CUT}"
+        return Damage(self._run, attempt, line.stream or "", time, paths, 0, reason)
 
     def _missing(self, attempt: int) -> list[Written]:
         """The lines whose frame is not whole, in the order of the log."""

@@ -154,7 +154,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
     epoch = take_over(run)
     show_loading(run, epoch)
     history = replay(read(run.journal))
-    new = history.state == "new"
+    new, was_over = history.state == "new", history.outcome is not None
     idle = {} if new else {"idle_s": idle_s(run, history)}
     with (
         _target(run),
@@ -168,7 +168,8 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
             write_page(run)  # a newer Burstlens may have a newer one
         start = read_start(run)
         if not new and (start is None or start.epoch != epoch):
-            forget_stop(run, history)  # who asked for a start in advance has done so
+            # Who asked for a start in advance has done so.
+            forget_stop(run, history, was_over=was_over)
         launcher, block = scheduled(run, recipe, site)
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
             leaving = graph.leaving.is_set
@@ -229,11 +230,11 @@ def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
             batch.withdraw_waiting()
 
 
-def forget_stop(run: RunDir, history: History) -> None:
+def forget_stop(run: RunDir, history: History, *, was_over: bool) -> None:
     """Take away a stop that was obeyed, or came too late; one that a live attempt has still to
-    obey stays."""
+    obey stays. A run that ``was_over`` has obeyed it, whatever is known of its attempt."""
     last = history.jobs.get(f"attempt-{history.attempt}")
-    if last is None or last.outcome is not None:
+    if was_over or last is None or last.outcome is not None:
         run.clear_control()
 
 

@@ -78,7 +78,7 @@ def run_job(
     ``submitted`` is told the job's id. A job that a former driver submitted is found by its
     folder, so that it is never started twice. While the run directory is away nothing is concluded:
     it is waited for. Raises JobFailedError unless it ends well, RunError when the driver is
-    ``leaving`` (the job goes on without it) or the run directory does not come back.
+    ``leaving`` (the job goes on without it).
     """
     leaving = leaving or threading.Event()
     _stay(leaving)
@@ -89,19 +89,13 @@ def run_job(
             known.append(job_id)
             submitted(job_id)
 
-    away_since: float | None = None
     while True:
         try:
             told, job_id = _ended(launcher, job_folder, once, leaving)
             break
         except SiteError:  # passing: whether it runs is not known now
             leaving.wait(SILENT_PAUSE_S)
-        except OSError as error:
-            away_since = away_since or time.monotonic()
-            if time.monotonic() - away_since > AWAY_PATIENCE_S:
-                raise RunError(
-                    f"{job_folder} could not be read for {AWAY_PATIENCE_S:.0f} s ({error})"
-                ) from error
+        except OSError:  # away: the driver itself knows when to give the directory up
             leaving.wait(AWAY_PAUSE_S)
         _stay(leaving)
     end = Ended(

@@ -292,11 +292,11 @@ class Supervisor:
         }
 
     def _is_anothers(self) -> bool:
-        """Whether the job folder is another run's, made after this one's was deleted."""
+        """Whether the job folder is another run's, made after this one's was deleted. OSError."""
         try:
             return (self.job_folder / "claim").read_bytes() != self.claim
-        except OSError:  # away, or not claimed yet by the other run's supervisor
-            return self.job_folder.exists()
+        except FileNotFoundError:  # away, or not claimed yet by the other run's supervisor
+            return os.path.exists(self.job_folder)
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         """Write a file of the job folder whole, trying again while the target is away or full."""
@@ -315,7 +315,7 @@ class Supervisor:
 
     def _bring_logs_home(self, folder: Path) -> None:
         home = self.run_dir / "logs" / self.job["name"]
-        for pattern in () if self._is_anothers() else self.job.get("keep_logs", ()):
+        for pattern in () if patiently(self._is_anothers) else self.job.get("keep_logs", ()):
             for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
                 target = home / os.path.relpath(found, folder)
                 try:

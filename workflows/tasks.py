@@ -121,7 +121,7 @@ def watch_buffer(
             break
         with contextlib.suppress(OSError):
             names = names_in(job)
-            over = "ended.json" in names and "baseline.json" not in names
+            over = "ended.json" in names and not names & {"baseline.json", "started.json"}
         if over or time.monotonic() > deadline:
             return Watched(Report((), (), cursor, ended=over), free_bytes(buffer.root()))
         time.sleep(interval_s)

@@ -53,7 +53,7 @@ EVENTS: dict[str, Shape] = {
     "frame.released": _FRAME,
     "frame.inspected": {**_FRAME, "readings": Each(_READING)},
     "guard.tripped": _TRIP,
-    "product.limits": {"product": str, "limits": [float]},
+    "product.limits": {"product": str, "limits": [float, float]},
     "product.publishing": _RECEIPT,
     "product.published": _RECEIPT,
     "product.failed": {**_PRODUCT, "reason?": str},

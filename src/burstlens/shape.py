@@ -1,9 +1,10 @@
 """What a JSON value of a run directory must look like, and what is wrong with one, in words.
 
 A shape is a type (``str``, ``bool``, ``int`` for a count or a size, ``float`` for any finite
-number, ``dict``, ``list``), a dict of shapes by key, a list with the shape of its entries, or one
-of :data:`CLOCK`, :class:`Each` and :class:`Either`. A key that ends in ``?`` may be missing or
-null. Keys that a shape does not name are allowed: a newer version may write more.
+number, ``dict``, ``list``), a dict of shapes by key, a list with the shape of its entries (named
+more than once: of so many entries), or one of :data:`CLOCK`, :class:`Each` and :class:`Either`. A
+key that ends in ``?`` may be missing or null. Keys that a shape does not name are allowed: a newer
+version may write more.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def fault(value: object, shape: Shape, name: str = "") -> str:
     if isinstance(shape, dict):
         return _kind(value, dict, name) or _members(value, shape, name)
     if isinstance(shape, list):
-        return _kind(value, list, name) or _entries(enumerate(value), shape[0], name)  # type: ignore[arg-type]
+        return _kind(value, list, name) or _listed(value, shape, name)
     if isinstance(shape, Each):
         return _kind(value, dict, name) or _entries(value.items(), shape.shape, name)  # type: ignore[attr-defined]
     if isinstance(shape, Either):
@@ -81,6 +82,12 @@ def _members(value: Any, shape: dict[str, Shape], name: str) -> str:
         if wrong := fault(value[plain], inner, full):
             return wrong
     return ""
+
+
+def _listed(value: Any, shape: list[Shape], name: str) -> str:
+    if len(shape) > 1 and len(value) != len(shape):
+        return f"{_quoted(name)} has {len(value)} entries, not {len(shape)}"
+    return _entries(enumerate(value), shape[0], name)
 
 
 def _entries(entries: Any, shape: Shape, name: str) -> str:

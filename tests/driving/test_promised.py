@@ -11,7 +11,7 @@ from burstlens.workflows.cursor import Cursor, Speech, Written
 from burstlens.workflows.history import replay
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.promised import REASON, Promised
+from burstlens.workflows.promised import CUT, REASON, Promised
 from burstlens.workflows.watcher import Report
 
 FILE = "wrfout_d01_0001-01-01_00:00:00"
@@ -135,3 +135,11 @@ def test_a_journal_that_names_no_files_proves_nothing_of_files(promised):
     del ready["file"]
     said = [Written("output", None, "out_0.nc")]
     assert lost(promised(said, ready, model=model, streams=())) == []
+
+
+def test_a_line_whose_time_is_cut_misses_its_frame_when_none_begins_so(promised):
+    lines = [Written("d01", f"0001010{day}T120", "out/wrfout_d01_cut", cut=True) for day in (1, 2)]
+    made = promised(lines, event("ready", "00010101T120000"))
+    [damage] = made.lost(ended(), 1)
+    assert (damage.time, damage.paths) == ("00010102T120000", ())
+    assert CUT in damage.reason

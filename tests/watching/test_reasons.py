@@ -53,6 +53,9 @@ ENDS = {
     "cray_abort": (ANY, "ERROR: the grid has 0 points in direction z"),
     "mpich_abort": (ANY, "cannot open grid.nc"),
     "only_abort": (ANY, "Fatal error in internal_Init: Other MPI error"),
+    "disk_full": (ANY, "No space left on device"),
+    "quota": (ANY, "cannot write out_0007.nc: Disk quota exceeded"),
+    "illegal_instruction": (ANY, "Illegal instruction (core dumped)"),
     "python_model": (ANY, "ModuleNotFoundError: No module named 'xarray'"),
 }
 BANNERS = ("Abort(", "MPI_ABORT", "FAQ", "BAD TERMINATION", "srun: ", "Primary job")

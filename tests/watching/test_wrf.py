@@ -77,7 +77,9 @@ def test_names_that_the_log_cuts_off_still_tell_the_minute():
     said = Wrf().read_line(line)
     assert (said.kind, said.stream, said.time) == ("written", "auxhist2_d01", "20050828T1230")
     longer = "Timing for Writing auxhist10_d01_2005-08-28_12 for domain        1:    0.1 elapsed"
-    assert Wrf().read_line(longer) is None
+    said = Wrf().read_line(longer)
+    assert (said.time, said.cut) == ("20050828T12", True)  # several frames may begin so
+    assert Wrf().read_line(longer.replace("_12 ", " ")) is None
 
 
 def test_durations_of_stars_and_quilting_are_understood():
@@ -208,7 +210,8 @@ def test_names_in_folders_tell_stream_and_time_also_in_the_log(tmp_path, templat
     name = name.replace("<year>", "2005").replace("<month>", "08")
     assert model.identify(name) == OutputName("d01", "20050828T120000")
     said = model.read_line(f"Timing for Writing {'./' + name:.30} for domain        1:    0.1")
-    assert said is None or (said.stream, said.time[:13]) == ("d01", "20050828T1200")
+    assert said is None or (said.stream, said.time[:11]) == ("d01", "20050828T12")
+    assert said is None or said.cut == (len(said.time) < 13)
     said = model.read_line(f"Timing for Writing {name} for domain        1:    0.1")
     assert (said.stream, said.time) == ("d01", "20050828T120000")
 

@@ -40,6 +40,7 @@ class LogLine:
     """What one line of the model's log means.
 
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
+    With ``cut`` the line shows so little of its time that several frames may begin with it.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` where it tells.
     ``asynchronous``: from here on ``written`` lines come before the data: they witness nothing.
     ``trouble``: a person should see ``text``, of that ``weight``; with ``file``, that frame is
@@ -58,6 +59,7 @@ class LogLine:
     rate_mpps: float | None = None
     weight: int = TROUBLE
     more: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

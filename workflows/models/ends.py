@@ -45,15 +45,17 @@ _TABLE: tuple[tuple[str, int, str], ...] = (
     (r"terminate called after throwing", CAUSE, r"\s+what\(\): "),
     (r"std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|[Ii]nsufficient virtual memory",
      CAUSE, ""),
+    (r"No space left on device|Disk quota exceeded|EDQUOT|ENOSPC", CAUSE, ""),
     (r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|$)", TROUBLE, ""),
     # Signals.
     (r"Program received signal", SIGNAL, ""),
-    (r"Caught signal \d+", SIGNAL, ""),
+    (r"Caught signal (?:number )?\d+", SIGNAL, ""),
     (r"Signal: \w.* \(\d+\)", SIGNAL, ""),
     (r"\*\*\* Process received signal", BANNER, ""),
     (r"free\(\): invalid|double free or corruption|corrupted (?:size|double)|malloc\(\): ",
      SIGNAL, ""),
-    (r"(?:[Ss]egmentation fault|[Bb]us error|[Ff]loating point exception)(?: \(core dumped\))?",
+    (r"(?:[Ss]egmentation fault|[Bb]us error|[Ff]loating point exception"
+     r"|[Ii]llegal instruction|Aborted \(core dumped\))(?: \(core dumped\))?",
      SIGNAL, ""),
     (r"EXIT STRING: (?:Killed|Segmentation)", SIGNAL, ""),
     (r"exited on signal \d+", SIGNAL, _PROSE),
@@ -77,6 +79,7 @@ _TABLE: tuple[tuple[str, int, str], ...] = (
 _ROWS = [(re.compile(pattern), weight, more) for pattern, weight, more in _TABLE]
 
 _HINTS = (
+    "No space", "quota", "EDQUOT", "ENOSPC", "llegal", "Aborted",
     "oom", "OOM", "emory", "LIMIT", "DUE TO", "PBS:", "librar", "symbol", "not found", "execv",
     "unable to", "detected that", "could not", "enough slots", "No such file", "denied", "execut",
     "xec format", "At line ", "untime error", "forrtl", "UNRECOVERABLE", "IO-F-", "ERROR STOP",

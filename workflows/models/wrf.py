@@ -167,7 +167,12 @@ class Wrf:
     def _written(self, name: str, line: str) -> LogLine | None:
         file = posixpath.normpath(name)
         spoken = wrf_names.spoken_of(file, self.outnames)
-        return spoken and LogLine("written", line, stream=spoken[0], time=spoken[1], file=file)
+        if spoken is None:
+            return None
+        stream, time = spoken
+        # To the minute at least: less could speak of several frames.
+        cut = len(time) < len("YYYYMMDDTHHMM")
+        return LogLine("written", line, stream=stream, time=time, file=file, cut=cut)
 
 
 def _time(line: str) -> str | None:

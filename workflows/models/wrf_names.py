@@ -135,13 +135,13 @@ def stream_of(name: str, outnames: Sequence[tuple[str, str]]) -> OutputName | No
 
 
 def spoken_of(name: str, outnames: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """Stream and time key of a frame that the log names, which cuts names at 30 characters."""
+    """Stream and time key of a frame that the log names, which cuts names at 30 characters: of the
+    time that may leave no more than the hour."""
     name = posixpath.normpath(name)
     for stream, template in outnames:
         match = _cut(template).fullmatch(name)
         digits = re.sub(r"\D", "", match["date"]) if match else ""
-        # To the minute at least: less could speak of several frames.
-        if match and len(digits) >= 12:
+        if match and len(digits) >= 10:
             output = _output(stream, {**match.groupdict(), "date": None})
             return output.stream, f"{digits[:8]}T{digits[8:14]}"
     return None

@@ -18,7 +18,6 @@ from burstlens.cli.arguments import (
     SetOpt,
     SiteOpt,
 )
-from burstlens.errors import RunError
 from burstlens.exit_codes import STOPPED_BY_GUARD
 from burstlens.printable import printable, say, tell
 
@@ -117,13 +116,11 @@ def resume(
 
 
 def _last_outcome(run: RunDir) -> dict[str, Any]:
-    """How the run ended; nothing where its snapshot cannot be read: resuming writes it anew."""
-    from burstlens.status import status_of
+    """How the run ended, as its journal has it; nothing where it has not."""
+    from burstlens.journal import read
+    from burstlens.workflows.history import replay
 
-    try:
-        return status_of(str(run.path)).get("outcome") or {}
-    except RunError:
-        return {}
+    return replay(read(run.journal)).outcome or {}
 
 
 @app.command(hidden=True)
