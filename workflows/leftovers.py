@@ -56,7 +56,7 @@ def _await_programs(run: RunDir, history: History, batch: BatchLauncher | None) 
     end = time.monotonic() + ENDS_S
     for name in _unfinished(run, history):
         while _lives(run, run.job(name), batch):
-            if not run.asked():
+            if not run.asked() and not (run.job(name) / "ended.json").exists():
                 raise RunError(
                     f"{_name(name)} of {run.id} has not ended; burstlens stop {run.id} ends it"
                 )
@@ -76,8 +76,8 @@ def _unfinished(run: RunDir, history: History) -> Iterator[str]:
 
 
 def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
-    """Whether that job's program may run: until its supervisor reports its end or is gone."""
-    if (folder / "ended.json").exists():
+    """Whether that job's program may run, or a local supervisor still brings the logs home."""
+    if batch is not None and (folder / "ended.json").exists():
         return False
     if batch is not None:
         # In one batch job with the others, or a job of its own.
