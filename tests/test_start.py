@@ -50,6 +50,9 @@ def job(tmp_path, monkeypatch, says):
     program.parent.mkdir(exist_ok=True)
     program.write_text(f"#!/bin/sh\necho JobId=$5 {says}\n")
     program.chmod(0o755)
+    forgotten = program.with_name("squeue")
+    forgotten.write_text("#!/bin/sh\n")
+    forgotten.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     monkeypatch.setattr("burstlens.start._slurm", _fresh_slurm())
 

@@ -89,11 +89,13 @@ def test_nothing_that_a_run_says_becomes_markup_and_nothing_is_loaded(page):
                 value["table"]["description"] = value["table"]["product"][0]["name"] = HOSTILE
             (place / name).write_text(json.dumps(value))
         (place / "recipe.toml").write_text(f"title = '{HOSTILE}'\x1b[2J\n")
+        frame = {"stream": HOSTILE, "time": HOSTILE, "attempt": 1}
+        trip = {"guard": HOSTILE, "text": HOSTILE, "then": HOSTILE, "what": HOSTILE}
         with (place / "journal.jsonl").open("a") as journal:
             for event in (
                 {"event": "alarm", "text": HOSTILE},
-                {"event": "guard.tripped", "guard": HOSTILE, "text": HOSTILE, "place": [HOSTILE]},
-                {"event": "frame.ready", "bytes": HOSTILE},
+                {"event": "guard.tripped", **frame, **trip, "place": {"index": HOSTILE}},
+                {"event": "frame.ready", **frame},
                 {"event": "step.started", "job": HOSTILE},
             ):
                 journal.write(json.dumps({"t": 1e9, "driver": 1} | event) + "\n")
@@ -109,6 +111,8 @@ def test_nothing_that_a_run_says_becomes_markup_and_nothing_is_loaded(page):
 def test_a_trip_stands_among_the_alarms_and_its_place_has_units(page):
     place = {"index": {"y": 24, "x": 20}, "x": 8000.0, "y": 9600.0, "xy_units": "m"}
     trip = {"event": "guard.tripped", "guard": "fast", "text": "vx = 0.2", "place": place}
+    trip |= {"stream": "surface", "time": "t000001.000", "attempt": 1}
+    trip |= {"then": "alarm", "what": "vx at most 0.1"}
 
     def change(run):
         with (run / "journal.jsonl").open("a") as journal:

@@ -16,7 +16,7 @@ from burstlens.durable import read_json, write_json
 from burstlens.journal import Journal
 from burstlens.status import new_status, status_of
 from burstlens.viz.frame import netCDF4
-from burstlens.workflows import supervisor
+from burstlens.workflows import sentry as sentry_module
 from burstlens.workflows.commands import new_run
 from burstlens.workflows.supervised import describe
 
@@ -201,10 +201,10 @@ def test_what_it_cannot_do_it_says_in_one_line(model, sentinel):
 @pytest.fixture
 def sentry(run_dir, monkeypatch):
     """A sentry of a run directory, and the sentinels it has started."""
-    monkeypatch.setattr(supervisor, "HEARTBEAT_PERIOD_S", 0.0)
+    monkeypatch.setattr(sentry_module, "HEARTBEAT_PERIOD_S", 0.0)
     folder = run_dir.job("attempt-1")
     folder.mkdir(parents=True)
-    made = supervisor.Sentry(run_dir.path, folder, after_s=10.0)
+    made = sentry_module.Sentry(run_dir.path, folder, after_s=10.0)
     yield made, folder / "sentinel.log"
     made.end()
 

@@ -86,7 +86,7 @@ def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypat
         return open_regular(path, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr("burstlens.durable.open_regular", hang)
+        patch.setattr("burstlens.record.open_regular", hang)
         view.ask()
         assert hangs.wait(20)
         for _ in range(WAITING):

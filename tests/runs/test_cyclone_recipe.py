@@ -32,7 +32,7 @@ for record in range(4):
     with netCDF4.Dataset(f"wrfout_d01_{date}", "w") as new:
         new.setncatts({key: old.getncattr(key) for key in old.ncattrs()})
         for name, size in old.dimensions.items():
-            new.createDimension(name, None if size.isunlimited() else len(size))
+            new.createDimension(name, None if name == "Time" else len(size))
         for name, stored in old.variables.items():
             if name == "P" and record == 1:
                 continue

@@ -145,6 +145,7 @@ def test_job_with_a_buffer_of_its_own_in_which_everything_runs(
     wanted = recipe(*size, "simulation.walltime=02:00:00", "buffer.capacity=600 GiB")
     own = JobBuffer(here, batch.run, HostedLauncher(batch), wanted, TOKEN, lambda: False)
     host = tmp_path / RUN / "steps" / "host-1"
+    batch.run.path.mkdir()
     batch.hand_in(host, own._job(host))
     golden(site, "same-job.sh", sent())
 
