@@ -132,9 +132,15 @@ def phase(slurm: Testbed, request: Any) -> Iterator[Phase]:
     made.holding.close()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("how", ["stop", "stop --now", "kill -9, stop"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("stop", marks=pytest.mark.slow),
+        pytest.param("stop --now", marks=pytest.mark.fault),
+        pytest.param("kill -9, stop", marks=pytest.mark.fault),
+    ],
+)
 @pytest.mark.parametrize("phase", PHASES, indirect=True)
 def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     slurm: Testbed, make_case: Any, phase: Phase, how: str, capsys: Any, request: Any
