@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from burstlens.workflows.models.base import Configurable, Model, OutputNamed, OutputNames
+from burstlens.workflows.models.base import Model, OutputNamed, OutputNames, configured
 
 MOST_SHOWN = 3
 
@@ -29,21 +29,21 @@ class Selected:
 
 def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
     """What of the inputs the model gets: not its old output, nor what matches ``leave``."""
-    model = _configured(inputs, model)
+    model = configured(model, inputs)
     found = input_files(inputs)
     files = tuple(
         (str(source), relative)
         for source, relative in found
-        if not model.is_leftover(relative) and not _matches(relative, leave)
+        if not model.is_leftover(relative) and not matches(relative, leave)
     )
-    folders = {folder for folder in input_folders(inputs) if not _matches(folder, leave)}
+    folders = {folder for folder in input_folders(inputs) if not matches(folder, leave)}
     folders.update(output_names(inputs, model).folders)
     return Selected(files, tuple(sorted(folders)), len(found) - len(files))
 
 
 def output_names(inputs: Path, model: Model) -> OutputNames:
     """Where the model writes, with the settings among these inputs; empty where it does not say."""
-    model = _configured(inputs, model)
+    model = configured(model, inputs)
     return model.output_names(inputs) if isinstance(model, OutputNamed) else OutputNames()
 
 
@@ -73,10 +73,6 @@ def old_output(inputs: Path, is_leftover: Callable[[str], bool]) -> list[str]:
     ]
 
 
-def _configured(inputs: Path, model: Model) -> Model:
-    return model.configured(inputs) if isinstance(model, Configurable) else model
-
-
 def _walk(inputs: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     above: dict[str, frozenset[str]] = {}
     for path, names, files in os.walk(inputs, followlinks=True):
@@ -92,5 +88,6 @@ def _relative(path: str, name: str, inputs: Path) -> str:
     return str(PurePosixPath(os.path.relpath(path, inputs), name))
 
 
-def _matches(name: str, patterns: Sequence[str]) -> bool:
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Whether one of these globs, which may lead through folders, fits the name."""
     return any(fnmatch(name, pattern) for pattern in patterns)

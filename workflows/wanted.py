@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlens.viz.product import wants
-from burstlens.workflows.models.base import SIMULATION_LOG, Configurable, Model
+from burstlens.workflows.inputs import matches
+from burstlens.workflows.models.base import SIMULATION_LOG, Model, configured
 
 if TYPE_CHECKING:
     from burstlens.workflows.recipe import Recipe
@@ -54,10 +55,9 @@ def wanted(recipe: Recipe, seen: Collection[str]) -> Wanted:
 def remarks(what: Wanted, base: Path, model: Model, output: Path) -> list[str]:
     """One sentence on each wanted thing that never came: where it was looked for, and what was
     there. ``base`` is the model's folder, ``output`` where kept files are."""
-    if isinstance(model, Configurable):
-        model = model.configured(base)
+    model = configured(model, base)
     there = _files(base)
-    mine = [name for name in there if not _matches(name, (*model.keep_patterns, SIMULATION_LOG))]
+    mine = [name for name in there if not matches(name, (*model.keep_patterns, SIMULATION_LOG))]
     folders = model.facts(base).folders
     places = " and ".join(str(base / folder) for folder in folders)
     home = _files(output)
@@ -95,7 +95,3 @@ def _files(folder: Path) -> list[str]:
         for full in (os.path.join(path, name) for name in sorted(files))
         if not os.path.islink(full)
     ]
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch(name, pattern) for pattern in patterns)

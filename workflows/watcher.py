@@ -18,7 +18,7 @@ from burstlens.workflows.guards.log import Hit, LogPattern
 from burstlens.workflows.hdf5 import Prober
 from burstlens.workflows.listing import Listing
 from burstlens.workflows.model_log import Follower, Heard, heeded, matching
-from burstlens.workflows.models.base import Configurable, Model
+from burstlens.workflows.models.base import Model, configured
 from burstlens.workflows.ready import Evidence
 from burstlens.workflows.structure import Structure, has_gap, has_writer, probe, together
 
@@ -92,7 +92,7 @@ class Watcher:
         self._run, self._attempt = run, attempt
         self._prober = prober or _shared_prober()
         self.cursor = cursor
-        self._model = model.configured(self._folder) if isinstance(model, Configurable) else model
+        self._model = configured(model, self._folder)
         known = {name: (stat[0], stat[1]) for name, stat in (baseline or {}).items()}
         self._facts = self._model.facts(self._folder)
         self._same = (self._folder, self._model, run, attempt, known, self._facts, patterns)

@@ -183,3 +183,8 @@ class OutputNamed(Protocol):
 
     def output_names(self, inputs: Path) -> OutputNames:
         """As the settings in that folder have it; never raises for odd ones."""
+
+
+def configured(model: Model, folder: Path) -> Model:
+    """The adapter with what the settings in that folder say, where it has such."""
+    return model.configured(folder) if isinstance(model, Configurable) else model
