@@ -197,7 +197,7 @@ class Persistent:
         number = job_id.partition(":")[2]
         for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
             state = self.slurm.look(number)
-            if state.over or self.leaving():
+            if state.over or self.leaving() or self.run.asked() is not None:
                 return
             if state.waiting and "BurstBuffer" not in state.reason:
                 self.slurm.cancel([number])
