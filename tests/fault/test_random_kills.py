@@ -23,8 +23,6 @@ import pytest
 from run_case import TIMES, Case
 
 KILLS = int(os.environ.get("FAULT_KILLS", "300"))
-SAMPLE = 2
-"""So many are left to the ordinary tests."""
 PARALLEL = int(os.environ.get("FAULT_PARALLEL", "2"))
 SEED = int(os.environ.get("FAULT_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
 LOOK_S = 0.005
@@ -193,17 +191,11 @@ def _series(folder: Path, count: int, settle: Any, show: Any) -> list[str]:
     return wrong
 
 
+@pytest.mark.fault
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize(
-    "count",
-    [
-        pytest.param(SAMPLE, marks=pytest.mark.slow, id="a-sample"),
-        pytest.param(KILLS, marks=pytest.mark.fault, id="all"),
-    ],
-)
 def test_a_random_kill_loses_nothing_and_does_nothing_twice(
-    tmp_path: Path, settle: Any, capsys: pytest.CaptureFixture[str], count: int
+    tmp_path: Path, settle: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with capsys.disabled():
-        wrong = _series(tmp_path, count, settle, lambda text: print(text, flush=True))
+        wrong = _series(tmp_path, KILLS, settle, lambda text: print(text, flush=True))
     assert not wrong, "\n\n".join(wrong)
