@@ -205,10 +205,10 @@ def test_a_shared_folder_is_a_buffer_on_any_slurm(make_case: Any) -> None:
 
 
 def test_a_buffer_folder_that_may_not_be_written_is_named(make_case: Any) -> None:
-    case = make_case(buffer='kind = "posix"\nfolders = ["/root/no"]')
+    case = make_case(buffer='kind = "posix"\nfolders = ["/etc/ssl/private/no"]')
     life = case.wait(case.launch())
     assert life.code == 1
-    assert "there is no folder for the buffer: /root/no" in life.said
+    assert "there is no folder for the buffer: /etc/ssl/private/no" in life.said
     assert "Permission denied" in life.said
     assert "names another folder" in life.said
 
@@ -219,10 +219,12 @@ def test_a_disk_of_the_node_that_may_not_be_written_is_named(
 ) -> None:
     case = make_case(buffer=IN_JOB["node-local"], placement="same-job")
     site = case.folder / "sites" / "bed.toml"
-    site.write_text(site.read_text().replace('job_init = "', 'job_init = "export NVME=/root/no;'))
+    site.write_text(
+        site.read_text().replace('job_init = "', 'job_init = "export NVME=/etc/ssl/private/no;')
+    )
     life = case.wait(case.launch())
     assert life.code == 1
-    assert "cannot make /root/no" in life.said
+    assert "cannot make /etc/ssl/private/no" in life.said
     assert "(Permission denied)" in life.said
 
 
