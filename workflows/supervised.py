@@ -14,14 +14,12 @@ from burstlens.durable import make_folders, read_json, write_json
 from burstlens.errors import BurstlensError, RunError, SiteError
 from burstlens.workflows.job_folder import names_in
 from burstlens.workflows.launch import Launcher
-from burstlens.workflows.passing_errors import TARGET_PATIENCE_S, again
+from burstlens.workflows.passing_errors import again
 
 LOOK_S = 0.2
 SILENT_PAUSE_S = 5.0
 """Before a scheduler that did not answer is asked again."""
 AWAY_PAUSE_S = 0.5
-AWAY_PATIENCE_S = TARGET_PATIENCE_S + 60.0
-"""How long a run directory that is away is waited for: longer than a supervisor does."""
 
 
 @dataclass(frozen=True, slots=True)

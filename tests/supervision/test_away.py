@@ -11,7 +11,6 @@ import pytest
 
 from burstlens.durable import read_json
 from burstlens.errors import RunError
-from burstlens.workflows import supervised
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.job_folder import lacks, names_if_made, names_in
@@ -129,14 +128,16 @@ def test_a_supervisor_that_is_killed_meanwhile_is_lost_once_that_can_be_seen(
     assert one.outcome().reason == "lost"
 
 
-def test_a_directory_that_never_comes_back_is_named_and_nothing_concluded(
-    job, away, awaited, monkeypatch
+def test_a_directory_that_does_not_come_back_is_waited_for_until_the_driver_leaves(
+    job, away, awaited
 ):
-    monkeypatch.setattr(supervised, "AWAY_PATIENCE_S", 0.5)
     folder = job("true")
     away.go()
     one = awaited(folder)
-    with pytest.raises(RunError, match="could not be read"):
+    time.sleep(AWAY_S)
+    assert one.thread.is_alive()
+    one.leaving.set()
+    with pytest.raises(RunError, match="leaves the job to itself"):
         one.outcome()
     away.back()
     assert not (folder / "ended.json").exists()
@@ -170,6 +171,8 @@ def test_the_watcher_of_a_job_whose_folder_is_away_sees_no_end(job, supervise, a
     away.back()
     assert look()
     (folder / "baseline.json").unlink()
+    assert not look()  # it began, so there is output that nobody has seen
+    (folder / "started.json").unlink()
     assert look()  # it never began: there is nothing to see
     away.go()
     folder.mkdir(parents=True)  # an empty mount point, say
