@@ -143,13 +143,13 @@ class Preview:
         if shown and shown.placeholder:
             label += f" (hole: {shown.placeholder})"
         alarms = status["alarms"][-1:]
-        told = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
+        notice = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
         fraction = (status.get("progress") or {}).get("fraction")
         return Group(
             _line(f"{status['title']} · {status['run']}", "bold"),
             _line(one_line(status), ""),
             ProgressBar(total=1.0, completed=fraction or 0.0, width=50),
-            _line(told, "red"),
+            _line(notice, "red"),
             _line(label, "dim"),
         )
 
