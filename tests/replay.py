@@ -172,13 +172,16 @@ def play(
     interval_s: float | None = None,
     pauses: dict[int, float] | None = None,
     cut_at: int | None = None,
+    go_on: Path | None = None,
 ) -> None:
     """Play to the end in real time, or kill this process before call ``cut_at``.
 
     ``interval_s`` is the time from the start of one frame to the next; within a frame the calls
-    keep their pace. ``pauses`` maps calls to seconds to wait before them.
+    keep their pace. ``pauses`` maps calls to seconds to wait before them. The last frame begins
+    when the file ``go_on`` is there.
     """
     starts = {call: number for number, call in enumerate(player.trace.frame_starts())}
+    last = max(starts, default=None)
     begin = time.monotonic()
     before = 0.0
     for index, op in enumerate(player.trace.ops):
@@ -188,6 +191,8 @@ def play(
         gap += (pauses or {}).get(index, 0.0)
         if gap > 0:
             time.sleep(gap)
+        while go_on is not None and index == last and not go_on.exists():
+            time.sleep(0.05)
         if index == cut_at:
             os.kill(os.getpid(), signal.SIGKILL)
         player.step()
@@ -202,6 +207,7 @@ def main() -> None:
     pace.add_argument("--interval", type=float, metavar="SECONDS", help="from frame to frame")
     parser.add_argument("--pause-at", action="append", default=[], metavar="CALL:SECONDS")
     parser.add_argument("--cut-at", type=int, metavar="CALL", help="kill -9 before that call")
+    parser.add_argument("--go-on", type=Path, metavar="FILE", help="the last frame waits for it")
     parser.add_argument("--late-log", type=int, default=0, metavar="BYTES", help="block size")
     parser.add_argument("--into", default="", metavar="SUBFOLDER", help="of the history")
     parser.add_argument("--careless", action="store_true", help="ignore a full disk, as WRF does")
@@ -220,6 +226,7 @@ def main() -> None:
         interval_s=given.interval,
         pauses=pauses,
         cut_at=given.cut_at,
+        go_on=given.go_on,
     )
 
 

@@ -27,6 +27,8 @@ FINAL = {f"{product}_d01_{time}" for product in ("w", "core") for time in TIMES}
 LIMIT_S = float(os.environ.get("FAULT_LIFE_S", "150"))
 """For one life of a driver; a run takes 12 s on two idle cores."""
 ENDS_S = 15.0
+WAITS = "--interval 0.5 --go-on HERE/go-on"
+"""A model whose last frame waits for :meth:`Case.go_on`, however slow the machine is."""
 RECIPE = """
 title = "A run to be disturbed"
 [simulation]
@@ -83,7 +85,8 @@ class Case:
         shutil.copy(TRACE.parent / "namelist.input", self.inputs)
         shutil.copytree(TRACE.parent / self.trace, self.inputs / "trace")
         program = self.inputs / "wrf.exe"
-        program.write_text(f"#!/bin/sh\nexec {self.python} replay.py trace {self.model}\n")
+        model = self.model.replace("HERE", str(self.folder))
+        program.write_text(f"#!/bin/sh\nexec {self.python} replay.py trace {model}\n")
         program.chmod(0o755)
         (self.folder / "r.toml").write_text(self.recipe.format(capacity=self.capacity))
 
@@ -138,6 +141,10 @@ class Case:
     def launch(self, **how: Any) -> subprocess.Popen[str]:
         """Start the run."""
         return self.start("run", "r.toml", "--name", "r", **how)
+
+    def go_on(self) -> None:
+        """Let a model with ``WAITS`` write its last frame."""
+        (self.folder / "go-on").touch()
 
     def finish(self) -> None:
         """Resume until it is done; twice must do."""

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 import pytest
+from run_case import WAITS
 
 AWAY_S = 4.0
 LONG = "--interval 60"
@@ -189,7 +190,7 @@ def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(case: Any
 
 @pytest.mark.fault
 def test_a_driver_that_another_one_replaced_ends_and_leaves_the_model(make_case: Any) -> None:
-    case = make_case(model="--interval 10")
+    case = make_case(model=WAITS)
     driver = case.launch()
     case.await_event("frame.ready")
     (case.run / "driver-2").write_text(json.dumps({"host": "elsewhere", "pid": 1, "ticks": 1}))
@@ -198,6 +199,7 @@ def test_a_driver_that_another_one_replaced_ends_and_leaves_the_model(make_case:
     assert "another driver has taken over r" in _without_traceback(case)
     assert not (case.run / "attempts" / "1" / "ended.json").exists()
     (case.run / "driver-2").unlink()
+    case.go_on()
     _done(case, case.start("resume", "r"))
     assert {line.get("attempt", 1) for line in case.journal()} == {1}
 
@@ -212,7 +214,7 @@ def test_a_driver_that_another_one_replaced_ends_and_leaves_the_model(make_case:
     ids=["ctrl-c", "ctrl-c-twice", "sigterm"],
 )
 def test_a_signal_stops_the_model_and_the_run_says_so(make_case: Any, signals: list[int]) -> None:
-    case = make_case(model="--interval 8")
+    case = make_case(model=WAITS)
     driver = case.launch()
     case.await_event("product.published", 2)
     for number in signals:
@@ -225,6 +227,7 @@ def test_a_signal_stops_the_model_and_the_run_says_so(make_case: Any, signals: l
     ended = [line for line in case.journal() if line["event"].endswith(".ended")]
     assert [line["outcome"] for line in ended] == ["stopped", "stopped"], ended
     case.await_that(lambda: not case.processes(), "end of all processes", 15)
+    case.go_on()
     case.finish()
     assert not case.faults(), case.said()
 

@@ -10,19 +10,21 @@ import time
 from typing import Any
 
 import pytest
+from run_case import WAITS
 from testbed import Testbed
 
 
 def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
     slurm: Testbed, make_case: Any
 ) -> None:
-    case = make_case(model="--interval 8")
+    case = make_case(model=WAITS)
     driver = case.launch()
     case.await_event("product.published")
     simulation, viewing = case.await_job("attempt-1"), case.await_job("parsl")
     assert simulation["JobId"] != viewing["JobId"]
     assert simulation["Comment"] == viewing["Comment"] == "r"
     assert not (case.run / "attempts" / "1" / "ended.json").exists(), "nothing came while it ran"
+    case.go_on()
     assert case.wait(driver).code == 0, case.said()
     assert not case.faults(), case.said()
     assert case.jobs("parsl")[0]["NumCPUs"] == "1", "one for its one worker"
@@ -145,11 +147,12 @@ def test_a_job_that_can_never_start_is_told_at_once(make_case: Any) -> None:
 def test_a_cancelled_simulation_is_told_and_the_run_can_be_resumed(
     slurm: Testbed, make_case: Any
 ) -> None:
-    case = make_case(model="--interval 15")
+    case = make_case(model=WAITS)
     driver = case.launch()
     case.await_event("frame.ready")
     slurm.run(["scancel", case.await_job("attempt-1")["JobId"]])
     life = case.wait(driver)
+    case.go_on()
     assert life.code == 1
     assert "CANCELLED" in life.said
     case.finish()
@@ -185,11 +188,12 @@ def test_a_buffer_of_the_jobs_own_is_seen_from_inside_the_job(
 def test_a_job_with_its_own_buffer_outlives_the_driver_and_is_taken_up_again(
     make_case: Any,
 ) -> None:
-    case = make_case(model="--interval 6", buffer=IN_JOB["jobdw"], placement="same-job")
+    case = make_case(model=WAITS, buffer=IN_JOB["jobdw"], placement="same-job")
     driver = case.launch()
     case.await_event("product.published")
     driver.kill()
     driver.wait()
+    case.go_on()
     case.finish()
     assert not case.faults(), case.said()
     assert len(case.jobs()) == 1

@@ -6,15 +6,17 @@ import time
 from typing import Any
 
 import pytest
+from run_case import WAITS
 from testbed import Testbed
 
 
 @pytest.mark.slow
 def test_the_controller_may_restart_while_a_run_goes_on(slurm: Testbed, make_case: Any) -> None:
-    case = make_case(model="--interval 5")
+    case = make_case(model=WAITS)
     driver = case.launch()
     case.await_event("frame.ready")
     slurm.restart_controller()
+    case.go_on()
     assert case.wait(driver).code == 0, case.said()
     assert not case.faults(), case.said()
 
@@ -54,11 +56,12 @@ def test_a_job_that_slurm_has_forgotten_is_judged_by_its_supervisors_word(
     slurm: Testbed, make_case: Any
 ) -> None:
     with slurm.configured(MinJobAge=2):
-        case = make_case(model="--interval 8")
+        case = make_case(model=WAITS)
         driver = case.launch()
         case.await_event("frame.ready")
         driver.kill()
         driver.wait()
+        case.go_on()
         case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
         case.await_that(lambda: not case.jobs("attempt-1"), "Slurm's forgetting", 90)
         case.finish()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from run_case import WAITS
 from testbed import Testbed
 
 
@@ -12,7 +13,7 @@ from testbed import Testbed
 def test_a_viewing_block_is_replaced_three_times_and_no_frame_is_lost(
     slurm: Testbed, make_case: Any
 ) -> None:
-    case = make_case(model="--interval 15", interval=2.0)
+    case = make_case(model=WAITS, interval=2.0)
     driver = case.launch()
     seen: set[str] = set()
     for _ in range(3):
@@ -27,6 +28,7 @@ def test_a_viewing_block_is_replaced_three_times_and_no_frame_is_lost(
         job = case.await_job("parsl")["JobId"]
         seen.add(job)
         slurm.run(["scancel", job])
+    case.go_on()
     assert case.wait(driver).code == 0, case.said()
     assert not case.faults(), case.said()
 
