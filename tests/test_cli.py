@@ -158,6 +158,19 @@ def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
     assert sorted(path.name for path in (standing.runs / "live").glob("driver-*")) == epochs
 
 
+@pytest.mark.parametrize("content", ["", "{", '{"host": "elsewhere"}'])
+def test_a_file_that_only_looks_like_a_claim_lets_no_second_driver_in(standing, content):
+    standing.live()
+    stray = standing.runs / "live" / "driver-7"
+    stray.write_text(content)
+    try:
+        done = standing.call("resume", "live")
+    finally:
+        stray.unlink()
+    assert done.returncode == 1
+    assert "run live has a driver already (pid " in done.stderr
+
+
 def test_commands_about_a_run_that_is_over_say_so_and_succeed(standing):
     standing.done()
     for command, said in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from burstlens.durable import read_json
@@ -38,24 +39,31 @@ def take_over(run: RunDir) -> int:
 
 def free_epoch(run: RunDir) -> int:
     """The epoch that the next driver takes. Raises RunError when the last one lives."""
-    last = run.last_epoch
-    driver = driver_alive(run, last) if last else None
+    epochs = run.epochs
+    driver = driver_alive(run, epochs)
     if driver is not None:
         raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
                        f"burstlens watch {run.id}")  # fmt: skip
-    return last + 1
+    return max(epochs, default=0) + 1
 
 
-def driver_alive(run: RunDir, epoch: int) -> str | None:
+def driver_alive(run: RunDir, epochs: Sequence[int]) -> str | None:
     """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
-    try:
-        claim = read_record(run.claim(epoch), _CLAIM, "")
-    except RunError:
-        claim = None
-    if claim is None:  # killed as it made the claim; one that lives gives way to the next
+    # A file without a claim is a stray, or its driver was killed as it made it: the one before it
+    # speaks. A driver that lives gives way to the next.
+    claims = ((epoch, _read(run, epoch)) for epoch in reversed(epochs))
+    epoch, claim = next(((epoch, claim) for epoch, claim in claims if claim), (0, None))
+    if claim is None:
         return None
     told: Any = (read_json(run.status) or {}).get("driver")
     known = told if isinstance(told, dict) and told.get("epoch") in (None, epoch) else {}
     driver = {**claim, "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
     alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
     return f"pid {claim['pid']} on {claim['host']}" if alive else None
+
+
+def _read(run: RunDir, epoch: int) -> dict[str, Any] | None:
+    try:
+        return read_record(run.claim(epoch), _CLAIM, "")
+    except RunError:
+        return None

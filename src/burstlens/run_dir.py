@@ -118,10 +118,15 @@ class RunDir:
         return self.path / f"driver-{epoch}"
 
     @property
+    def epochs(self) -> list[int]:
+        """The epochs that were claimed, in order."""
+        names = (path.name.removeprefix("driver-") for path in self.path.glob("driver-*"))
+        return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+
+    @property
     def last_epoch(self) -> int:
         """The epoch of the last driver; 0 where there was none."""
-        names = (path.name.removeprefix("driver-") for path in self.path.glob("driver-*"))
-        return max((int(name) for name in names if name.isascii() and name.isdigit()), default=0)
+        return max(self.epochs, default=0)
 
     def create(self) -> None:
         """Make the directory and its folders. Raises RunError when it exists or cannot be made."""
