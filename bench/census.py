@@ -19,7 +19,7 @@ _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _ROLES = (
     ("interchange", b"interchange.py"),
     ("supervisor", b"supervisor.py"),
-    ("manager", b"process_worker_pool.py"),
+    ("manager", b"burstlens.cluster_configs.worker_pool"),
     ("model", b"writer.py"),
     ("model", b"burstlens.workflows.awm"),
     ("driver", b"burstlens\0run\0"),

@@ -23,6 +23,7 @@ from parsl.executors.high_throughput.errors import (
     CommandClientBadError,
     CommandClientTimeoutError,
 )
+from parsl.executors.high_throughput.executor import DEFAULT_LAUNCH_CMD
 from parsl.jobs.states import JobState, JobStatus
 from parsl.launchers import SimpleLauncher, SrunLauncher
 from parsl.launchers.base import Launcher
@@ -54,6 +55,10 @@ _SILENT_S = 10.0
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
 _INTERCHANGE = ("setsid", "setpriv", "--pdeathsig", "TERM", "interchange.py")
+_POOL = DEFAULT_LAUNCH_CMD.replace(
+    "process_worker_pool.py",
+    f"{Path(sys.executable).name} -P -m burstlens.cluster_configs.worker_pool",
+)
 
 
 def _cost(error: Exception, _task: Any) -> float:
@@ -260,6 +265,7 @@ def viewing_block(
         heartbeat_period=HEARTBEAT_S,
         heartbeat_threshold=LOST_S,
         poll_period=1000,
+        launch_cmd=_POOL,
         interchange_launch_cmd=_INTERCHANGE,
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
         provider=provider,
@@ -292,7 +298,7 @@ def ensure_programs() -> None:
     here = str(Path(sys.executable).parent)
     if here not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = here + os.pathsep + os.environ.get("PATH", "")
-    for program in ("interchange.py", "process_worker_pool.py", "setsid", "setpriv", "ps"):
+    for program in ("interchange.py", "setsid", "setpriv", "ps"):
         if which(program) is None:
             package = {"ps": "procps", "setsid": "util-linux", "setpriv": "util-linux"}
             raise SiteError(

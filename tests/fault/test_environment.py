@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -188,6 +189,20 @@ def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(case: Any
     assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
 
 
+@pytest.mark.slow
+def test_a_worker_pool_whose_queues_are_gone_is_replaced_and_nothing_is_lost(
+    make_case: Any,
+) -> None:
+    case = make_case(model=WAITS)
+    driver = case.launch()
+    case.await_event("product.published")
+    spawned = {pid: words for pid, words in case.processes().items() if "spawn_main" in words}
+    os.kill(min(spawned, key=_born), signal.SIGKILL)  # the pool's first child holds its queues
+    case.await_event("viewing.ended")
+    case.go_on()
+    _done(case, driver)
+
+
 @pytest.mark.fault
 def test_a_driver_that_another_one_replaced_ends_and_leaves_the_model(make_case: Any) -> None:
     case = make_case(model=WAITS)
@@ -253,6 +268,10 @@ def test_stop_without_a_driver_leaves_the_frame_in_progress_a_minute(make_case: 
     case.await_that(ended.exists, "end of the model", 90)
     assert time.monotonic() - begin > 50
     assert json.loads(ended.read_text())["reason"] == "stop"
+
+
+def _born(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
 
 
 def _orphan(case: Any) -> None:

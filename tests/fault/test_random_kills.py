@@ -61,7 +61,7 @@ PHASES = (
         2.0,
         ("driver", *MODEL, *VIEWING, "prober"),
     ),
-    Phase("giving back", "stageout.done", "run.ended", 1.0, ("driver", *VIEWING)),
+    Phase("giving back", "stageout.done", "run.ended", 1.0, ("driver",)),
 )
 
 
@@ -91,7 +91,7 @@ def _role(command: str, parent: str) -> str:
     for word, name in (
         ("supervisor.py", "supervisor"),
         ("interchange", "interchange"),  # Parsl gives it a title in place of its command
-        ("process_worker_pool.py", "manager"),
+        ("cluster_configs.worker_pool", "manager"),
         ("replay.py", "model"),
         ("workflows.hdf5", "prober"),
     ):

@@ -35,7 +35,7 @@ def role() -> str:
     for program, name in (
         ("supervisor.py", "supervisor"),
         ("interchange.py", "interchange"),
-        ("process_worker_pool.py", "manager"),
+        ("burstlens.cluster_configs.worker_pool", "manager"),
         ("replay.py", "model"),
     ):
         if program in words:
@@ -43,7 +43,7 @@ def role() -> str:
     if any("multiprocessing.spawn" in word for word in words):
         try:
             with open(f"/proc/{os.getppid()}/cmdline", "rb") as stream:
-                return "worker" if b"process_worker_pool.py" in stream.read() else ""
+                return "worker" if b"cluster_configs.worker_pool" in stream.read() else ""
         except OSError:
             return ""
     return ""

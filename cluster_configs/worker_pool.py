@@ -1,0 +1,57 @@
+"""Parsl's worker pool, which ends when it can no longer work.
+
+The process that holds its queues may be killed, for memory say, and one of its threads may fail.
+Parsl's pool then goes on answering the interchange without a worker that takes a task, and a run
+would wait for its products for ever. Where it ends instead, the driver replaces the block and its
+tasks are made again.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import sys
+import threading
+import time
+from multiprocessing.connection import wait
+from typing import NoReturn
+
+POOL = "parsl.executors.high_throughput.process_worker_pool"
+_HOLDER = "SyncManager"
+_LOOK_S = 0.1
+_over = threading.Event()
+
+
+def main() -> None:
+    """Run Parsl's pool with this process's arguments; what it starts finds its functions there."""
+    threading.excepthook = _failed
+    threading.Thread(target=_watch, name="holder-watch", daemon=True).start()
+    runpy.run_module(POOL, run_name="__main__", alter_sys=True)
+    _over.set()
+
+
+def _watch() -> None:
+    """End with the process that holds the queues."""
+    children = []
+    while not children:
+        time.sleep(_LOOK_S)
+        children = [p for p in multiprocessing.active_children() if p.name.startswith(_HOLDER)]
+    wait([children[0].sentinel])
+    if not _over.is_set():
+        _end("the process that holds its queues has ended")
+
+
+def _failed(failure: threading.ExceptHookArgs) -> None:
+    threading.__excepthook__(failure)
+    _end(f"its thread {failure.thread.name if failure.thread else ''} has failed")
+
+
+def _end(why: str) -> NoReturn:
+    # The workers see that it is gone, and go.
+    print(f"the worker pool ends: {why}", file=sys.stderr, flush=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
