@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import pytest
 from batch_case import BatchCase
+from run_case import WAITS
 from testbed import ACTIVE, Testbed
 
 SLOW_COPY = "export DW_EMULATOR_BANDWIDTH=20000"
@@ -89,12 +90,13 @@ class ModelRunning(Phase):
 
 
 class DestroyPending(Phase):
-    how: ClassVar[dict[str, Any]] = {"model": "--interval 2"}
+    how: ClassVar[dict[str, Any]] = {"model": WAITS}
 
     def reach(self, case: BatchCase) -> Any:
         driver = case.launch()
         case.await_event("product.published")
         self.holding.enter_context(self.slurm.closed())
+        case.go_on()
         submitted(case, "buffer-destroy")
         return driver
 
@@ -119,6 +121,10 @@ PHASES = {
 }
 
 
+SAMPLE = [("create pending", "stop"), ("model running", "stop"), ("destroy pending", "stop")]
+SLOW, FAULT = pytest.mark.slow, pytest.mark.fault
+
+
 def left(case: BatchCase) -> dict[str, list[str]]:
     """What Slurm lists of the run now."""
     jobs = [job["JobName"] for job in case.jobs() if job["JobState"] in ACTIVE]
@@ -134,14 +140,14 @@ def phase(slurm: Testbed, request: Any) -> Iterator[Phase]:
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
-    "how",
+    ("phase", "how"),
     [
-        pytest.param("stop", marks=pytest.mark.slow),
-        pytest.param("stop --now", marks=pytest.mark.fault),
-        pytest.param("kill -9, stop", marks=pytest.mark.fault),
+        pytest.param(phase, how, marks=SLOW if (phase, how) in SAMPLE else FAULT)
+        for phase in PHASES
+        for how in ("stop", "stop --now", "kill -9, stop")
     ],
+    indirect=["phase"],
 )
-@pytest.mark.parametrize("phase", PHASES, indirect=True)
 def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     slurm: Testbed, make_case: Any, phase: Phase, how: str, capsys: Any, request: Any
 ) -> None:
