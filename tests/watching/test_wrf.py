@@ -82,6 +82,14 @@ def test_names_that_the_log_cuts_off_still_tell_the_minute():
     assert Wrf().read_line(longer.replace("_12 ", " ")) is None
 
 
+@pytest.mark.parametrize("step", [" (dt= 12.60)", " (dt=  0.50)", " (dt=******)", ""])
+def test_steps_of_an_adaptive_time_step_are_progress(step):
+    line = f"Timing for main{step}: time 2005-08-28_12:00:37 on domain   1:    3.1 elapsed seconds"
+    said = Wrf().read_line(line)
+    assert (said.kind, said.time) == ("progress", "20050828T120037")
+    assert Wrf().read_line(line.replace("domain   1", "domain   2")) is None
+
+
 def test_durations_of_stars_and_quilting_are_understood():
     stars = "Timing for main: time 2005-08-28_12:00:00 on domain   1:********** elapsed seconds"
     assert Wrf().read_line(stars).time == "20050828T120000"

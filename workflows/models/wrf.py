@@ -26,7 +26,7 @@ from burstlens.workflows.models.base import (
 )
 
 _WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
-_STEP = re.compile(r"\s*Timing for main: time (\S+) on domain\s+1:")
+_STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
 _QUILT = re.compile(r"Quilting with\s+\d+ groups of\s+([1-9]\d*) I/O tasks")
 _END = re.compile(r"(?:d\d\d (\S+) )?wrf: SUCCESS COMPLETE WRF")
