@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import NoReturn
 
 POOL = "parsl.executors.high_throughput.process_worker_pool"
@@ -33,13 +34,16 @@ def main() -> None:
 
 def _watch() -> None:
     """End with the process that holds the queues."""
-    children = []
-    while not children:
+    while (holder := _holder()) is None:
         time.sleep(_LOOK_S)
-        children = [p for p in multiprocessing.active_children() if p.name.startswith(_HOLDER)]
-    wait([children[0].sentinel])
+    wait([holder.sentinel])
     if not _over.is_set():
         _end("the process that holds its queues has ended")
+
+
+def _holder() -> BaseProcess | None:
+    children = multiprocessing.active_children()
+    return next((child for child in children if child.name.startswith(_HOLDER)), None)
 
 
 def _failed(failure: threading.ExceptHookArgs) -> None:
