@@ -93,7 +93,8 @@ class Open:
     ``written_to`` the files that were seen to have a writer, ``declared`` how many records were
     handed on, ``asked`` under which circumstances it was last
     looked into, ``reason`` what was then missing, ``whole`` whether all that it holds is declared,
-    ``doubted`` the records that were not whole when the log called them written.
+    ``doubted`` the records that were not whole when the log called them written, ``unread``
+    whether it could not be looked into then.
     """
 
     unit: Unit
@@ -106,6 +107,7 @@ class Open:
     reason: str = "it was never read"
     whole: bool = False
     doubted: frozenset[int] = frozenset()
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

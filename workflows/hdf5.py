@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from burstlens.errors import FrameError
+from burstlens.errors import FrameError, UnreadError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0
@@ -30,6 +30,9 @@ MEMORY_BYTES = 1 << 30
 MAX_TIMES = 4096
 """Records asked for in one probe."""
 _REST_S = 10.0
+_GONE_S = 0.5
+_ASKED_AT_MOST = 3
+"""A child that somebody kills, for memory say, says nothing of the file: another one is asked."""
 _MAX_USER_BLOCK = 1 << 16
 
 
@@ -90,7 +93,7 @@ class Prober:
         self._limit_s = limit_s
         self._command = command or (sys.executable, "-m", __name__, str(limit_s))
         self._child: subprocess.Popen[bytes] | None = None
-        self._resting: dict[str, float] = {}
+        self._resting: dict[str, tuple[float, FrameError]] = {}
 
     def ask(
         self, path: str, first: int, time_variable: str, attributes: Sequence[str] = ()
@@ -99,26 +102,38 @@ class Prober:
 
         ``attributes`` names global ones to read, as integers, where they are there.
 
-        Raises :class:`FrameError` when it cannot be read (yet), has no such variable, or took
-        longer than the limit; such a file is then left alone for a while.
+        Raises :class:`FrameError` when it cannot be read (yet), has no such variable, or crashes
+        the library, :class:`UnreadError` when it took longer than the limit or the child was
+        killed again and again. One that did not answer is left alone for a while.
         """
-        if self._resting.get(path, 0.0) > time.monotonic():
-            raise FrameError("reading it took too long: it is left alone for a while")
-        child = self._started()
-        if child.stdin is None:
-            raise FrameError("the prober has no input")
+        until, error = self._resting.get(path, (0.0, None))
+        if error is not None and until > time.monotonic():
+            raise type(error)(f"{error}; it is left alone for a while")
         request = json.dumps([path, first, time_variable, [*attributes]])
-        try:
-            child.stdin.write(request.encode() + b"\n")
-            child.stdin.flush()
-            answer = json.loads(self._line(child, self._limit_s + 1.0))
-        except (OSError, ValueError) as error:
-            self.close()
-            self._resting[path] = time.monotonic() + _REST_S
-            raise FrameError(f"reading it was ended: {_end(child)}") from error
+        for left in reversed(range(_ASKED_AT_MOST)):
+            child = self._started()
+            try:
+                answer = self._answer(child, request)
+            except (OSError, ValueError) as failed:
+                killed = _killed(child)
+                self.close()
+                if killed and left:
+                    continue
+                error = _end(child)
+                self._resting[path] = time.monotonic() + _REST_S, error
+                raise error from failed
+            break
         if "error" in answer:
             raise FrameError(answer["error"])
         return Reply(answer["records"], tuple(answer["times"]), answer["numbers"])
+
+    def _answer(self, child: subprocess.Popen[bytes], request: str) -> dict[str, Any]:
+        if child.stdin is None:
+            raise ValueError("no pipe")
+        child.stdin.write(request.encode() + b"\n")
+        child.stdin.flush()
+        found: dict[str, Any] = json.loads(self._line(child, self._limit_s + 1.0))
+        return found
 
     def close(self) -> None:
         """End the child. It also ends by itself when its owner does."""
@@ -150,7 +165,7 @@ class Prober:
             self._line(self._child, START_LIMIT_S)
         except ValueError as error:
             self.close()
-            raise FrameError("the prober of HDF5 files did not start: is h5py there?") from error
+            raise UnreadError("the prober of HDF5 files did not start: is h5py there?") from error
         return self._child
 
     @staticmethod
@@ -164,17 +179,25 @@ class Prober:
                 raise ValueError("no answer in time")
             more = os.read(descriptor, 1 << 16)
             if not more:
-                child.wait(1.0)
                 raise ValueError("the child ended")
             line += more
         return line
 
 
-def _end(child: subprocess.Popen[bytes]) -> str:
+def _killed(child: subprocess.Popen[bytes]) -> bool:
+    """Whether somebody else has killed it: its own limit ends it by SIGALRM."""
+    try:
+        return child.wait(_GONE_S) == -signal.SIGKILL
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _end(child: subprocess.Popen[bytes]) -> FrameError:
     code = child.returncode
     if code is None or code in (-signal.SIGALRM, -signal.SIGKILL):
-        return "it took too long"
-    return f"signal {-code} in the HDF5 library" if code < 0 else f"exit code {code}"
+        return UnreadError("reading it was ended: it took too long")
+    how = f"signal {-code} in the HDF5 library" if code < 0 else f"exit code {code}"
+    return FrameError(f"reading it was ended: {how}")
 
 
 def main(limit_s: float) -> None:

@@ -32,6 +32,8 @@ QUIET_S = 0.5
 WEAK_QUIET_S = 30.0
 LOST_QUIET_S = 2.0
 """How long a file stays unchanged after the model's end until it is given up as damaged."""
+UNREAD_QUIET_S = 70.0
+"""The same for one that gave no answer when it was read: it is read again meanwhile."""
 LOOK_AGAIN_S = 0.25
 """mtime is coarse: an unchanged file is read once more after this, then at doubled intervals."""
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from burstlens.errors import FrameError
+from burstlens.errors import FrameError, UnreadError
 from burstlens.workflows import cdf, hdf5, time_axis
 from burstlens.workflows.hdf5 import Prober, Reply
 
@@ -37,7 +37,7 @@ class Structure:
     one process writes, this cannot be true too early. ``classic``: it is a CDF file.
     ``cells`` is
     how many of the domain's cells the file holds, and of how many. ``reason`` says what is missing
-    from the next record, "" when nothing is.
+    from the next record, "" when nothing is. ``unread``: the file could not be looked into.
     """
 
     times: tuple[str, ...] = ()
@@ -47,6 +47,7 @@ class Structure:
     classic: bool = False
     cells: tuple[int, int] = (1, 1)
     reason: str = ""
+    unread: bool = False
 
 
 def probe(
@@ -78,7 +79,7 @@ def probe(
         patch = PATCH if is_tile else ()
         return _hdf5(descriptor, first, lambda: prober.ask(path, first, time_variable, patch))
     except FrameError as error:
-        return Structure(reason=str(error))
+        return Structure(reason=str(error), unread=isinstance(error, UnreadError))
     finally:
         os.close(descriptor)
 

@@ -216,7 +216,7 @@ class Watcher:
         )
         if not changed and asked == entry.asked:
             return entry
-        entry = replace(entry, asked=asked)
+        entry = replace(entry, asked=asked, unread=False)
         empty = next(
             (file for file, (size, _) in zip(entry.files, entry.stats, strict=True) if not size),
             None,
@@ -244,6 +244,7 @@ class Watcher:
             # Nothing could declare it yet: reading it would be for nothing.
             return replace(entry, whole=False)
         whole = self._probe(entry, paths, thorough=ended or not changed)
+        entry = replace(entry, unread=whole.unread)
         if entry.declared > whole.begun and not whole.reason:
             complaints.append(f"{unit.name} was rewritten after its frames were handed on")
         if len(spoken) > len(whole.times) and not self.cursor.speech.asynchronous:
@@ -324,7 +325,8 @@ class Watcher:
         if entry.whole and entry.declared:
             settled = self._facts.io_groups <= 1 or entry.quiet_s >= ready.WEAK_QUIET_S
             return ended or (self._has_later(entry) and settled)
-        if not ended or entry.quiet_s < ready.LOST_QUIET_S:
+        patience_s = ready.UNREAD_QUIET_S if entry.unread else ready.LOST_QUIET_S
+        if not ended or entry.quiet_s < patience_s:
             return False
         reason = f"the model has ended and {entry.reason}"
         damaged.append(self._damage(entry, reason))

@@ -55,6 +55,11 @@ class FrameError(BurstlensError):
     """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
 
 
+class UnreadError(FrameError):
+    """A file gave no answer in time, or the process that read it was killed: nothing is known of
+    what it holds."""
+
+
 class StateError(FrameError):
     """What a chained product kept of an earlier frame cannot be gone on from: an older state, or
     none, may serve."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import tracemalloc
+from pathlib import Path
 
 import h5py
 import netCDF4
@@ -184,6 +187,31 @@ def test_corrupt_hdf5_files_never_end_the_worker(load, prober, dice, tmp_path):
         probe(str(path), 0, "Times", prober)
     path.write_bytes(good)
     assert probe(str(path), 0, "Times", prober).times == ("00010101T000000",)
+
+
+def test_a_child_that_somebody_kills_is_replaced_and_the_file_is_read_all_the_same(tmp_path):
+    good = tmp_path / "good.nc"
+    with h5py.File(good, "w") as file:
+        file["time"] = np.array([1.0])
+    prober = Prober()
+    try:
+        prober.ask(str(good), 0, "time")
+        (child,) = _children()
+        os.kill(child, signal.SIGSTOP)  # it will have the request, and no answer
+        threading.Timer(0.3, os.kill, (child, signal.SIGKILL)).start()
+        assert prober.ask(str(good), 0, "time").times == ("t00000001.000",)
+        assert _children() != [child]
+    finally:
+        prober.close()
+
+
+def _children():
+    found = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    return [
+        int(pid)
+        for pid in found.split()
+        if b"burstlens.workflows.hdf5" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ][-1:]
 
 
 def test_a_probe_that_hangs_is_ended_and_the_next_one_works(tmp_path):
