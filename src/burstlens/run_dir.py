@@ -123,11 +123,6 @@ class RunDir:
         names = (path.name.removeprefix("driver-") for path in self.path.glob("driver-*"))
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
-    @property
-    def last_epoch(self) -> int:
-        """The epoch of the last driver; 0 where there was none."""
-        return max(self.epochs, default=0)
-
     def create(self) -> None:
         """Make the directory and its folders. Raises RunError when it exists or cannot be made."""
         try:

@@ -15,7 +15,6 @@ import pytest
 
 from burstlens.workflows import ready
 from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.hdf5 import Prober
 from burstlens.workflows.watch import watch
 
 
@@ -279,41 +278,6 @@ def test_a_folder_that_vanishes_for_a_while_is_told_once_and_endured(course):
     assert "does not answer" in run.notices[0]
     run.end()
     assert set(run.calls) == run.whole()
-
-
-@pytest.fixture
-def silent():
-    """A prober that gets no answer, as of a file server that hangs."""
-    says_nothing = "import time; print('ready', flush=True); time.sleep(600)"
-    prober = Prober(limit_s=0.1, command=(sys.executable, "-c", says_nothing))
-    yield prober
-    prober.close()
-
-
-@pytest.mark.parametrize("answers_again", [True, False])
-def test_a_file_that_gives_no_answer_after_the_end_is_read_again_before_it_is_called_damaged(
-    course, silent, answers_again
-):
-    run = course("netcdf4_one")
-    run.walk(lambda call: call % 9 == 0)
-    run.player.finish()
-    answering, run.prober, run.watcher = run.prober, silent, None
-    known = len(run.frames)
-    for elapsed_s in (1.0, 5.0, 5.0):
-        assert not run.scan(elapsed_s, ended=True).ended
-    assert not run.damaged
-    if answers_again:
-        run.prober, run.watcher = answering, None
-        run.scan(20.0, ended=True)
-        run.settle()
-        assert set(run.calls) == run.whole()
-        assert not run.damaged
-    else:
-        run.scan(ready.UNREAD_QUIET_S, ended=True)
-        assert run.report.ended
-        assert len(run.frames) == known
-        assert all("too long" in entry.reason for entry in run.damaged)
-        assert run.damaged
 
 
 def test_a_frame_that_the_model_lost_is_damage_as_soon_as_its_log_says_so(course):
