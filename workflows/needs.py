@@ -38,6 +38,7 @@ class Needs:
         self._wants: dict[str, Wants] = {}
         self._looked_at: defaultdict[str, set[str]] = defaultdict(set)
         self._times: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self._before_look: dict[tuple[str, int], str] = {}
         self._attempt = 0
         self._open: defaultdict[Series, dict[str, set[int]]] = defaultdict(dict)
         self._line: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
@@ -54,6 +55,14 @@ class Needs:
                 self._wants[product.name] = found
             for stream in found.beside:
                 self._looked_at[stream].add(product.common.stream or first_stream or "")
+
+    def look(self) -> None:
+        """The frames that are seen from now on were found by another look of the watcher.
+
+        One look meets the files of a running model one after the other: it may see two frames of
+        one stream and none of another that was written between them. The next look sees it.
+        """
+        self._before_look = {series: times[-1] for series, times in self._times.items() if times}
 
     def saw(self, stream: str, time: str, attempt: int) -> None:
         """A frame is there, or will never be whole. What attempts of the model write is apart:
@@ -108,14 +117,13 @@ class Needs:
         """Whether the other streams are as far, or nothing says that they will be."""
         if self.ended or frame.attempt < self._attempt:
             return True
-        if self._is_far(frame.stream, frame, beyond=True):
+        if self._before_look.get((frame.stream, frame.attempt), "") > frame.time:
             return True
         streams = [s for s in needs.beside if not self._streams or s in self._streams]
         return all(self._is_far(stream, frame) for stream in streams)
 
-    def _is_far(self, stream: str, frame: Frame, *, beyond: bool = False) -> bool:
-        newest = self._times.get((stream, frame.attempt), [""])[-1]
-        return newest > frame.time if beyond else newest >= frame.time
+    def _is_far(self, stream: str, frame: Frame) -> bool:
+        return self._times.get((stream, frame.attempt), [""])[-1] >= frame.time
 
     def _is_open(self, series: Series, time: str) -> bool:
         return any(open_time <= time for open_time in self._open.get(series, ()))

@@ -104,6 +104,7 @@ class Production:
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
         self.promised.hear(report.written)
+        self.backlog.needs.look()
         for frame in report.frames:
             if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
                 fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}

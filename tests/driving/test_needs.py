@@ -220,10 +220,27 @@ def test_a_nest_that_starts_late_holds_up_no_frame_for_long(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
     for number in (1, 2):
         waiting.add(frame(key(number)))
+    waiting.needs.look()
     assert taken(waiting) == [("nested", key(1))]
     waiting.needs.ended = True
     [work] = waiting.take(0.0, 100)
     assert (work.order.frame.time, needed(waiting, work).beside) == (key(2), {})
+
+
+def test_a_look_that_meets_the_parents_next_frame_first_leaves_the_nest_out_of_no_map(
+    backlog, frame
+):
+    waiting = backlog(made("nested", beside=("d02",)))
+    for number in (1, 2):
+        waiting.add(frame(key(number)))
+    assert taken(waiting) == []
+    waiting.needs.look()
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for nest in nests:
+        waiting.add(nest)
+    works = {work.order.frame.time: work for work in waiting.take(0.0, 100)}
+    found = [needed(waiting, works[nest.time], nests).beside for nest in nests]
+    assert found == [{"d02": nest} for nest in nests]
 
 
 def test_nothing_waits_for_a_stream_that_the_model_will_not_write(frame):
