@@ -215,14 +215,36 @@ def test_json_has_the_keys_that_the_document_names(standing, words):
     assert keys_of(found) == DOCUMENTED[command]
 
 
-def test_findings_in_json_have_a_level_and_a_text_and_errors_end_with_1(burstlens, recipe_file):
+CHECKED = {
+    "right": (["any.toml"], 0, []),
+    "wrong": (["any.toml", "--set", "simulation.nodes=0"], 1, ["simulation.nodes"]),
+    "inputs": (["parameters.toml", "--set", "inputs=inputs"], 1, [None]),
+    "syntax": (["syntax.toml"], 1, ["title", "simulation"]),
+    "not there": (["nowhere.toml"], 1, [None]),
+    "a folder": (["folder.toml"], 1, [None]),
+    "a fifo": (["fifo.toml"], 1, [None]),
+    "not UTF-8": (["bytes.toml"], 1, [None]),
+    "an unknown site": (["any.toml", "--site", "lokal"], 1, [None]),
+}
+
+
+@pytest.mark.parametrize("what", CHECKED)
+def test_check_prints_one_json_document_whatever_is_wrong(burstlens, recipe_file, tmp_path, what):
+    recipe_file()
     recipe_file(PARAMETERS, "parameters.toml")
-    done = burstlens("check", "parameters.toml", "--set", "inputs=inputs", "--json")
+    recipe_file("title = Storm\n", "syntax.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"title = '\xff'\n")
+    (tmp_path / "folder.toml").mkdir()
+    os.mkfifo(tmp_path / "fifo.toml")
+    words, code, keys = CHECKED[what]
+    done = burstlens("check", *words, "--json")
     found = json.loads(done.stdout)
-    assert done.returncode == 1
-    assert found[0]["level"] == "error"
-    assert set(found[0]) == DOCUMENTED["check"]
-    assert "there is no executable wrf.exe" in found[0]["text"]
+    assert (done.returncode, done.stderr) == (code, "")
+    assert set(found) == DOCUMENTED["check"]
+    assert found["right"] is (code == 0)
+    assert [fault["key"] for fault in found["faults"]] == keys
+    for fault in found["faults"]:
+        assert set(fault) == {"file", "line", "column", "setting", "key", "value", "message"}
 
 
 @pytest.mark.parametrize("name", ["done", "failed", "stopped"])

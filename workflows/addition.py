@@ -16,7 +16,7 @@ from burstlens.run_dir import RunDir, facts_of
 from burstlens.workflows.history import History
 from burstlens.workflows.recipe import MadeProduct
 from burstlens.workflows.recipe_check import check
-from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.recipe_layers import Source
 
 PATTERN = "add-*.json"
 

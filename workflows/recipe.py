@@ -183,6 +183,8 @@ class Recipe:
     steps: tuple[Step, ...] = ()
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Warnings about how the recipe is written, such as a key that has a new name."""
 
     @property
     def inputs(self) -> Path:

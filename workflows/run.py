@@ -37,7 +37,7 @@ from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.provision import provision
 from burstlens.workflows.recipe import NAME, Recipe
 from burstlens.workflows.recipe_check import check
-from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.recipe_layers import Source
 from burstlens.workflows.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.vigil import Room
 from burstlens.workflows.history import replay
 from burstlens.workflows.recipe_check import check
-from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.recipe_layers import Source
 from burstlens.workflows.watch import watch
 from burstlens.workflows.watcher import Report
 
