@@ -133,8 +133,8 @@ class _Reading:
     def of_table(self, place: KeyPath, message: str) -> _Found:
         """A fault that the table at ``place`` has as a whole, put down to a key of it."""
         blamed = _blamed(_at(self.left, place), message)
-        if blamed and message.startswith(f"{blamed[-1]}: "):
-            message = message.removeprefix(f"{blamed[-1]}: ")
+        for key in blamed:  # what the report shows anyhow
+            message = message.removeprefix(f"{key}: ")
         path = (*place, *blamed)
         value = _at(self.left, path) if blamed else None
         return _Found(path, message, value, lacking=not blamed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from burstlens.workflows.faults import Fault, Faults, KeyPath, Place
@@ -20,18 +21,13 @@ def placed(
     fault is left out: from a value or a file that could not be read, from a parameter that is
     unknown or has no valid value.
     """
-    broken = {
-        (fault.place.file, fault.place.line)
-        for fault in source.faults
-        if fault.place is not None and fault.value is not None
-    }
+    broken = {_line(fault.place) for fault in source.faults if fault.value is not None}
     found: dict[tuple[KeyPath, str], Fault] = {}
     for fault in faults:
         value = _at(settled.table, fault.path) if fault.value is None else fault.value
         place = fault.place or _place(fault.path, source, settled)
         follows = (
-            (fault.lacking and source.incomplete)
-            or (place is not None and (place.file, place.line) in broken)
+            (source.incomplete if fault.lacking else _line(place) in broken)
             or named_in(value) & settled.open
             or (fault.path in unknown and not fault.message.startswith("{"))
         )
@@ -59,6 +55,10 @@ def _place(path: KeyPath, source: Source, settled: Settled) -> Place | None:
         said = given.setting or f"parameters.{name} of {given.file}"
         place = replace(place or Place(), setting=said)
     return place
+
+
+def _line(place: Place | None) -> tuple[Path, int] | None:
+    return (place.file, place.line) if place is not None and place.file is not None else None
 
 
 def _at(place: Any, path: KeyPath) -> Any:

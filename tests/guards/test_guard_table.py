@@ -88,7 +88,7 @@ def test_a_named_guard_is_set_by_its_dotted_path_and_merged_by_an_extending_reci
         ('log = "x"\nlevel = 3', "guard.0.level", "level and crop need variable or expression"),
         (
             'variable = "W"\ncrop = { follow = "track:storm", half_width = 3 }',
-            "guard.0.crop",
+            "guard.0.crop.follow",
             "a guard looks at a frame before any product, so it cannot follow a track",
         ),
         ('log = "x"\nmax = 3.0', "guard.0.max", "max needs variable"),

@@ -6,7 +6,7 @@ Importable on a login node: neither numpy nor netCDF4 come with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -23,8 +23,17 @@ Limit = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Times = Annotated[float, Field(gt=1, allow_inf_nan=False)]
 
-_WATCHED = ("variable", "expression", "log", "stall", "silence", "buffer_full_in")
 _OF_VARIABLE = ("finite", "min", "max", "max_rate", "max_drift")
+OWN: Mapping[str, tuple[str, ...]] = {
+    "variable": (*_OF_VARIABLE, "level", "crop"),
+    "expression": ("level", "crop"),
+    "log": ("count",),
+    "stall": (),
+    "silence": (),
+    "buffer_full_in": (),
+}
+"""What a guard may watch, and the keys that go with each alone."""
+_WATCHED = tuple(OWN)
 _PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}")
 

@@ -38,18 +38,28 @@ class Command:
     """
 
     # The recipe's key is that of steps and products; here it is the name of the adapter's method.
-    argv: Annotated[Sequence[str], Field(alias="command")]
+    argv: Annotated[Sequence[str], Field(alias="command", json_schema_extra={"minItems": 1})]
     """Program and arguments that start the model in its folder; no shell reads them."""
     frames: Mapping[str, str] | str = field(default_factory=dict)
+    """The glob of its output files, or one per stream: `{ surface = "surface_*.nc" }`."""
     time_variable: str = "time"
+    """The variable that holds the times, in CF units; a bare unit means elapsed time."""
     progress: str | None = None
+    """A regular expression for its output, with the groups `elapsed` and perhaps `total`."""
     written: str | None = None
+    """A regular expression with the group `file`: a file is closed or flushed."""
     trouble: str | None = None
+    """A regular expression for lines that become alarms."""
     done: str | None = None
+    """A regular expression for the line without which an exit status 0 is not a success."""
     parallel: bool = False
+    """Whether several processes write one classic file (PnetCDF)."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Variables to add to its environment."""
     log_patterns: tuple[str, ...] = ("model.log",)
+    """Logs to follow, as globs in the model's folder."""
     keep_patterns: tuple[str, ...] = ("model.log",)
+    """Small files to bring home at the end, as globs."""
 
     name: ClassVar[str] = "command"
     mpi: ClassVar[bool] = False
