@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from click.testing import CliRunner
 
-from burstlens.cli import app
+from burstlens import __version__
+from burstlens.cli import app, program
 from burstlens.workflows.commands import new_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -330,6 +332,32 @@ def test_the_recipe_of_the_readme_is_right(burstlens, tmp_path):
     done = burstlens("check", "my.toml", "--set", "inputs=empty")
     assert "there is no executable wrf.exe" in done.stdout  # of the recipe itself nothing is wrong
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_version(command):
+    for option, said in (("--version", f"burstlens {__version__}\n"), ("--help", "Usage: ")):
+        done = CliRunner().invoke(program(), [command, option])
+        assert done.exit_code == 0
+        assert said in done.output
+
+
+SOURCE = REPOSITORY / "src"
+PROGRAMS = [
+    path.relative_to(SOURCE).with_suffix("")
+    for depth in ("*", "*/*", "*/*/*", "*/*/*/*")
+    for path in sorted(SOURCE.glob(f"burstlens/{depth}.py"))
+    if 'if __name__ == "__main__":' in path.read_text()
+]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=str)
+def test_every_module_that_is_a_program_has_help(path):
+    module = ".".join(path.parts).removesuffix(".__main__")
+    words = [sys.executable, "-m", module, "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip()
 
 
 def test_the_version_is_told(burstlens):
