@@ -268,7 +268,7 @@ def test_a_dry_run_prints_the_plan_as_text_and_as_json_and_makes_nothing(
     recipe_file()
     text = burstlens("run", "any.toml", "--dry-run").stdout
     plan = json.loads(burstlens("run", "any.toml", "--dry-run", "--json").stdout)
-    assert set(plan) == {"title", "recipe", "site", "nodes", "frame_nodes", "notes"}
+    assert set(plan) == {"title", "recipe", "site", "nodes", "frame_nodes", "notes", "scripts"}
     names = [node["name"] for node in plan["nodes"]]
     assert names == ["buffer", "stage in", "simulation", "watch", "bring home", "free"]
     assert all(f"  {node['name']:<16} {node['where']:<10} {node['what']}" in text

@@ -14,6 +14,7 @@ from burstlens.workflows.preflight import Finding, preflight, require
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import known, parse, read
+from burstlens.workflows.submissions import submissions
 
 
 def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
@@ -28,11 +29,21 @@ def findings(recipe: Recipe) -> list[Finding]:
     return [*preflight(recipe), *(Finding("warning", note) for note in recipe.notes)]
 
 
-def plan_of(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> Plan:
-    """The plan of a run that is not started. Raises RecipeError and SiteError."""
+def plan_of(
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    *,
+    batch: bool = False,
+) -> Plan:
+    """The plan of a run that is not started, with its batch scripts.
+
+    ``batch`` says that the driver is to be a batch job. Raises RecipeError and SiteError.
+    """
     loaded, _ = check(read(recipe), settings)
     notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded))
-    return make_plan(loaded, choose(site), notes)
+    chosen = choose(site)
+    return make_plan(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
 
 
 def new_run(

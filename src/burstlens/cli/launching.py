@@ -41,7 +41,7 @@ def run(
     detach: DetachOpt = False,
     batch: BatchOpt = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan; start nothing.")
+        bool, typer.Option("--dry-run", help="Print the plan and the batch scripts; start nothing.")
     ] = False,
     as_json: JsonOpt = False,
 ) -> None:
@@ -59,7 +59,7 @@ def run(
 
     _one_way(detach, batch)
     if dry_run:
-        plan = plan_of(recipe, site, settings or [])
+        plan = plan_of(recipe, site, settings or [], batch=batch)
         say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
         return
     made, warnings = new_run(recipe, site, settings or [], name, batch=batch)
