@@ -287,4 +287,5 @@ def _product(entry: Mapping[str, Any], path: KeyPath, faults: Faults) -> MadePro
 
 
 def _quoted(name: object) -> str:
-    return f'"{shorten(name, 80)}"' if isinstance(name, str) else shown(name)
+    plain = isinstance(name, str) and name.isprintable()
+    return f'"{shorten(str(name), 80)}"' if plain else shown(name)

@@ -73,7 +73,7 @@ def read(name: str) -> Source:
     """
     path = find(name).resolve()
     own = path.parent.name if path.name == "recipe.toml" else path.stem
-    layers = [_layer(path)]
+    layers = [layer(path)]
     faults: list[Fault] = []
     while "extends" in layers[-1].table:
         wanted = layers[-1].table.pop("extends")
@@ -86,16 +86,17 @@ def read(name: str) -> Source:
             break
     notes = renamed(layers)
     table: dict[str, Any] = {}
-    for layer in reversed(layers):
-        table = merge(table, layer.table)
-        faults += _of_syntax(layer)
-    incomplete = any(layer.text.incomplete for layer in layers) or any(
+    for one in reversed(layers):
+        table = merge(table, one.table)
+        faults += _of_syntax(one)
+    incomplete = any(one.text.incomplete for one in layers) or any(
         fault.key == "extends" for fault in faults
     )
     return Source(own, path, table, tuple(layers), tuple(faults), incomplete, tuple(notes))
 
 
-def _layer(path: Path) -> Layer:
+def layer(path: Path) -> Layer:
+    """A recipe file as it stands, with the faults of its syntax. Raises RecipeError."""
     text = read_text(_content(path))
     return Layer(path, text.table, text)
 
@@ -105,11 +106,11 @@ def _extended(layers: list[Layer], wanted: object) -> Layer:
         raise RecipeError(f"expected the name or the path of a recipe, got {shown(wanted)}")
     beside = layers[-1].path.parent / wanted
     path = (beside if "\0" not in wanted and beside.is_file() else find(wanted)).resolve()
-    if any(path == layer.path for layer in layers):
+    if any(path == one.path for one in layers):
         raise RecipeError(f"extends goes in a circle through {path}")
-    layer = _layer(path)
-    _anchor(layer.table, path.parent)
-    return layer
+    found = layer(path)
+    _anchor(found.table, path.parent)
+    return found
 
 
 def _anchor(table: dict[str, Any], folder: Path) -> None:
@@ -120,11 +121,11 @@ def _anchor(table: dict[str, Any], folder: Path) -> None:
         table["simulation"] = {**table["simulation"], "inputs": str((folder / inputs).resolve())}
 
 
-def _of_syntax(layer: Layer) -> Iterator[Fault]:
-    for fault in layer.text.faults:
+def _of_syntax(read: Layer) -> Iterator[Fault]:
+    for fault in read.text.faults:
         path = fault.path or ()
-        place = Place(layer.path, fault.line, fault.column)
-        yield Fault(path, fault.message, fault.value, place, key_of(layer.table, path))
+        place = Place(read.path, fault.line, fault.column)
+        yield Fault(path, fault.message, fault.value, place, key_of(read.table, path))
 
 
 def _content(path: Path) -> str:
@@ -151,8 +152,7 @@ def parse(path: Path) -> dict[str, Any]:
     """The table in a TOML file. Raises RecipeError with all faults of its syntax."""
     text = read_text(_content(path))
     if text.faults:
-        layer = Layer(path, text.table, text)
-        faults = list(_of_syntax(layer))
+        faults = list(_of_syntax(Layer(path, text.table, text)))
         first = f"{path} is not TOML: {faults[0].message} (line {text.faults[0].line})"
         raise RecipeError(
             first if len(faults) == 1 else report(f"{path} is not TOML: it", faults), faults
