@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -13,6 +13,8 @@ from burstlens.journal import Journal, read
 from burstlens.workflows.addition import Addition, read_addition
 from burstlens.workflows.commands import new_run
 from burstlens.workflows.history import replay
+from burstlens.workflows.production import Production
+from burstlens.workflows.snapshot import Snapshot
 from burstlens.workflows.steering import Steering
 
 
@@ -29,23 +31,16 @@ def test_what_no_add_has_written_is_refused(tmp_path, make):
         read_addition(path)
 
 
-class Alarms:
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def alarm(self, text: str) -> None:
-        self.texts.append(text)
-
-
-def test_an_alarm_about_added_products_names_the_file_of_the_person_who_added_them(recipe_file):
+def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     run, _ = new_run(str(recipe_file()), "local", [], "storm")
     table = {"name": "x", "kind": "map", "variable": "T2", "limits": [3, 1]}
     request = Addition((table,), file="/home/me/mine.toml").drop(run)
-    alarms = Alarms()
+    history = replay([])
+    snapshot = Snapshot(run, recipe(), history, 1)
     with contextlib.closing(Journal(run.journal, 1)) as journal:
-        steering = Steering(run, journal, replay([]), cast(Any, alarms))
-        steering.look(cast(Any, object()), over=False)
-    [text] = alarms.texts
+        never_reached = cast(Production, None)
+        Steering(run, journal, history, snapshot)._add(never_reached, request)
+    text = snapshot.alarms[0]["text"]
     assert "recipe /home/me/mine.toml has 1 fault" in text
     assert request.name not in text
     assert [event["event"] for event in read(run.journal)] == ["product.refused"]
