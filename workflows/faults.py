@@ -103,12 +103,13 @@ class Faults:
         else:
             self.found.append(Fault(path, message, value, place, dotted(path), lacking))
 
-    def take(self, others: Faults) -> None:
-        """Note those of another table's check that are no matter of what it lacks: that was made
-        for what a misspelt name was probably meant for."""
+    def take(self, others: Faults, *, lacking: bool) -> None:
+        """Note the faults of another check; without those that are ``lacking`` where it was made
+        for what a misspelt name was only probably meant for."""
         for one in others:
-            if not one.lacking:
-                self.add(one.path, one.message, one.value)
+            if lacking or not one.lacking:
+                self.add(one.path, one.message, one.value, lacking=one.lacking)
+        self.more += others.more
 
     def text(self, source: str) -> str:
         """All faults as one message about ``source``."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from burstlens.nearness import did_you_mean
+from burstlens.nearness import LONGEST, did_you_mean, near_names
 from burstlens.workflows.check_table import read_table
 from burstlens.workflows.faults import Faults, KeyPath, Place, shorten, shown
 from burstlens.workflows.recipe_file import parse
@@ -208,17 +208,20 @@ def _set_path(
 
 
 def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
-    """Texts that are nothing but ``{name}`` of a parameter that is not declared, and their names.
+    """Texts that hold ``{name}`` of a parameter that is not declared, and that name.
 
-    Words of commands are left out: there braces may be the program's own.
+    A text that holds more than that must have a name that resembles a parameter's. Words of
+    commands are left out: there braces may be the program's own.
     """
     waiting: list[tuple[KeyPath, Any]] = [((), table)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
             whole = _PLACE.fullmatch(value)
-            if whole and whole[1] not in declared:
-                yield path, whole[1]
+            for name in _PLACE.findall(value[:LONGEST]):
+                if name not in declared and (whole or near_names(name, declared)):
+                    yield path, name
+                    break
         elif isinstance(value, Mapping):
             inner = [((*path, key), entry) for key, entry in value.items() if key not in _WORDS]
             waiting += reversed(inner)

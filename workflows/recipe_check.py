@@ -191,10 +191,9 @@ def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
         meant = near_names(name, known) if isinstance(name, str) else []
         if len(meant) != 1:
             return simulation, None
-        # What else is wrong can still be found.
-        guessed = Faults()
-        read_table(models.load(meant[0]), own, path, guessed, also=keys(Simulation))
-        faults.take(guessed)
+        found = Faults()  # what else is wrong can still be found
+        read_table(models.load(meant[0]), own, path, found, also=keys(Simulation))
+        faults.take(found, lacking=False)
         return simulation, None
     model = read_table(models.load(name), own, path, faults, also=keys(Simulation))
     for key in ("keep_patterns", "log_patterns"):
@@ -264,18 +263,18 @@ def _product(entry: Mapping[str, Any], path: KeyPath, faults: Faults) -> MadePro
     name = common.get("kind")
     if not isinstance(name, str):
         return None
-    if name not in kinds:
-        faults.add(
-            (*path, "kind"), f"there is no kind {_quoted(name)}{did_you_mean(name, kinds)}", name
-        )
+    known = name in kinds
+    if not known:
+        said = f"there is no kind {_quoted(name)}{did_you_mean(name, kinds)}"
+        faults.add((*path, "kind"), said, name)
         meant = near_names(name, kinds)
-        if len(meant) == 1:
-            guessed = Faults()
-            read_table(kinds[meant[0]].options, own, path, guessed, also=keys(Product))
-            faults.take(guessed)
-        return None
+        if len(meant) != 1:
+            return None
+        name = meant[0]  # what else is wrong can still be found
     kind = kinds[name]
-    options = read_table(kind.options, own, path, faults, also=keys(Product))
+    found = Faults()
+    options = read_table(kind.options, own, path, found, also=keys(Product))
+    faults.take(found, lacking=known)
     if options is None or checked is None:
         return None
     for file in kind.ships(options):  # a kind may be anybody's: whatever it ships is copied

@@ -78,6 +78,7 @@ FAULTS = {
     'frames = "out_*.nc"': [
         ('frames = "/out_*.nc"', "simulation.frames"),
         ('fraems = "out_*.nc"', "simulation.fraems"),
+        ('frames = "out_{ndoes}_*.nc"', "simulation.frames"),
     ],
     'nodes = "{nodes}"': [
         ('nodes = "{nods}"', "simulation.nodes"),
