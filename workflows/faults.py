@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -155,17 +154,18 @@ def shown(value: object) -> str:
     """A value as a message shows it: as Python writes it, at most 80 characters."""
     if isinstance(value, str):
         value = shorten(value, 76)
-    return shorten(repr(value), 80)
+    try:
+        return shorten(repr(value), 80)
+    except ValueError:  # Python writes no number of more than 4300 digits
+        return "a number of thousands of digits"
 
 
 def plain(value: object) -> bool | int | float | str | None:
     """A value as JSON: a scalar as it is, anything else as a text of at most 80 characters."""
     if isinstance(value, str):
         return printable(shorten(value, 80))
-    if (
-        value is None
-        or isinstance(value, bool | int)
-        or (isinstance(value, float) and math.isfinite(value))
-    ):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and abs(value) < 2.0**63:
         return value
     return shown(value)

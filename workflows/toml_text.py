@@ -86,7 +86,23 @@ def read_text(text: str) -> TomlText:
         made.faults.append(SyntaxFault(_DEEP, *made.places[key,], path=(key,)))
         made.table.pop(key)
         made.incomplete = True
+    _without_huge_numbers(made)
     return made
+
+
+def _without_huge_numbers(made: TomlText) -> None:
+    """Refuse integers that TOML does not promise to hold; Python cannot even print some of them."""
+    waiting: list[tuple[KeyPath, Any]] = [((), made.table)]
+    while waiting:
+        path, place = waiting.pop()
+        for key, value in place.items() if isinstance(place, dict) else enumerate(place):
+            if isinstance(value, dict | list):
+                waiting.append(((*path, key), value))
+            elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+                at = made.places[*path, key]
+                said = "the number needs more than 64 bits"
+                made.faults.append(SyntaxFault(said, *at, path=(*path, key), value="a number"))
+                place[key] = 0
 
 
 class _Repair:

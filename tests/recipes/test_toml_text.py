@@ -22,6 +22,7 @@ BROKEN = {
     "a date that is none": ("a = 2026-02-31", (1, 5), "invalid date"),
     "a NUL byte": ("a\0 = 1", (1, 2), "expected '='"),
     "a number of 5000 digits": ("a = " + "9" * 5000, (1, 5005), "exceeds the limit"),
+    "a number of 20000 bits": ("a = 0x" + "f" * 5000, (1, 1), "more than 64 bits"),
     "a string without its end": ('a = """x\ny', (1, 9), "the closing quote is missing"),
 }
 
