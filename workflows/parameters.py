@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from burstlens.nearness import LONGEST, did_you_mean, near_names
+from burstlens.viz.script import PLACEHOLDERS
 from burstlens.workflows.check_table import read_table
 from burstlens.workflows.faults import Faults, KeyPath, Place, shorten, shown
 from burstlens.workflows.recipe_file import parse
@@ -211,15 +212,17 @@ def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPat
     """Texts that hold ``{name}`` of a parameter that is not declared, and that name.
 
     A text that holds more than that must have a name that resembles a parameter's. Words of
-    commands are left out: there braces may be the program's own.
+    commands are left out: there braces may be the program's own. What products fill in for each
+    frame is theirs.
     """
     waiting: list[tuple[KeyPath, Any]] = [((), table)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
             whole = _PLACE.fullmatch(value)
+            theirs = PLACEHOLDERS if path[:1] == ("product",) else ()
             for name in _PLACE.findall(value[:LONGEST]):
-                if name not in declared and (whole or near_names(name, declared)):
+                if name not in (*declared, *theirs) and (whole or near_names(name, declared)):
                     yield path, name
                     break
         elif isinstance(value, Mapping):

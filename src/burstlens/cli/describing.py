@@ -31,14 +31,14 @@ def check(
     report = check_report(recipe, site, settings or [])
     if as_json:
         say(json.dumps(report.value(), indent=2))
-    elif report.refused:
+    else:
         for message in report.refused:
             tell(f"burstlens: {message}")
-    else:
         for level, texts in (("error", report.errors), ("warning", report.warnings)):
             for text in texts:
                 say(f"{level}: {printable(text)}")
-        say("the recipe can run" if report.right else "the recipe cannot run as it is")
+        if not report.refused:
+            say("the recipe can run" if report.right else "the recipe cannot run as it is")
     if not report.right:
         raise typer.Exit(1)
 
