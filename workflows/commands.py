@@ -11,23 +11,39 @@ from burstlens.quantity import show_bytes
 from burstlens.run_dir import RunDir
 from burstlens.workflows.plan import Plan, make_plan
 from burstlens.workflows.preflight import Finding, preflight, require
+from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import known, parse, read
+from burstlens.workflows.submissions import submissions
 
 
 def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
     """What is wrong or risky. Raises RecipeError and SiteError for faults of the files."""
     choose(site)
     loaded, _ = check(read(recipe), settings)
-    return preflight(loaded)
+    return findings(loaded)
 
 
-def plan_of(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> Plan:
-    """The plan of a run that is not started. Raises RecipeError and SiteError."""
+def findings(recipe: Recipe) -> list[Finding]:
+    """What the inputs show, and warnings about how the recipe is written."""
+    return [*preflight(recipe), *(Finding("warning", note) for note in recipe.notes)]
+
+
+def plan_of(
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    *,
+    batch: bool = False,
+) -> Plan:
+    """The plan of a run that is not started, with its batch scripts.
+
+    ``batch`` says that the driver is to be a batch job. Raises RecipeError and SiteError.
+    """
     loaded, _ = check(read(recipe), settings)
-    findings = preflight(loaded)
-    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings)
-    return make_plan(loaded, choose(site), notes)
+    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded))
+    chosen = choose(site)
+    return make_plan(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
 
 
 def new_run(
@@ -61,7 +77,7 @@ def new_run(
             f"buffer.capacity is {show_bytes(loaded.buffer.capacity)}, the site {chosen.name} "
             f"allows a run {show_bytes(limit)}"
         )
-    warnings = require(preflight(loaded))
+    warnings = require(findings(loaded))
     # A site given as a file is found again by its path, whatever folder resume is called from.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     return create(loaded, table, source.path, known_as, name), warnings

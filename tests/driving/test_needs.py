@@ -311,7 +311,7 @@ def test_guards_do_not_ride_on_what_waits(recipe, frame):
 title = "Any program"
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 [[guard]]

@@ -45,7 +45,7 @@ def backlog(recipe, recipe_file):
 
     def make(products=PRODUCTS, guards=GUARDS, history=None):
         text = (
-            'title = "Any"\n[simulation]\nmodel = "command"\nargv = ["./model.sh"]\n'
+            'title = "Any"\n[simulation]\nmodel = "command"\ncommand = ["./model.sh"]\n'
             'frames = { d01 = "a_*.nc", d02 = "b_*.nc" }\ninputs = "inputs"\n'
         )
         made = recipe(text=text + products + guards)

@@ -8,7 +8,7 @@ from burstlens.workflows.recipe_check import load
 GOOD = """\
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 """
@@ -58,7 +58,11 @@ varaible = "W"
     )
     head, *lines = text.splitlines()
     assert head == f"recipe {tmp_path / 'any.toml'} has 12 faults:"
-    told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
+    told = {line.split()[1]: " ".join(line.split()[2:]) for line in lines}
+    places = [line.split()[0].partition(".toml:")[2] for line in lines]
+    assert places == [f"{n}:1" for n in (1, 3, 5, 6, 8, 9, 10)] + [
+        "12:9", "15:1", "19:1", "20:1", "23:1",
+    ]  # fmt: skip
     assert told["titel"] == "unknown key; did you mean title?"
     assert told["simulation.model"] == 'there is no model "wfr"; did you mean wrf?'
     assert told["simulation.nodes"].endswith("greater than or equal to 1, got 0")
@@ -196,12 +200,12 @@ FOLLOWING = chain_of(name="at") + 'follows = ["storm"]\n'
 @pytest.mark.parametrize(
     ("products", "told"),
     [
-        (FOLLOWING, 'product.at follows "storm", which is no product that goes from frame to'),
+        (FOLLOWING, 'product.at.follows.0 follows "storm", which is not a product that goes from'),
         (CHAINED.replace("storm", "storms") + FOLLOWING, "did you mean storms"),
         (CHAINED + FOLLOWING + 'stream = "d02"\n', "which is made of another stream"),
         (
             CHAINED + FOLLOWING + "chained = true\n" + chain_of(name="b") + 'follows = ["at"]\n',
-            'product.b follows "at", which itself follows another product',
+            'product.b.follows.0 follows "at", which itself follows another product',
         ),
     ],
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.columns.section import End
 from burstlens.viz.crop import Crop
+from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.picture import check_size
@@ -67,6 +68,7 @@ class ProfileOptions:
         for name in self.variables:
             if AT in name:
                 raise ValueError(f"{name} is of one level, and a profile shows all of them")
+        check_names(self.variables)
         if of_interval(self.variables):
             raise ValueError("variables: what fell since the frame before has no profile")
         for name, given in (("units", self.units), ("limits", self.limits)):

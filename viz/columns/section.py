@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.viz.colour_names import Colormap
+from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.maps.layers import Contours
 from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
@@ -107,7 +109,7 @@ class SectionOptions:
     log: bool = False
     """Logarithmic colours; for values above zero only."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib."""
 
     units: str | None = None
@@ -134,7 +136,7 @@ class SectionOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
-        self._check_way()
+        check_names((self.variable,))
         lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
         for name in (self.variable, *(asked.variable for asked in lines)):
             if AT in name:
@@ -145,15 +147,13 @@ class SectionOptions:
         if self.top is not None and not self.top > 0:
             raise ValueError("top must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 200))
+        self._check_way()
 
     def _check_way(self) -> None:
         if (self.start is None) != (self.end is None):
             raise ValueError("start and end go together")
         if self.start is not None and self.start == self.end:
             raise ValueError("start and end are the same point")
-        ways = [self.start is not None, bool(self.path), self.follow is not None]
-        if sum(ways) != 1:
-            raise ValueError("a section needs start and end, or path, or follow")
         for name, asked in (("path", self.path), ("follow", self.follow)):
             if isinstance(asked, str) and not (asked.startswith(_TRACK) and asked != _TRACK):
                 raise ValueError(f"{name}: 'track:NAME', with the name of a track, not {asked!r}")
@@ -163,6 +163,9 @@ class SectionOptions:
             raise ValueError("follow and half_width_km go together")
         if self.half_width_km is not None and not 0 < self.half_width_km <= 10000:
             raise ValueError("half_width_km must be above 0, and 10000 at most")
+        ways = [self.start is not None, bool(self.path), self.follow is not None]
+        if sum(ways) != 1:
+            raise ValueError("a section needs start and end, or path, or follow")
 
     @property
     def track(self) -> str | None:

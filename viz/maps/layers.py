@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from burstlens.viz.colour_names import Colour
 from burstlens.viz.diagnostics.formula import check_names
 
 
@@ -44,7 +45,7 @@ class Contours:
     labels: bool = True
     """Write the values on the lines."""
 
-    colour: str = "black"
+    colour: Colour = "black"
     """A name that matplotlib knows, or `#rrggbb`."""
 
     def __post_init__(self) -> None:
@@ -83,7 +84,7 @@ class Wind:
     """The speed, in the file's units, of a vector as long as `spacing_px`. By default a round one
     of each frame: give it where pictures are to compare in time."""
 
-    colour: str = "black"
+    colour: Colour = "black"
     """A name that matplotlib knows, or `#rrggbb`."""
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.viz.colour_names import Colormap
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import INTERVALS, of_interval
@@ -44,7 +45,7 @@ class MapOptions:
     log: bool = False
     """Logarithmic colours; for values above zero only."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib: `thermal`, `batlow`, `viridis`. By
     default one that suits the quantity."""
 

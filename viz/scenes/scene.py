@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from burstlens.viz.colour_names import Colormap, Colour
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
@@ -34,7 +35,7 @@ class Isosurface:
     units: str | None = None
     """By default the file's."""
 
-    colour: str | None = None
+    colour: Colour | None = None
     """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
 
     opacity: float = 1.0
@@ -63,7 +64,7 @@ class Haze:
     units: str | None = None
     """By default the file's."""
 
-    colour: str | None = None
+    colour: Colour | None = None
     """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
 
     opacity: float = 0.8
@@ -170,7 +171,7 @@ class SceneOptions:
     log: bool = False
     """Logarithmic colours; for values above zero only."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib. By default one that suits the quantity."""
 
     units: str | None = None
@@ -192,8 +193,6 @@ class SceneOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
-        if not self.isosurfaces and not self.haze and self.variable is None:
-            raise ValueError("a scene needs isosurfaces, haze or a variable")
         if self.slices is not None and self.variable is None:
             raise ValueError("slices need a variable")
         if self.variable is not None:
@@ -202,6 +201,8 @@ class SceneOptions:
         if self.exaggeration is not None and not 0 < self.exaggeration < math.inf:
             raise ValueError("exaggeration must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 300))
+        if not self.isosurfaces and not self.haze and self.variable is None:
+            raise ValueError("a scene needs isosurfaces, haze or a variable")
 
     @property
     def seen(self) -> tuple[Isosurface | Haze, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.viz.colour_names import Colormap
 from burstlens.viz.crop import Crop
 from burstlens.viz.maps.layers import Contours, Place, Source
 from burstlens.viz.maps.map import MapOptions
@@ -59,7 +60,7 @@ class PeakOptions:
     log: bool = False
     """Logarithmic colours."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map, as for a map."""
 
     units: str | None = None

@@ -38,8 +38,11 @@ class Awm:
     mpi: ClassVar[bool] = False
 
     parameters: str = "awm.toml"
+    """The parameter file, among the inputs."""
     time_variable: str = "time"
+    """The variable that holds the times of frames."""
     log_patterns: tuple[str, ...] = ("model.log",)
+    """Logs to follow, as globs in the model's folder."""
 
     @property
     def keep_patterns(self) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from burstlens.errors import RecipeError
 from burstlens.workflows.inputs import old_output
@@ -24,8 +26,8 @@ DEFAULT_STREAM = "output"
 class Command:
     """The adapter.
 
-    ``argv`` starts the program in its folder. ``frames`` is the glob of its output, or one a
-    stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
+    ``argv``, in recipes ``command``, starts the program. ``frames`` is the glob of its output, or
+    one per stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
     ``time_variable`` holds the times (CF units; a bare unit means elapsed time). Regular
     expressions for lines of its standard output, all optional: ``progress`` with the groups
     ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the group ``file`` (the
@@ -35,24 +37,36 @@ class Command:
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a glob in a folder.
     """
 
-    argv: Sequence[str]
+    # The recipe's key is that of steps and products; here it is the name of the adapter's method.
+    argv: Annotated[Sequence[str], Field(alias="command", json_schema_extra={"minItems": 1})]
+    """Program and arguments that start the model in its folder; no shell reads them."""
     frames: Mapping[str, str] | str = field(default_factory=dict)
+    """The glob of its output files, or one per stream: `{ surface = "surface_*.nc" }`."""
     time_variable: str = "time"
+    """The variable that holds the times, in CF units; a bare unit means elapsed time."""
     progress: str | None = None
+    """A regular expression for its output, with the groups `elapsed` and perhaps `total`."""
     written: str | None = None
+    """A regular expression with the group `file`: a file is closed or flushed."""
     trouble: str | None = None
+    """A regular expression for lines that become alarms."""
     done: str | None = None
+    """A regular expression for the line without which an exit status 0 is not a success."""
     parallel: bool = False
+    """Whether several processes write one classic file (PnetCDF)."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Variables to add to its environment."""
     log_patterns: tuple[str, ...] = ("model.log",)
+    """Logs to follow, as globs in the model's folder."""
     keep_patterns: tuple[str, ...] = ("model.log",)
+    """Small files to bring home at the end, as globs."""
 
     name: ClassVar[str] = "command"
     mpi: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
-            raise RecipeError("simulation.argv must be a list of at least one word")
+            raise RecipeError("simulation.command must be a list of at least one word")
         for stream, pattern in self._patterns():
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", stream):
                 raise RecipeError(

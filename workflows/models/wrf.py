@@ -52,14 +52,23 @@ class Wrf:
     """
 
     executable: str = "wrf.exe"
+    """WRF's program: a file among the inputs, or an absolute path."""
     arguments: tuple[str, ...] = ()
+    """Arguments of the program."""
     outnames: tuple[tuple[str, str], ...] = (wrf_names.HISTORY, wrf_names.AUXILIARY)
+    """Stream and template of its file names, for each output; set from the namelist."""
     innames: tuple[str, ...] = ()
+    """Templates of the names of input files; set from the namelist."""
     restarts: tuple[str, ...] = (wrf_names.RESTART[1],)
+    """Templates of the names of restart files; set from the namelist."""
     restart: bool | None = None
+    """Whether the run starts from restart files; set from the namelist."""
     time_variable: str = "Times"
+    """The variable that holds the times of frames."""
     log_patterns: tuple[str, ...] = ("rsl.error.*", "model.log")
+    """Logs to follow, as globs in the model's folder."""
     keep_patterns: tuple[str, ...] = ("rsl.*", "namelist.*", "model.log")
+    """Small files to bring home at the end, as globs."""
 
     name: ClassVar[str] = "wrf"
     mpi: ClassVar[bool] = True
