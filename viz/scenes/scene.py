@@ -15,6 +15,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 
@@ -250,6 +251,22 @@ class SceneKind(PlainKind):
             return None
         low, high = coloured.extent()
         return (low, high) if low < high else None
+
+    def inspect(self, options: SceneOptions, seen: Inspection) -> None:
+        """What stands in the air, on one grid; what is in colours; the crop."""
+        from burstlens.viz.inspection import numbered
+
+        for key, given in (("isosurfaces", options.isosurfaces), ("haze", options.haze)):
+            for at, one in numbered(key, given):
+                seen.columns(one.variable, f"{at}.variable", one.units, f"{at}.units")
+        names = [one.variable for one in options.seen]
+        if options.variable is not None:
+            found = seen.variable(options.variable, "variable")
+            seen.units(found, options.units, "units")
+            if options.slices is not None:
+                seen.columns(options.variable, "variable")
+            names.append(options.variable)
+        seen.crop(options.crop, names[:1])
 
     def make(self, options: SceneOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
