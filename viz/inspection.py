@@ -56,7 +56,7 @@ class Inspection:
             self.found.append(misfit)
 
     def variable(self, name: str, path: str) -> Variable | None:
-        """What a variable, a diagnostic or an expression will be; None where it is none."""
+        """What a variable, a diagnostic or an expression will be; None where it is not one."""
         try:
             return self.outline.variable(name)
         except UnknownYet:
@@ -125,7 +125,7 @@ class Inspection:
             inner = replace(crop, range={k: v for k, v in crop.range.items() if _is_level(k)})
             try:
                 window = resolve(_still(inner), self.frame, name)
-            except FrameError:  # the crop's own misfit, which is told of the crop
+            except FrameError:  # the misfit is the crop's
                 window = resolve(Crop(), self.frame, name)
             one_level_of(self.frame, name, level, window)
 
@@ -172,18 +172,21 @@ class Inspection:
 
         All of them outside is a misfit for certain; with one inside, the domain and the line meet.
         """
-        told = {path: self._outside(end, name, path) for path, end in ends.items()}
-        all_out = all(told.values())
-        for path, text in told.items():
+        known = [name] if self._has(name) else self._any()
+        outside = {path: self._outside(end, known[0], path) for path, end in ends.items() if known}
+        all_out = all(outside.values())
+        for path, text in outside.items():
             if text:
                 self.add(path, text, sure=all_out and self.outline.known.is_placed)
 
     def places(self, places: Sequence[Place] | str, path: str, *, each: bool = False) -> None:
-        """Whether named points lie in the domain; with ``each``, one that does not is told too.
+        """Whether named points lie in the domain; with ``each``, one outside is noted too.
 
         Places on a map that lie outside are left out of it, so only all of them are a misfit.
         """
         if isinstance(places, str):
+            if not (self.folder / places).is_file():  # what a product ships is looked for elsewhere
+                return
             from burstlens.viz.maps.places import read_places
 
             try:
@@ -195,11 +198,11 @@ class Inspection:
         if not places or name is None:
             return
         ends = [End(lat=one.lat, lon=one.lon, x=one.x, y=one.y) for one in places]
-        told = [self._outside(end, name, "a place") for end in ends]
-        out = [one.name or str(end) for one, end, text in zip(places, ends, told, strict=True)
+        outside = [self._outside(end, name, "a place") for end in ends]
+        out = [one.name or str(end) for one, end, text in zip(places, ends, outside, strict=True)
                if text]  # fmt: skip
         if len(out) == len(places):
-            text = next(text for text in told if text)
+            text = next(text for text in outside if text)
             self.add(path, f"none of its places is in the domain: {text}",
                      sure=each and self.outline.known.is_placed)  # fmt: skip
         elif out and each:
@@ -240,7 +243,7 @@ class Inspection:
 
     @contextmanager
     def _noting(self, path: str, *, sure: bool = True) -> Iterator[None]:
-        """Note what is raised; what is not known yet is no misfit."""
+        """Note what is raised; skip what is not known yet."""
         try:
             yield
         except (UnknownYet, KeyError):  # a dimension whose size is not known

@@ -19,7 +19,7 @@ from burstlens.viz.frame import FrameReader, Variable, Window
 Array = NDArray[Any]
 
 
-class UnknownYet(FrameError):  # noqa: N818  (what the others tell is a fault, this is none)
+class UnknownYet(FrameError):  # noqa: N818  (a FrameError that is not a fault)
     """What is asked for is known only when there is a frame."""
 
 

@@ -106,8 +106,8 @@ class Granularity:
 def require_capacity(site: Site, asked: int) -> None:
     """SiteError when a run on that site cannot have ``asked`` bytes of buffer.
 
-    That is known of a site's limit, of pools whose size the site tells, and of this machine's own
-    folders; a scheduler's pool is asked when the run starts.
+    Known are a site's limit, the size of a pool where the site file has it, and the room of this
+    machine's own folders; a scheduler's pool is asked when the run starts.
     """
     limit, handed_out = site.buffer.limit, granularity(site.buffer)
     if limit is not None and asked > limit:

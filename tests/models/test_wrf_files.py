@@ -73,10 +73,10 @@ def test_a_script_may_make_what_is_missing_unless_others_of_it_are_there(lacks):
 def test_an_initial_state_of_another_size_than_the_namelists_is_named(lacks):
     sizes = "max_dom = 1, e_we = {}, e_sn = 42, e_vert = {}"
     assert lacks(sizes.format(42, 41), "wrfinput_d01") == []
-    told = [lack.text for lack in lacks(sizes.format(100, 35))]
-    assert len(told) == 2
-    assert "WEST-EAST_GRID_DIMENSION = 42, and namelist.input e_we = 100 for domain 1" in told[0]
-    assert "BOTTOM-TOP_GRID_DIMENSION = 41, and namelist.input e_vert = 35" in told[1]
+    texts = [lack.text for lack in lacks(sizes.format(100, 35))]
+    assert len(texts) == 2
+    assert "WEST-EAST_GRID_DIMENSION = 42, and namelist.input e_we = 100 for domain 1" in texts[0]
+    assert "BOTTOM-TOP_GRID_DIMENSION = 41, and namelist.input e_vert = 35" in texts[1]
 
 
 def test_an_initial_state_that_cannot_be_read_is_named(lacks, tmp_path):
