@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,23 +31,20 @@ def outline(given: Parameters, stream: str) -> Known:
 
 
 def _surface(given: Parameters) -> Known:
-    peaks = PEAKS if given.output.peaks else {}
-    units = dict.fromkeys(COMPONENTS, "m s-1") | {name: unit for name, (_, unit) in peaks.items()}
-    known = "" if given.output.peaks else "awm writes peaks with [output] peaks = true"
     silent = "" if given.output.surface_every else "[output] surface_every is 0"
-    return _known(given, units, ("y", "x"), 1, silent, known)
+    known = _known(given, ("y", "x"), 1, silent)
+    peaks = {name: (("y", "x"), {"units": unit}) for name, (_, unit) in PEAKS.items()}
+    if given.output.peaks:
+        return replace(known, variables={**known.variables, **peaks})
+    return replace(known, unwritten=peaks, doubt="awm writes it with [output] peaks = true")
 
 
 def _volume(given: Parameters) -> Known:
-    units = dict.fromkeys(COMPONENTS, "m s-1")
     silent = "" if given.output.volume_every else "[output] volume_every is 0"
-    return _known(given, units, ("z", "y", "x"), given.output.volume_stride, silent, "")
+    return _known(given, ("z", "y", "x"), given.output.volume_stride, silent)
 
 
-def _known(
-    given: Parameters, units: dict[str, str], axes: tuple[str, ...], stride: int, silent: str,
-    remedy: str,
-) -> Known:  # fmt: skip
+def _known(given: Parameters, axes: tuple[str, ...], stride: int, silent: str) -> Known:
     grid, h = given.grid, given.grid.spacing_m
     values = {
         "x": np.arange(0, grid.nx, stride) * h,
@@ -56,14 +54,13 @@ def _known(
     variables: dict[str, Described | None] = {"time": ((), {"units": "s"})}
     for axis in axes:
         variables[axis] = (axis,), {**AXES[axis], "units": "m", "axis": axis.upper()}
-    variables |= {name: (axes, {"units": unit}) for name, unit in units.items()}
+    variables |= {name: (axes, {"units": "m s-1"}) for name in COMPONENTS}
     return Known(
         variables,
         {axis: values[axis].size for axis in axes},
         attributes=_attributes(given),
         coordinates={axis: values[axis] for axis in axes}.__getitem__,
         silent=silent,
-        remedy=remedy,
     )
 
 

@@ -60,15 +60,14 @@ def domains(settings: Namelist) -> range:
 def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: bool) -> list[Lack]:
     """What WRF will not find, or not find of the namelist's size.
 
-    ``script``: the executable is a script. Where nothing of a run's initial state is there, it may
-    well make it itself.
+    ``script``: the executable is a script. Where no initial state is there at all, it is taken to
+    make it itself.
     """
     if not settings:
         return []
-    missing = list(_missing(settings, inputs, start))
-    if script and not _is_prepared(settings, inputs):
-        missing = [Lack(one.text, one.file, sure=False) for one in missing]
-    return [*missing, *_misfits(settings, inputs)]
+    if script and not _is_prepared(inputs):
+        return []
+    return [*_missing(settings, inputs, start), *_misfits(settings, inputs)]
 
 
 def _missing(settings: Namelist, inputs: Path, start: datetime | None) -> Iterator[Lack]:
@@ -137,7 +136,7 @@ def _flag_of(settings: Namelist, key: str, domain: int) -> bool:
     return settings.get(key, [])[domain - 1 : domain] == [True]
 
 
-def _is_prepared(settings: Namelist, inputs: Path) -> bool:
+def _is_prepared(inputs: Path) -> bool:
     """Whether files that real.exe or an earlier run makes are among the inputs."""
     names = ("wrfinput_d*", "wrfbdy_d*", "wrfrst_d*", "wrflowinp_d*", "wrffdda_d*")
     return any(next(inputs.glob(pattern), None) is not None for pattern in names)
