@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens.errors import BurstlensError, FrameError, RecipeError
 from burstlens.viz.columns.section import End
 from burstlens.viz.crop import Crop, resolve
+from burstlens.viz.domain import beyond, outside_of
 from burstlens.viz.outline import Outline, UnknownYet
 from burstlens.viz.units import conversion
 
@@ -173,11 +174,22 @@ class Inspection:
         All of them outside is a misfit for certain; with one inside, the domain and the line meet.
         """
         known = [name] if self._has(name) else self._any()
-        outside = {path: self._outside(end, known[0], path) for path, end in ends.items() if known}
+        outside = {
+            path: outside_of(self.frame, known[0], end, path) for path, end in ends.items() if known
+        }
         all_out = all(outside.values())
         for path, text in outside.items():
             if text:
                 self.add(path, text, sure=all_out and self.outline.known.is_placed)
+
+    def cuts(self, cuts: Mapping[str, Sequence[float]], path: str) -> None:
+        """Whether planes at these x or y (km) or lon or lat (degrees) meet the domain."""
+        for name in self._any():
+            for direction, values in cuts.items():
+                for value in values:
+                    text = beyond(self.frame, name, direction, value)
+                    if text:
+                        self.add(f"{path}.{direction}", text, sure=self.outline.known.is_placed)
 
     def places(self, places: Sequence[Place] | str, path: str, *, each: bool = False) -> None:
         """Whether named points lie in the domain; with ``each``, one outside is noted too.
@@ -198,7 +210,7 @@ class Inspection:
         if not places or name is None:
             return
         ends = [End(lat=one.lat, lon=one.lon, x=one.x, y=one.y) for one in places]
-        outside = [self._outside(end, name, "a place") for end in ends]
+        outside = [outside_of(self.frame, name, end, "a place") for end in ends]
         out = [one.name or str(end) for one, end, text in zip(places, ends, outside, strict=True)
                if text]  # fmt: skip
         if len(out) == len(places):
@@ -208,18 +220,6 @@ class Inspection:
         elif out and each:
             shown = ", ".join([*out[:_SHOWN], *(["..."] if len(out) > _SHOWN else [])])
             self.add(path, f"outside of the domain: {shown}", sure=False)
-
-    def _outside(self, end: End, name: str, what: str) -> str:
-        """Why a point is not in the domain; empty where it is, or where that is not known."""
-        from burstlens.viz.columns.transect import Ground
-
-        try:
-            Ground.of(self.frame, name).index(end, what)
-        except (UnknownYet, KeyError):
-            return ""
-        except FrameError as error:
-            return str(error)
-        return ""
 
     def _has(self, name: str) -> bool:
         try:

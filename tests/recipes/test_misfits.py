@@ -76,6 +76,15 @@ def product(lines: str, kind: str = "map") -> str:
             product('isosurfaces = [{ variable = "WX", value = 1 }]', "scene"),
             "isosurfaces.0.variable", "no variable 'WX'",
         ),
+        (
+            product('variable = "W"\nslices = { y = [500] }', "scene"),
+            "slices.y", "y = 500 is outside of the domain, which has 1 to 81",
+        ),
+        (
+            product('variable = "W"\nslices = { lat = [25] }', "scene"),
+            "slices.lat", "have no lat to be cut at: take x and y",
+        ),
+        (product('variable = "W"', "scene"), "variable", "say by slices where it is shown"),
         (product('components = ["T2"]', "peak"), "components", "T2 is in K: a ground motion"),
         (
             product('components = ["U10"]\nstations = [{ x = 9e6, y = 9e6 }]', "seismogram"),
@@ -110,7 +119,7 @@ def test_what_no_frame_will_have_is_an_error_at_its_key(wrf_inputs, found, table
         product('variables = ["T", "T2", "TSLB", "PM10"]', "netcdf"),
         product('variable = "W"\nstart = { i = 0, j = 0 }\nend = { i = 9, j = 9 }', "section"),
         product('variable = "slp"\nunits = "hPa"', "track"),
-        product('variable = "W"\nslices = { height = [1.5] }', "scene"),
+        product('variable = "W"\nslices = { x = [1, 80.5], height = [1.5] }', "scene"),
         '[[guard]]\nexpression = "max(abs(W)) > mean(T2)"\nlevel = 9\n',
         '[[guard]]\nvariable = "slp"\n',
     ],
@@ -150,6 +159,9 @@ def test_places_on_the_earth_are_compared_with_the_domain(wrf_inputs, found):
         "product.p.start": "error", "product.p.end": "error",
     }  # fmt: skip
     assert found(product('variable = "W"\n' + ends % -90, "section")) == {}
+    cut = 'variable = "W"\nslices = { lon = [%d] }'
+    assert list(found(product(cut % 10, "scene"))) == ["product.p.slices.lon"]
+    assert found(product(cut % (360 - 91), "scene")) == {}
     crop = "crop = { range = { lon = [%d, %d], lat = [20, 60] } }"
     assert found(product('variable = "T2"\n' + crop % (-95, -91))) == {}
     assert list(found(product('variable = "T2"\n' + crop % (0, 10)))) == ["product.p.crop.range"]

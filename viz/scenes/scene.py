@@ -265,6 +265,12 @@ class SceneKind(PlainKind):
             seen.units(found, options.units, "units")
             if options.slices is not None:
                 seen.columns(options.variable, "variable")
+                cuts = {key: getattr(options.slices, key) for key in ("x", "y", "lon", "lat")}
+                seen.cuts(cuts, "slices")
+            elif found is not None and seen.is_deep(options.variable):
+                seen.add(
+                    "variable", f"{options.variable} has levels: say by slices where it is shown"
+                )
             names.append(options.variable)
         seen.crop(options.crop, names[:1])
 
