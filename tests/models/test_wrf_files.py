@@ -86,5 +86,20 @@ def test_an_initial_state_that_cannot_be_read_is_named(lacks, tmp_path):
     assert lacks("io_form_input = 5") == []
 
 
+@pytest.mark.parametrize(
+    ("settings", "name", "sure"),
+    [
+        ("sst_update = 1, auxinput4_inname = 'wrflowinp_d<domain>'", "wrflowinp_d01", False),
+        ("iofields_filename = 'f.txt', 'f.txt'", "f.txt", False),
+        ("iofields_filename = 'f.txt', ignore_iofields_warning = .false.", "f.txt", True),
+    ],
+)
+def test_what_wrf_may_do_without_is_a_warning(lacks, tmp_path, settings, name, sure):
+    (lack,) = lacks(settings, "wrfinput_d01")
+    assert (lack.file, lack.sure) == (name, sure)
+    (tmp_path / name).touch()
+    assert lacks(settings) == []
+
+
 def test_a_namelist_that_is_not_there_lacks_nothing_more(tmp_path):
     assert Wrf().lacks(tmp_path) == []

@@ -67,7 +67,8 @@ def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: b
         return []
     if script and not _is_prepared(inputs):
         return []
-    return [*_missing(settings, inputs, start), *_misfits(settings, inputs)]
+    needed = [*_missing(settings, inputs, start), *_misfits(settings, inputs)]
+    return [*needed, *_further(settings, inputs)]
 
 
 def _missing(settings: Namelist, inputs: Path, start: datetime | None) -> Iterator[Lack]:
@@ -91,6 +92,20 @@ def _missing(settings: Namelist, inputs: Path, start: datetime | None) -> Iterat
         if name and not found(inputs, name):
             why = "boundaries, specified = .true. in namelist.input"
             yield Lack(f"there is no {name} ({why})", name)
+
+
+def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
+    """Files that are opened while WRF runs, or that it can do without."""
+    if number(settings, "sst_update") > 0 and "auxinput4_inname" in settings:
+        name = _named(settings, "auxinput4_inname", "", 1)
+        if name and not found(inputs, name):
+            text = f"there is no {name} (sst_update = 1 in namelist.input)"
+            yield Lack(text, name, sure=False)
+    for name in dict.fromkeys(map(str, settings.get("iofields_filename", []))):
+        if name not in ("", "NONE_SPECIFIED") and not (inputs / name).is_file():
+            stops = settings.get("ignore_iofields_warning") == [False]
+            text = f"there is no {name} (iofields_filename in namelist.input)"
+            yield Lack(text, name, sure=stops)
 
 
 def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
