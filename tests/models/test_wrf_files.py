@@ -66,6 +66,7 @@ def test_a_link_that_leads_nowhere_is_no_initial_state(lacks, tmp_path):
 def test_a_script_is_taken_to_make_its_initial_state_unless_some_of_it_is_there(lacks):
     script = "#!/bin/sh\n"
     assert lacks("specified = T", program=script) == []
+    assert [lack.sure for lack in lacks(f"restart = T, {BEGIN}", program=script)] == [True]
     (lack,) = lacks("specified = T", "wrfinput_d01", program=script)
     assert (lack.file, lack.sure) == ("wrfbdy_d01", True)
 

@@ -65,7 +65,7 @@ def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: b
     """
     if not settings:
         return []
-    if script and not _is_prepared(inputs):
+    if script and not flag(settings, "restart") and not _is_prepared(inputs):
         return []
     needed = [*_missing(settings, inputs, start), *_misfits(settings, inputs)]
     return [*needed, *_further(settings, inputs)]
