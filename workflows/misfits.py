@@ -7,7 +7,7 @@ what it will read (:class:`.Inspection`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,8 @@ def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
     none where that is not known."""
     known: dict[str, Known | None] = {}
     impossible: dict[str, str] = {}
-    for stream, path in _streams(recipe):
+    paths = _streams(recipe)
+    for stream, path in paths.items():
         try:
             known[stream] = _known(recipe, stream)
         except RecipeError as error:
@@ -39,7 +40,7 @@ def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
         if about is not None and about.silent and (not streams or stream in streams):
             text = f"there will be no frame of the stream {stream!r}: {about.silent}"
             yield Finding(WARNING, text, path)
-    yield from _without_stream(recipe, streams, impossible)
+    yield from _without_stream(recipe, streams, impossible, paths)
     main = recipe.model.main_stream(recipe.inputs)
     for product in recipe.products:
         stream = product.common.stream or main or ""
@@ -58,8 +59,8 @@ def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
             yield from _inspected(seen, inspect, path, f"guard.{guard.called}")
 
 
-def _streams(recipe: Recipe) -> Iterator[tuple[str, str]]:
-    """Each stream that the recipe asks for, once, with the path of a key that does."""
+def _streams(recipe: Recipe) -> dict[str, str]:
+    """Each stream that the recipe asks for, with the path of the first key that does."""
     main = recipe.model.main_stream(recipe.inputs)
     asked: dict[str, str] = {}
     for product in recipe.products:
@@ -70,7 +71,7 @@ def _streams(recipe: Recipe) -> Iterator[tuple[str, str]]:
     for path, guard in guard_paths(recipe):
         if guard.of_frames or guard.stream is not None:
             asked.setdefault(guard.stream or main or "", f"{path}.stream")
-    yield from ((stream, path) for stream, path in asked.items() if stream)
+    return {stream: path for stream, path in asked.items() if stream}
 
 
 def _known(recipe: Recipe, stream: str) -> Known | None:
@@ -108,7 +109,7 @@ def _inspect_guard(guard: Guard, seen: Inspection) -> None:
 
 
 def _without_stream(
-    recipe: Recipe, streams: Sequence[str], impossible: Collection[str]
+    recipe: Recipe, streams: Sequence[str], impossible: Collection[str], paths: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Streams that the model's settings do not ask for, and what that means for which products."""
     made, beside = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
@@ -121,7 +122,7 @@ def _without_stream(
     for guard in recipe.guards:
         if guard.stream is not None:
             blind[guard.stream].append(guard.called)
-    for stream in [*(made | beside | blind)]:
+    for stream in made | beside | blind:
         if not streams or stream in streams or stream in impossible:
             continue
         means = []
@@ -136,12 +137,5 @@ def _without_stream(
             WARNING,
             f"the model's settings ask for no stream {stream!r} (there will be {there}): "
             f"{'; '.join(means)}",
-            _path_of(made[stream], beside[stream], blind[stream]),
+            paths[stream],
         )
-
-
-def _path_of(made: list[str], beside: list[str], blind: list[str]) -> str:
-    """The key that names a stream, of the first table that does."""
-    if made:
-        return f"product.{made[0]}.stream"
-    return f"product.{beside[0]}" if beside else f"guard.{blind[0]}.stream"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import netCDF4
@@ -68,3 +70,44 @@ def test_a_nest_that_may_move_has_no_place_for_certain(tmp_path: Path):
 
 def test_without_a_namelist_nothing_is_known(tmp_path: Path):
     assert Wrf().outline(tmp_path, "d01") is None
+
+
+REGISTRY = """
+dimspec    i       1     standard_domain           x     west_east
+dimspec    j       3     standard_domain           y     south_north
+dimspec    k       2     standard_domain           z     bottom_top
+dimspec    l       2     namelist=num_soil_layers  z     soil_layers
+dimspec    np      2     namelist=num_press        z     num_press_levels
+# state  real  hidden  ij  misc  1  -  h  "HIDDEN"  "a comment"  "K"
+state real u     ikjb    dyn_em 2 X i0rhusdf=(bdy_interp:dt) "U" "x-wind component" "m s-1"
+state real dn    k       misc   1 - irh         "dn "  "a name in upper case" ""
+state real tslb  ilj     misc   1 Z i02rhd=(interp_mask_field:lu_index,iswater) "TSLB" "soil" "K"
+state real t_pl  i{np}j  misc   1 Z h{23}       "T_PL" "pressure level data" \\
+  "K"
+state real tt    ikj     misc   1 - r           "TT"   "no history"
+include registry.more
+"""
+CHEM = """
+include Registry.EM
+state real o3    ikjftb  chem   1 - i0{12}rhusdf=(bdy_interp:dt) "o3" "ozone" "ppmv"
+state real e_co  i{np}jf emis   1 Z i5          "E_CO" "an emission" "mol"
+"""
+
+
+def test_the_table_is_made_from_the_registry(tmp_path: Path):
+    (tmp_path / "Registry.EM").write_text(REGISTRY)
+    (tmp_path / "Registry.EM_CHEM").write_text(CHEM)
+    (tmp_path / "registry.more").write_text('state real t2 ij misc 1 - i01rh01{22} "T2" "T" "K"\n')
+    script = Path(__file__).parents[2] / "tools" / "wrf_variables.py"
+    done = subprocess.run(
+        [sys.executable, script, tmp_path], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "DN\tbottom_top\t\t0\t",
+        "T2\tsouth_north,west_east\tK\t0,1,22\t",
+        "TSLB\tsoil_layers_stag,south_north,west_east\tK\t0\t",
+        "TT\tbottom_top,south_north,west_east\t-\t\t",
+        "T_PL\tnum_press_levels_stag,south_north,west_east\tK\t23\t",
+        "U\tbottom_top,south_north,west_east_stag\tm s-1\t0\t",
+        "o3\tbottom_top,south_north,west_east\tppmv\t0\tchem",
+    ]
