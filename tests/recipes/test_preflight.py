@@ -76,6 +76,17 @@ def test_inputs_that_do_not_answer_are_one_warning_beside_what_was_found(recipe_
     assert findings[1].text.endswith("could be looked at: they did not answer within 3 s")
 
 
+def test_a_file_that_never_opens_does_not_hold_the_check(wrf_inputs: Any, tmp_path: Path):
+    folder = wrf_inputs()
+    (folder / "namelist.input").unlink()
+    os.mkfifo(folder / "namelist.input")  # to open it is to wait for a writer
+    (tmp_path / "it.toml").write_text('[simulation]\nmodel = "wrf"\ninputs = "inputs"\n')
+    recipe, _ = load(str(tmp_path / "it.toml"))
+    (finding,) = surveyed(recipe, 4.0)
+    assert (finding.level, finding.path) == ("warning", "simulation.inputs")
+    assert "they did not answer within 4 s" in finding.text
+
+
 def test_a_library_that_dies_of_an_input_is_one_warning(recipe_file: Any):
     recipe, _ = load(str(recipe_file()))
     (finding,) = surveyed(recipe, 60.0, [sys.executable, "-c", "import os; os.abort()"])
