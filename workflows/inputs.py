@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
     files = tuple(
         (str(source), relative)
         for source, relative in found
-        if not model.is_leftover(relative) and not matches(relative, leave) and source.exists()
+        if not model.is_leftover(relative) and not matches(relative, leave) and not _is_dead(source)
     )
     folders = {folder for folder in input_folders(inputs) if not matches(folder, leave)}
     folders.update(output_names(inputs, model).folders)
@@ -76,7 +77,18 @@ def input_files(inputs: Path) -> list[tuple[Path, str]]:
 
 def dead_links(inputs: Path) -> list[str]:
     """The relative names of the links below ``inputs`` that lead nowhere."""
-    return [relative for source, relative in input_files(inputs) if not source.exists()]
+    return [relative for source, relative in input_files(inputs) if _is_dead(source)]
+
+
+def _is_dead(path: Path) -> bool:
+    """Whether it is a link that leads nowhere, rather than to what may not be read."""
+    if not os.path.islink(path):
+        return False
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+    return False
 
 
 def input_folders(inputs: Path) -> list[str]:
