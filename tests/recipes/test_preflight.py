@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from burstlens.errors import RecipeError, SiteError
+from burstlens.viz.product import PlainKind
 from burstlens.workflows.commands import checked, new_run
 from burstlens.workflows.preflight import preflight, require, surveyed
+from burstlens.workflows.recipe import MadeProduct
 from burstlens.workflows.recipe_check import load
 
 PYTHON = """
@@ -85,6 +88,24 @@ def test_a_file_that_never_opens_does_not_hold_the_check(wrf_inputs: Any, tmp_pa
     (finding,) = surveyed(recipe, 4.0)
     assert (finding.level, finding.path) == ("warning", "simulation.inputs")
     assert "they did not answer within 4 s" in finding.text
+
+
+def test_a_recipe_that_cannot_travel_is_looked_at_all_the_same(recipe_file: Any):
+    recipe, _ = load(str(recipe_file()))
+
+    class Local(PlainKind):
+        name = "local"
+
+        def ships(self, options: Any) -> tuple[str, ...]:
+            return ("nowhere.txt",)
+
+        def inspect(self, options: Any, seen: Any) -> None:
+            raise RuntimeError("a defect of the kind's own")
+
+    product = MadeProduct(recipe.products[0].common, Local(), None)  # type: ignore[arg-type]
+    (finding,) = surveyed(replace(recipe, products=(product,)))
+    assert finding.path == "product.t2"
+    assert "there is no file" in finding.text
 
 
 def test_a_library_that_dies_of_an_input_is_one_warning(recipe_file: Any):
