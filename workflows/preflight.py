@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ from burstlens.workflows.recipe import Recipe
 ERROR, WARNING, NOTE = LEVELS = ("error", "warning", "note")
 LIMIT_S = 30.0
 """For all that is opened among the inputs: a second is usual."""
+START_LIMIT_S = 60.0
+"""For an interpreter and its imports, from a cold file system."""
 PROGRAM = (sys.executable, "-m", "burstlens.workflows.survey")
 
 
@@ -41,18 +44,24 @@ def preflight(recipe: Recipe) -> list[Finding]:
     """What the inputs and the recipe's own files show, errors first.
 
     The inputs are looked at by a process of its own, which a file system that does not answer
-    holds up for ``LIMIT_S`` at most. Raises RecipeError for a faulty configuration of the user's.
+    holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where nothing ends it. Raises
+    RecipeError for a faulty configuration of the user's.
     """
     found = [*surveyed(recipe), *_reaching_out(recipe), *_running(recipe)]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 
 def surveyed(
-    recipe: Recipe, limit_s: float = LIMIT_S, command: Sequence[str] = PROGRAM
+    recipe: Recipe,
+    limit_s: float = LIMIT_S,
+    start_limit_s: float = START_LIMIT_S,
+    command: Sequence[str] = PROGRAM,
 ) -> list[Finding]:
     """The findings of :mod:`burstlens.workflows.survey`, made by a process of its own.
 
-    What it has found when ``limit_s`` is over counts, and a warning says that it is not all.
+    That ends itself when it has looked for ``limit_s``, and is ended when it took
+    ``start_limit_s`` more. What it has found until then counts, and a warning says that it is not
+    all.
     """
     try:
         packed = pickle.dumps(recipe)
@@ -62,18 +71,23 @@ def surveyed(
         return list(survey(recipe))
     environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
     child = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [*command, str(limit_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=environment,
-    )  # fmt: skip
+    )
     try:
-        said, trouble = child.communicate(packed, timeout=limit_s)
-        last = trouble.decode(errors="replace").strip().rpartition("\n")[2]
-        why = f"the look at them ended with {child.returncode} {last}" if child.returncode else ""
+        said, trouble = child.communicate(packed, timeout=start_limit_s + limit_s)
+        ended, last = child.returncode, trouble.decode(errors="replace").strip().rpartition("\n")[2]
     except subprocess.TimeoutExpired as error:
-        said, why = error.stdout or b"", f"they did not answer within {limit_s:g} s"
+        said, ended, last = error.stdout or b"", -signal.SIGALRM, ""
         child.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(1.0)  # what hangs in the kernel ends when it likes
+    why = f"the look at them ended with {ended} {last}".rstrip() if ended else ""
+    if ended == -signal.SIGALRM:
+        why = f"they did not answer within {limit_s:g} s"
     found = [Finding(**json.loads(line)) for line in said.splitlines(keepends=True)
              if line.endswith(b"\n")]  # fmt: skip
     if why:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -80,12 +81,15 @@ def _lacks(recipe: Recipe) -> Iterator[Finding]:
         yield Finding(level, text, "simulation.inputs")
 
 
-def main() -> None:
-    """The program: each finding goes out as soon as it is known."""
+def main(limit_s: float) -> None:
+    """The program: each finding goes out as soon as it is known, for ``limit_s`` seconds."""
     recipe: Recipe = pickle.load(sys.stdin.buffer)  # noqa: S301  (of this user's own process)
+    # No handler in Python would end a call into a library.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
     for finding in survey(recipe):
         print(json.dumps(asdict(finding)), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(float(sys.argv[1]))

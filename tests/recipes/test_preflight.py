@@ -72,7 +72,7 @@ def test_inputs_that_do_not_answer_are_one_warning_beside_what_was_found(recipe_
     recipe, _ = load(str(recipe_file()))
     found = '{"level": "error", "text": "x"}'
     program = f"print({found!r}, flush=True); import time; time.sleep(60)"
-    findings = surveyed(recipe, 3.0, [sys.executable, "-c", program])
+    findings = surveyed(recipe, 3.0, 0.0, [sys.executable, "-c", program])
     assert [(one.level, one.path) for one in findings] == [
         ("error", ""), ("warning", "simulation.inputs"),
     ]  # fmt: skip
@@ -85,9 +85,9 @@ def test_a_file_that_never_opens_does_not_hold_the_check(wrf_inputs: Any, tmp_pa
     os.mkfifo(folder / "namelist.input")  # to open it is to wait for a writer
     (tmp_path / "it.toml").write_text('[simulation]\nmodel = "wrf"\ninputs = "inputs"\n')
     recipe, _ = load(str(tmp_path / "it.toml"))
-    (finding,) = surveyed(recipe, 4.0)
+    (finding,) = surveyed(recipe, 1.0)
     assert (finding.level, finding.path) == ("warning", "simulation.inputs")
-    assert "they did not answer within 4 s" in finding.text
+    assert "they did not answer within 1 s" in finding.text
 
 
 def test_a_recipe_that_cannot_travel_is_looked_at_all_the_same(recipe_file: Any):
@@ -110,7 +110,7 @@ def test_a_recipe_that_cannot_travel_is_looked_at_all_the_same(recipe_file: Any)
 
 def test_a_library_that_dies_of_an_input_is_one_warning(recipe_file: Any):
     recipe, _ = load(str(recipe_file()))
-    (finding,) = surveyed(recipe, 60.0, [sys.executable, "-c", "import os; os.abort()"])
+    (finding,) = surveyed(recipe, command=[sys.executable, "-c", "import os; os.abort()"])
     assert finding.level == "warning"
     assert "not all of the inputs could be looked at: the look at them ended with" in finding.text
 
