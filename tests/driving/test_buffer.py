@@ -128,7 +128,7 @@ def test_room_is_found_without_making_a_folder(tmp_path):
     root = with_room([str(full), str(free)], 1000)
     assert root == free / f"burstlens-{os.getuid()}"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
-    with pytest.raises(SiteError, match="no room in the buffer for 1024 PiB: .*/not/yet/.* has "):
+    with pytest.raises(SiteError, match=r"no room in the buffer for 1024 PiB: .*/not/yet/.* has "):
         with_room([str(free)], 1 << 60)
 
 
