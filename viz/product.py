@@ -108,8 +108,11 @@ class ProductKind(Protocol):
 
     ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
     this kind takes beside the common ones; it raises ValueError where they do not go together.
-    A kind may also have ``preload()``, which imports what it needs before its first frame comes,
-    and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of :class:`Wants`.
+    A kind may also have ``preload()``, which imports what it needs before its first frame comes;
+    ``inspect(options, inspection)``, which says by an :class:`.Inspection` what it will read, so
+    that ``check`` finds what does not fit; ``runs(options)``, the code of the recipe's own that it
+    runs, in words; and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of
+    :class:`Wants`.
     """
 
     name: ClassVar[str]

@@ -111,6 +111,10 @@ class PythonKind(PlainKind):
         """The function's file."""
         return (options.file,)
 
+    def runs(self, options: PythonOptions) -> str:
+        """The function."""
+        return options.function
+
     def chained(self, options: PythonOptions) -> bool:
         """As stated."""
         return options.chained
@@ -143,6 +147,10 @@ class CommandKind(PlainKind):
     def ships(self, options: CommandOptions) -> tuple[str, ...]:
         """The files stated."""
         return options.files
+
+    def runs(self, options: CommandOptions) -> str:
+        """The program and its arguments."""
+        return " ".join(options.command)
 
     def make(
         self, options: CommandOptions, frame: FrameReader, out: Path, context: Context

@@ -10,6 +10,7 @@ from burstlens.cluster_configs.site import choose
 from burstlens.errors import BurstlensError, RecipeError
 from burstlens.workflows.commands import findings
 from burstlens.workflows.faults import Fault
+from burstlens.workflows.preflight import ERROR
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import read
 
@@ -55,8 +56,8 @@ def check_report(recipe: str, site: str | None = None, settings: Sequence[str] =
         source = read(recipe)
         found = str(source.path)
         loaded, _ = check(source, settings)
-        for finding in findings(loaded):
-            (errors if finding.level == "error" else warnings).append(finding.text)
+        for finding in findings(loaded, choose(site)):
+            (errors if finding.level == ERROR else warnings).append(finding.text)
     except (BurstlensError, OSError) as error:
         refused.append(_message(error))
         of_text = error.faults if isinstance(error, RecipeError) else ()

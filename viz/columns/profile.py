@@ -16,6 +16,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _MOST = 4
 
@@ -101,6 +102,16 @@ class ProfileKind(PlainKind):
     def follows(self, options: ProfileOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
+
+    def inspect(self, options: ProfileOptions, seen: Inspection) -> None:
+        """Its fields of levels, and the point or the crop."""
+        for name in options.variables:
+            seen.columns(name, "variables", options.units.get(name), f"units.{name}")
+        if options.vertical == "pressure":
+            seen.needs(("pressure",), "vertical")
+        if options.at is not None:
+            seen.ends({"at": options.at}, options.variables[0])
+        seen.crop(options.crop, options.variables)
 
     def make(
         self, options: ProfileOptions, frame: FrameReader, out: Path, context: Context

@@ -15,6 +15,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _TRACK = "track:"
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
@@ -194,6 +195,23 @@ class SectionKind(PlainKind):
     def follows(self, options: SectionOptions) -> tuple[str, ...]:
         """The track that gives its way."""
         return (options.track,) if options.track else ()
+
+    def inspect(self, options: SectionOptions, seen: Inspection) -> None:
+        """Its fields of levels, and whether its points lie in the domain."""
+        from burstlens.viz.inspection import numbered
+
+        seen.columns(options.variable, "variable", options.units, "units")
+        for at, line in numbered("contours", options.contours):
+            seen.columns(line.variable, f"{at}.variable", line.units, f"{at}.units")
+        if options.vertical == "pressure":
+            seen.needs(("pressure",), "vertical")
+        if options.wind is not None:
+            seen.needs(("u_earth", "v_earth") if options.wind == "barbs" else ("U", "V", "W"),
+                       "wind")  # fmt: skip
+        ends = {"start": options.start, "end": options.end}
+        if isinstance(options.path, tuple):
+            ends |= {f"path.{number}": end for number, end in enumerate(options.path)}
+        seen.ends({path: end for path, end in ends.items() if end is not None}, options.variable)
 
     def wants_limits(self, options: SectionOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""

@@ -17,6 +17,7 @@ from burstlens.viz.style import SCALES
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,28 @@ class MapKind(PlainKind):
     def wants_limits(self, options: MapOptions) -> int:
         """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
         return 0 if options.in_steps else frames_measured(options.limits)
+
+    def inspect(self, options: MapOptions, seen: Inspection) -> None:
+        """Its field, layers and crop."""
+        seen.plane(options.variable, options.crop, level=options.level, units=options.units)
+        seen.crop(options.crop, (options.variable,))
+        seen.isolines(options.contours, options.crop)
+        for how in ("barbs", "vectors", "streamlines"):
+            wind: Wind | None = getattr(options, how)
+            if wind is not None:
+                knots = "kn" if how == "barbs" else None
+                for key, name in (("u", wind.u), ("v", wind.v)):
+                    seen.plane(name, options.crop, level=wind.level, path=key, at=f"{how}.")
+                    seen.units(seen.quiet(name), knots, f"{how}.{key}")
+        if options.relief is not None:
+            seen.plane(options.relief, options.crop, path="relief")
+            seen.units(seen.quiet(options.relief), "m", "relief")
+        seen.places(options.cities, "cities")
+        seen.places(options.stations, "stations", each=True)
+        if not options.storm:
+            seen.places(options.track, "track")
+        if options.source is not None:
+            seen.source(options.source, "source")
 
     def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
         """The range of the field and its nests, in the shown units; None when it is constant."""

@@ -16,6 +16,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 
@@ -251,6 +252,28 @@ class SceneKind(PlainKind):
             return None
         low, high = coloured.extent()
         return (low, high) if low < high else None
+
+    def inspect(self, options: SceneOptions, seen: Inspection) -> None:
+        """What stands in the air, on one grid; what is in colours; the crop."""
+        from burstlens.viz.inspection import numbered
+
+        for key, given in (("isosurfaces", options.isosurfaces), ("haze", options.haze)):
+            for at, one in numbered(key, given):
+                seen.columns(one.variable, f"{at}.variable", one.units, f"{at}.units")
+        names = [one.variable for one in options.seen]
+        if options.variable is not None:
+            found = seen.variable(options.variable, "variable")
+            seen.units(found, options.units, "units")
+            if options.slices is not None:
+                seen.columns(options.variable, "variable")
+                cuts = {key: getattr(options.slices, key) for key in ("x", "y", "lon", "lat")}
+                seen.cuts(cuts, "slices")
+            elif found is not None and seen.is_deep(options.variable):
+                seen.add(
+                    "variable", f"{options.variable} has levels: say by slices where it is shown"
+                )
+            names.append(options.variable)
+        seen.crop(options.crop, names[:1])
 
     def make(self, options: SceneOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the

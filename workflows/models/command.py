@@ -10,14 +10,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.inputs import old_output
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.nearness import did_you_mean
+from burstlens.workflows.inputs import earlier_frame, old_output
 from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 from burstlens.workflows.models.ends import read_end
+
+if TYPE_CHECKING:
+    from burstlens.viz.outline import Known
 
 DEFAULT_STREAM = "output"
 
@@ -169,6 +174,28 @@ class Command:
     def output_names(self, inputs: Path) -> OutputNames:
         """The patterns of its frames. It makes its folders itself, if they are not there."""
         return OutputNames(written=tuple(str(PurePosixPath(glob)) for _, glob in self._patterns()))
+
+    def outline(self, inputs: Path, stream: str) -> Known | None:
+        """What a frame of an earlier run holds, where there is one."""
+        from burstlens.viz.outline import Known
+        from burstlens.workflows.models.header import read_header
+
+        names = [name for name, _ in self._patterns()]
+        if names and stream not in names:
+            raise RecipeError(f"frames names no stream {stream!r}{did_you_mean(stream, names)}")
+        earlier = earlier_frame(inputs, self.identify, stream)
+        try:
+            header = read_header(earlier) if earlier else None
+        except FrameError:
+            return None
+        if header is None:
+            return None
+        return Known(
+            header.variables, header.sizes, header.attributes, header.coordinates,
+            remedy=f"{earlier[0].name} of an earlier run has none; without it among the inputs "
+            "nothing is compared",
+            is_placed=False,
+        )  # fmt: skip
 
     def check(self, inputs: Path) -> list[str]:
         """A program that is neither among the inputs nor on the path; old output."""
