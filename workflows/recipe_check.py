@@ -197,8 +197,8 @@ def _check_needs(made: Sequence[MadeProduct], faults: Faults) -> None:
             else:
                 continue
             faults.add(f"product.{name}", what)
-        if needs.chained and product.kind.wants_limits(product.options):
-            what = "goes from frame to frame, so its limits cannot be those of the first frames"
+        if needs.chained and product.kind.widens(product.options):
+            what = "goes from frame to frame, so its colour limits cannot widen: give [low, high]"
             faults.add(f"product.{name}.limits", what)
 
 

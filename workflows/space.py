@@ -28,8 +28,8 @@ class Space:
     files: dict[tuple[str, ...], list[tuple[Frame, tuple[str, ...]]]] = field(default_factory=dict)
     guarded: Callable[[Frame], bool] = lambda frame: False
     """Whether guards have to look at a frame before it may go."""
-    beside: Callable[[Frame], bool] = lambda frame: False
-    """Whether a product of another stream may want it."""
+    wanted: Callable[[Frame], bool] = lambda frame: False
+    """Whether a product of another stream may want it, or a picture that is made again."""
     raw_bytes: int = 0
     largest: int = 0
     """Bytes of the largest frame so far."""
@@ -100,7 +100,7 @@ class Space:
         this = (frame.stream, frame.time, frame.attempt)
         if self.guarded(frame) and this not in self.history.inspected:
             return False
-        if self.beside(frame):
+        if self.wanted(frame):
             return False
         return all(
             self.history.settled((product, frame.stream, frame.time), frame.attempt)

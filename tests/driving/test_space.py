@@ -115,3 +115,13 @@ def test_pressure_is_the_reserve_reached_on_paper_or_on_the_disk(
     room = space(capacity=1000, reserve=0.1)
     room.add(frame(bytes=raw_bytes), ())
     assert room.pressed(free_bytes) is pressed
+
+
+def test_a_frame_stays_while_something_is_still_to_be_made_of_it_again(space, frame):
+    room = space(raw="release")
+    one = frame()
+    room.add(one, ())
+    room.wanted = lambda frame: frame == one
+    assert released(room) == []
+    room.wanted = lambda frame: False
+    assert released(room) == [one.time]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.maps.layers import Contours
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SectionOptions:
     levels: Literal["interpolated", "mass"] = "interpolated"
     """`interpolated`: linear between the model's levels; `mass`: the model's own cells."""
 
-    limits: Limits = field(default_factory=FirstFrames)
+    limits: Limits = None
     """Colour limits in the shown units, as of a map."""
 
     centred: bool | None = None
@@ -192,16 +192,9 @@ class SectionKind(PlainKind):
         """The track that gives its way."""
         return (options.track,) if options.track else ()
 
-    def wants_limits(self, options: SectionOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        return frames_measured(options.limits)
-
-    def measure(self, options: SectionOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of the field along the section, None when it is constant."""
-        from burstlens.viz.columns.cross_section import read_sections
-
-        low, high = read_sections(options, frame).field.extent()
-        return (low, high) if low < high else None
+    def widens(self, options: SectionOptions) -> bool:
+        """Whether the limits follow the frames: none are given."""
+        return options.limits is None
 
     def make(
         self, options: SectionOptions, frame: FrameReader, out: Path, context: Context
@@ -209,7 +202,10 @@ class SectionKind(PlainKind):
         """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
         from burstlens.viz.columns.cross_section import read_sections
         from burstlens.viz.columns.section_figure import draw
+        from burstlens.viz.limits import fitted
         from burstlens.viz.times import lead
 
         sections = read_sections(options, frame)
-        return Made("png", draw(sections, options, out, context, lead(frame, context)))
+        context = fitted(context, options, sections.field)
+        drawn = draw(sections, options, out, context, lead(frame, context))
+        return Made("png", drawn, context.limits)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ class SceneOptions:
     camera: Camera = field(default_factory=Camera)
     """Where the scene is looked at from: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
 
-    limits: Limits = field(default_factory=FirstFrames)
-    """Colour limits of `variable`: `[low, high]`, or `{ first = n }` as for maps."""
+    limits: Limits = None
+    """Colour limits of `variable`: `[low, high]`; by default as for maps."""
 
     centred: bool | None = None
     """Colours that diverge from zero in the middle; by default for velocities of both signs."""
@@ -237,24 +237,15 @@ class SceneKind(PlainKind):
         names = [asked.variable for asked in options.seen]
         return of_interval((*names, options.variable or "", options.crop.follow or ""))
 
-    def wants_limits(self, options: SceneOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
-        return 0 if options.variable is None else frames_measured(options.limits)
-
-    def measure(self, options: SceneOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of what is shown in colours, in the shown units; None when it is constant."""
-        from burstlens.viz.scenes.bodies import read_scene
-
-        coloured = read_scene(options, frame).coloured
-        if coloured is None:
-            return None
-        low, high = coloured.extent()
-        return (low, high) if low < high else None
+    def widens(self, options: SceneOptions) -> bool:
+        """Whether the limits follow the frames: something is in colours, and none are given."""
+        return options.variable is not None and options.limits is None
 
     def make(self, options: SceneOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
         domain, and when it cannot be rendered on this machine."""
         from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.limits import fitted
         from burstlens.viz.scenes.bodies import read_scene
         from burstlens.viz.scenes.figure import draw
         from burstlens.viz.times import lead
@@ -262,5 +253,7 @@ class SceneKind(PlainKind):
         scene = read_scene(options, frame)
         if self.chained(options):
             keep_totals(frame, context)
+        if scene.coloured is not None:
+            context = fitted(context, options, scene.coloured)
         drawn = draw(scene, options, out, context, lead(frame, context))
-        return Made("png", drawn)
+        return Made("png", drawn, context.limits)
