@@ -17,7 +17,7 @@ _RANGES: tuple[tuple[tuple[str, ...], str, float, float], ...] = (
     (("CLDFRA", "SNOWC", "SEAICE", "ALBEDO"), "1", 0, 1),
     (("wind_direction", "wind10_direction"), "degrees", 0, 360),
     # Beaufort scale (WMO-No. 8, part I, chapter 5): force 12 begins at 32.7 m s-1.
-    (("wind10",), "m s-1", 0, 40),
+    (("wind10", "surface_wind"), "m s-1", 0, 40),
     # US National Weather Service: unstable from 1000, very from 2500, extremely from 4000 J kg-1.
     (("cape", "mu_cape"), "J kg-1", 0, 5000),
     # US National Weather Service: beyond 200 J kg-1 a lid is strong.
