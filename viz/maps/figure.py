@@ -43,6 +43,7 @@ def draw(
     *,
     lead: str = "",
     layers: Layers | None = None,
+    note: str = "",
 ) -> dict[str, Any]:
     """Draw the field as a PNG of exactly the asked size, and return what was used.
 
@@ -50,7 +51,8 @@ def draw(
     below and above the limits) and where the map lies: ``box`` (left, top, right, bottom pixels)
     shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
     that is not on the earth). The same frame gives the same bytes. ``lead`` says
-    when the model began and how long ago; ``layers`` are laid over the field.
+    when the model began and how long ago; ``layers`` are laid over the field; ``note`` stands
+    below the map, after the field's range.
     """
     plane = grid.separated(field.plane)
     name, limits, bounds = colours(field, options, context)
@@ -86,7 +88,11 @@ def draw(
     painted = [_paint(paper, on, each, smooth=options.smooth) for on, each in shown]
     below = sum(int((each.values < limits[0]).sum()) for _, each in shown)
     above = sum(int((each.values > limits[1]).sum()) for _, each in shown)
-    words = times.stamp(context.time), lead, _caption(field, layers.nests)
+    words = (
+        times.stamp(context.time),
+        lead,
+        "  ·  ".join(filter(None, (_caption(field, layers.nests), note))),
+    )
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
