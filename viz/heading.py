@@ -77,8 +77,8 @@ class Heading:
 
 
 def subtitle(context: Context) -> str:
-    """The run in words and its domain."""
-    return "  ·  ".join(part for part in (context.title, context.stream) if part)
+    """The domain, and the run in words, which are cut first where there is no room."""
+    return "  ·  ".join(part for part in (context.stream, context.title) if part)
 
 
 def maker(context: Context) -> str:

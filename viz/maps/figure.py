@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,10 @@ from burstlens.viz.heading import LEFT
 from burstlens.viz.maps.coast.lines import KINDS, Kind
 from burstlens.viz.maps.layering import Layers, drawn
 from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.maps.nesting import Nested
 from burstlens.viz.maps.reach import corners, extent, outlines
 from burstlens.viz.maps.rings import rings
 from burstlens.viz.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
+from burstlens.viz.maps.wind_symbols import BARBS_KEY
 from burstlens.viz.picture import letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
@@ -91,7 +90,7 @@ def draw(
     words = (
         times.stamp(context.time),
         lead,
-        "  ·  ".join(filter(None, (_caption(field, layers.nests), note))),
+        _caption(field, layers, note),
     )
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
@@ -184,14 +183,18 @@ def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
     return artist
 
 
-def _caption(field: Field, nests: Sequence[Nested]) -> str:
+def _caption(field: Field, layers: Layers, note: str) -> str:
     low, high = field.extent()
     unit = printed(field.units)
     caption = f"{bare(field.name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {unit}".rstrip()
-    for nest in nests:
+    for nest in layers.nests:
         if nest.shown is not None:
             low, high = nest.shown.extent()
             caption += f"  ·  {nest.label}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')}"
+    if note:
+        caption += f"  ·  {note}"
+    if any(wind.how == "barbs" for wind in layers.winds):
+        caption += f"  ·  {BARBS_KEY}"
     missing = int(field.values.size - np.isfinite(field.values).sum())
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"
