@@ -185,7 +185,7 @@ class SceneOptions:
     width_px: int = 900
     """Width of the picture, in pixels."""
 
-    height_px: int = 700
+    height_px: int = 600
     """Height of the picture, in pixels."""
 
     dpi: int = 100
