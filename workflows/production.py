@@ -60,7 +60,12 @@ class Production:
         facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
         self.space = Space(
-            recipe, history, buffer, guarded=self._is_guarded, wanted=self._is_wanted
+            recipe,
+            history,
+            buffer,
+            guarded=self._is_guarded,
+            beside=self._is_beside,
+            outgrown=self._is_outgrown,
         )
         self.publisher = Publisher(run, journal, history, facts.start, self.space.fill)
         cancel = run.control / "stop-now"
@@ -98,8 +103,11 @@ class Production:
     def _is_guarded(self, frame: Frame) -> bool:
         return bool(self.backlog.watching(frame))
 
-    def _is_wanted(self, frame: Frame) -> bool:
-        return self.backlog.needs.keeps(frame) or self.backlog.remakes(frame)
+    def _is_beside(self, frame: Frame) -> bool:
+        return self.backlog.needs.keeps(frame)
+
+    def _is_outgrown(self, frame: Frame) -> bool:
+        return self.backlog.remakes(frame)
 
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
@@ -201,7 +209,7 @@ class Production:
         if failure.placeholder is not None:
             remove(self.run.products / failure.placeholder.incoming)
         place = f"{failure.product} of {failure.stream} {failure.time}"
-        self.snapshot.alarm(f"{place} keeps its narrower colour limits: {failure.reason}")
+        self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
 
     def _widen(self, receipt: Receipt) -> None:
         """Take the limits of a picture for its series, where they reach further."""

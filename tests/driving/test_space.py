@@ -117,11 +117,13 @@ def test_pressure_is_the_reserve_reached_on_paper_or_on_the_disk(
     assert room.pressed(free_bytes) is pressed
 
 
-def test_a_frame_stays_while_something_is_still_to_be_made_of_it_again(space, frame):
-    room = space(raw="release")
-    one = frame()
+def test_a_frame_stays_while_a_picture_of_it_is_made_again_unless_room_is_short(space, frame):
+    room = space(raw="release", capacity=10_000, reserve=0.2)
+    one, two = frame(), frame("t00000002.000", bytes=7500)
+    room.outgrown = lambda frame: True
     room.add(one, ())
-    room.wanted = lambda frame: frame == one
     assert released(room) == []
-    room.wanted = lambda frame: False
-    assert released(room) == [one.time]
+    room.add(two, ())
+    assert released(room) == [one.time]  # the other one fits again
+    room.outgrown = lambda frame: False
+    assert released(room) == [two.time]
