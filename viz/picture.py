@@ -9,7 +9,11 @@ if TYPE_CHECKING:
 
 LARGEST_PX = 8000
 _ROOMY_PT = 430.0, 260.0
-"""Width and height, in points, of the smallest picture that has room for words of full size."""
+"""Width and height, in points, of the smallest picture that has room for all words."""
+NARROW_PT = 330.0
+"""The same width without the words that a small picture leaves out (:mod:`.heading`)."""
+_NARROW_PX = 370
+"""Below it letters that leave room for all words are too small to be read."""
 
 
 Limits = tuple[float, float] | None
@@ -48,6 +52,8 @@ def letters_dpi(width_px: int, height_px: int | None, dpi: int) -> float:
     ``height_px`` None stands for a height that leaves enough.
     """
     wide, tall = _ROOMY_PT
+    if width_px < _NARROW_PX:
+        wide = NARROW_PT
     least = width_px / wide if height_px is None else min(width_px / wide, height_px / tall)
     return min(float(dpi), 72 * least)
 
