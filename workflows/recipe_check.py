@@ -234,8 +234,8 @@ def _check_needs(
                 continue
             entry = table["product"][path[1]]
             faults.add((*path, *_where(entry, other)), what, other, lacking=other not in chains)
-        if needs.chained and product.kind.wants_limits(product.options):
-            what = "goes from frame to frame, so its limits cannot be those of the first frames"
+        if needs.chained and product.kind.widens(product.options):
+            what = "goes from frame to frame, so its colour limits cannot widen: give [low, high]"
             faults.add((*path, "limits"), what)
 
 

@@ -220,17 +220,17 @@ def test_products_that_follow_a_chain_pass(recipe):
     ]
 
 
-def test_first_frames_freeze_no_colours_of_what_is_of_the_time_since_the_frame_before(faults):
+def test_limits_do_not_widen_of_what_is_of_the_time_since_the_frame_before(faults):
     product = '[[product]]\nname = "rate"\nkind = "map"\nvariable = "rain_rate"\n'
     text = faults(f"{GOOD}{product}log = true\n")
-    assert "goes from frame to frame, so its limits cannot be those of the first frames" in text
+    assert "goes from frame to frame, so its colour limits cannot widen: give [low, high]" in text
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ('contours = { variable = "slp", interval = 0 }', "interval must be above zero"),
-        ("limits = { first = 0 }", "first must be 1 or more"),
+        ("limits = [3, 1]", "the first number must be below the second"),
         ("crop = { index = { west_east = [5, 5] } }", "5 to before 5 keeps nothing"),
         ("source = { lat = 3 }", "a place needs lat and lon"),
     ],

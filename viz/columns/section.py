@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -10,7 +10,7 @@ from burstlens.viz.colour_names import Colormap
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.maps.layers import Contours
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class SectionOptions:
     levels: Literal["interpolated", "mass"] = "interpolated"
     """`interpolated`: linear between the model's levels; `mass`: the model's own cells."""
 
-    limits: Limits = field(default_factory=FirstFrames)
+    limits: Limits = None
     """Colour limits in the shown units, as of a map."""
 
     centred: bool | None = None
@@ -196,6 +196,10 @@ class SectionKind(PlainKind):
         """The track that gives its way."""
         return (options.track,) if options.track else ()
 
+    def widens(self, options: SectionOptions) -> bool:
+        """Whether the limits follow the frames: none are given."""
+        return options.limits is None
+
     def inspect(self, options: SectionOptions, seen: Inspection) -> None:
         """Its fields of levels, and whether its points lie in the domain."""
         from burstlens.viz.inspection import numbered
@@ -213,24 +217,16 @@ class SectionKind(PlainKind):
             ends |= {f"path.{number}": end for number, end in enumerate(options.path)}
         seen.ends({path: end for path, end in ends.items() if end is not None}, options.variable)
 
-    def wants_limits(self, options: SectionOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        return frames_measured(options.limits)
-
-    def measure(self, options: SectionOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of the field along the section, None when it is constant."""
-        from burstlens.viz.columns.cross_section import read_sections
-
-        low, high = read_sections(options, frame).field.extent()
-        return (low, high) if low < high else None
-
     def make(
         self, options: SectionOptions, frame: FrameReader, out: Path, context: Context
     ) -> Made:
         """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
         from burstlens.viz.columns.cross_section import read_sections
         from burstlens.viz.columns.section_figure import draw
+        from burstlens.viz.limits import fitted
         from burstlens.viz.times import lead
 
         sections = read_sections(options, frame)
-        return Made("png", draw(sections, options, out, context, lead(frame, context)))
+        context = fitted(context, options, sections.field)
+        drawn = draw(sections, options, out, context, lead(frame, context))
+        return Made("png", drawn, context.limits)

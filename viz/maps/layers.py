@@ -37,10 +37,11 @@ class Contours:
     """In these units: `hPa`. By default the file's."""
 
     levels: tuple[float, ...] = ()
-    """The values that get a line; by default round ones."""
+    """The values that get a line; by default round ones, of fields of both signs without zero."""
 
     interval: float | None = None
-    """A line at each multiple of this, instead of `levels`."""
+    """A line at each multiple of this, instead of `levels`; of fields of both signs, such as
+    velocities, none at zero."""
 
     labels: bool = True
     """Write the values on the lines."""

@@ -11,7 +11,7 @@ from burstlens.viz.colour_names import Colormap, Colour
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ class SceneOptions:
     camera: Camera = field(default_factory=Camera)
     """Where the scene is looked at from: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
 
-    limits: Limits = field(default_factory=FirstFrames)
-    """Colour limits of `variable`: `[low, high]`, or `{ first = n }` as for maps."""
+    limits: Limits = None
+    """Colour limits of `variable`: `[low, high]`; by default as for maps."""
 
     centred: bool | None = None
     """Colours that diverge from zero in the middle; by default for velocities of both signs."""
@@ -187,7 +187,7 @@ class SceneOptions:
     width_px: int = 900
     """Width of the picture, in pixels."""
 
-    height_px: int = 700
+    height_px: int = 600
     """Height of the picture, in pixels."""
 
     dpi: int = 100
@@ -239,19 +239,9 @@ class SceneKind(PlainKind):
         names = [asked.variable for asked in options.seen]
         return of_interval((*names, options.variable or "", options.crop.follow or ""))
 
-    def wants_limits(self, options: SceneOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
-        return 0 if options.variable is None else frames_measured(options.limits)
-
-    def measure(self, options: SceneOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of what is shown in colours, in the shown units; None when it is constant."""
-        from burstlens.viz.scenes.bodies import read_scene
-
-        coloured = read_scene(options, frame).coloured
-        if coloured is None:
-            return None
-        low, high = coloured.extent()
-        return (low, high) if low < high else None
+    def widens(self, options: SceneOptions) -> bool:
+        """Whether the limits follow the frames: something is in colours, and none are given."""
+        return options.variable is not None and options.limits is None
 
     def inspect(self, options: SceneOptions, seen: Inspection) -> None:
         """What stands in the air, on one grid; what is in colours; the crop."""
@@ -279,6 +269,7 @@ class SceneKind(PlainKind):
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
         domain, and when it cannot be rendered on this machine."""
         from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.limits import fitted
         from burstlens.viz.scenes.bodies import read_scene
         from burstlens.viz.scenes.figure import draw
         from burstlens.viz.times import lead
@@ -286,5 +277,7 @@ class SceneKind(PlainKind):
         scene = read_scene(options, frame)
         if self.chained(options):
             keep_totals(frame, context)
+        if scene.coloured is not None:
+            context = fitted(context, options, scene.coloured)
         drawn = draw(scene, options, out, context, lead(frame, context))
-        return Made("png", drawn)
+        return Made("png", drawn, context.limits)

@@ -53,7 +53,12 @@ def write(sources: list[Path], out: Path) -> int:
             axis.setncatts({"units": "m", "axis": name.upper()})
             axis[:] = values
         for name, field, units, text in (
-            ("pgv", peak.values, "m s-1", "peak horizontal ground velocity"),
+            (
+                "pgv",
+                peak.values,
+                "m s-1",
+                "peak ground velocity, horizontal vector",
+            ),
             ("peak_time", peak.when, "s", "time of the peak since the start"),
         ):
             variable = nc.createVariable(name, "f4", ("y", "x"))

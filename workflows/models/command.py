@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-
 from burstlens.errors import FrameError, RecipeError
 from burstlens.nearness import did_you_mean
 from burstlens.workflows.inputs import earlier_frame, old_output
