@@ -140,7 +140,7 @@ def run_model(
     # A JSON string or list of strings is one of TOML too.
     recipe.write_text(
         f'title = "{name}"\n[simulation]\nmodel = "command"\ninputs = "inputs"\n'
-        f"argv = {json.dumps(list(argv))}\nframes = {_toml(frames)}\n"
+        f"command = {json.dumps(list(argv))}\nframes = {_toml(frames)}\n"
         f"written = {json.dumps(written)}\ndone = {json.dumps('done')}\n"
         f'[buffer]\ncapacity = "6 GiB"\nraw = "release"\n'
         f"[stage_out]\nkeep = {json.dumps([keep])}\n{product}"

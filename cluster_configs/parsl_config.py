@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import zmq
@@ -233,20 +234,13 @@ def viewing_block(
     Parsl's programs or util-linux are missing.
     """
     ensure_programs()
-    here = Path(sys.executable).parent
     job = place if isinstance(place, Block) else None
-    worker_init = (
-        f"export PATH={_quoted(here)}:$PATH\n"
-        f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
-        "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
-    )
     counts_itself = job is not None and site.viewing.workers is None
-    worker_init += _COUNTED if counts_itself else ""
-    worker_init += site.viewing.worker_init
     workers = site.workers()
     if job is not None:
-        provider = ViewingProvider(job, site, worker_init)
+        provider = ViewingProvider(job, site, _worker_init(site, parsl_folder, counts_itself))
     else:
+        worker_init = _worker_init(site, parsl_folder, counts_itself)
         launcher = SimpleLauncher()
         if isinstance(place, Inside):
             workers = site.viewing.workers or half(place.cpus)
@@ -269,6 +263,44 @@ def viewing_block(
         interchange_launch_cmd=_INTERCHANGE,
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
         provider=provider,
+    )
+
+
+def block_script(site: Site, block: Block, parsl_folder: Path) -> str:
+    """The batch script of a viewing block, as Parsl would submit it.
+
+    The worker pool's own options, such as the driver's address and ports, are known only when
+    Parsl has started; ``...`` stands for them, ``SIMULATION`` for the number of its job.
+    """
+    worker_init = _worker_init(site, parsl_folder, site.viewing.workers is None)
+    provider = _KeepingProvider(block, site, worker_init)
+    provider.after = "SIMULATION"
+    with TemporaryDirectory() as folder:
+        provider.script_dir = folder
+        provider.submit("process_worker_pool.py ...", 1)
+        return provider.kept.replace(folder, str(parsl_folder / "submit_scripts"))
+
+
+class _KeepingProvider(ViewingProvider):
+    """Keeps the script that it would submit."""
+
+    kept = ""
+
+    def execute_wait(self, cmd: str, timeout: float | None = None) -> tuple[int, str, str]:
+        """``sbatch SCRIPT``, as if it had been accepted; Parsl's other questions get no answer."""
+        if cmd.startswith("sbatch "):
+            self.kept = Path(cmd.removeprefix("sbatch ")).read_text()
+            return 0, "Submitted batch job 0", ""
+        return 0, "", ""
+
+
+def _worker_init(site: Site, parsl_folder: Path, counts_itself: bool) -> str:
+    here = Path(sys.executable).parent
+    return (
+        f"export PATH={_quoted(here)}:$PATH\n"
+        f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
+        "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
+        f"{_COUNTED if counts_itself else ''}{site.viewing.worker_init}"
     )
 
 

@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field
 from burstlens.errors import SiteError
 from burstlens.nearness import did_you_mean
 from burstlens.quantity import parse_bytes, parse_duration
-from burstlens.workflows.check_table import Faults, read_table
+from burstlens.workflows.check_table import read_table
+from burstlens.workflows.faults import Faults
 
 SITES = Path(__file__).parent / "sites"
 
@@ -183,8 +184,8 @@ def read(path: Path) -> Site:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SiteError(f"{path} is not TOML: {error}") from error
     faults = Faults()
-    site = read_table(Site, {"name": path.stem, **table}, "", faults)
-    if site is None:
+    site = read_table(Site, {"name": path.stem, **table}, (), faults)
+    if faults or site is None:
         raise SiteError(faults.text(f"site {path}"))
     return site
 

@@ -15,7 +15,7 @@ import os
 import time
 import uuid
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
@@ -161,18 +161,17 @@ def bring_all(
     *,
     inward: bool = False,
     in_flight: int = IN_FLIGHT,
-) -> Iterator[Arrival]:
-    """:func:`bring` of each (source, target), ``in_flight`` at once; arrivals in the same order.
+) -> list[Arrival]:
+    """:func:`bring` each (source, target), ``in_flight`` at once; returns what arrived, in order.
 
-    Raises the first one's StagingError, and starts no more.
+    Returns when all have arrived. Raises the first one's StagingError, and starts no more.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(in_flight, thread_name_prefix="stage") as pool:
         stages = [pool.submit(bring, stager, *pair, inward=inward) for pair in pairs]
         try:
-            for stage in stages:
-                yield stage.result()
+            return [stage.result() for stage in stages]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

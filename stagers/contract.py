@@ -163,7 +163,7 @@ class StagerContract:
         for number in range(12):
             (buffer / f"{number}").write_bytes(os.urandom(1000 + number))
             pairs.append((buffer / f"{number}", tmp_path / f"{number}.out"))
-        arrivals = list(bring_all(stager(), pairs, in_flight=3))
+        arrivals = bring_all(stager(), pairs, in_flight=3)
         assert arrivals == [checksum(source) for source, _ in pairs]
         assert arrivals == [checksum(target) for _, target in pairs]
 
@@ -172,10 +172,8 @@ class StagerContract:
     ) -> None:
         """The others that were started come to their end."""
         pairs = [(source, tmp_path / "a"), (source.with_name("gone"), tmp_path / "b")]
-        arrivals = bring_all(stager(), pairs, in_flight=1)
-        assert next(arrivals) == checksum(source)
         with pytest.raises(StagingError) as raised:
-            next(arrivals)
+            bring_all(stager(), pairs, in_flight=1)
         assert "gone" in str(raised.value)
         assert os.listdir(tmp_path) == ["a"]
 

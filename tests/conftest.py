@@ -30,7 +30,7 @@ RECIPE = """\
 title = "Any program"
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 [buffer]

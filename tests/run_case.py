@@ -41,6 +41,7 @@ name = "w"
 kind = "map"
 variable = "W"
 level = 5
+limits = [-2, 2]
 [[product]]
 name = "core"
 kind = "vtk"

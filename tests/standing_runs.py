@@ -34,8 +34,8 @@ class StandingRuns:
     """A folder with inputs and a recipe ``r.toml``; each run is made when it is first asked for.
 
     ``done``; ``failed``: killed in its second frame, with a real blow-up in its log; ``stopped`` by
-    ``burstlens stop`` after its first frame; ``live``: its first product stands, the second frame
-    never comes.
+    ``burstlens stop`` after its first frame; ``live``: both products of its first frame stand,
+    the second frame never comes.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -72,10 +72,10 @@ class StandingRuns:
         return ["run", "r.toml", "--name", name, "--set", f"simulation.inputs=inputs-{name}"]
 
     def start(self, name: str) -> subprocess.Popen[str]:
-        """A run whose model goes on; returns its driver, when its status tells a product."""
+        """A run whose model goes on; returns its driver, when its status tells both products."""
         self.prepare(name, f"--interval {FOREVER_S}")
         driver = self._start(name)
-        self.await_that(lambda: self._published(name) == 1, name)
+        self.await_that(lambda: self._published(name) == 2, name)
         return driver
 
     def call(

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from click.testing import CliRunner
 
-from burstlens.cli import app
+from burstlens import __version__
+from burstlens.cli import app, program
 from burstlens.workflows.commands import new_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -228,14 +230,36 @@ def test_json_has_the_keys_that_the_document_names(standing, words):
     assert keys_of(found) == DOCUMENTED[command]
 
 
-def test_findings_in_json_have_a_level_and_a_text_and_errors_end_with_1(burstlens, recipe_file):
+CHECKED = {
+    "right": (["any.toml"], 0, []),
+    "wrong": (["any.toml", "--set", "simulation.nodes=0"], 1, ["simulation.nodes"]),
+    "inputs": (["parameters.toml", "--set", "inputs=inputs"], 1, [None]),
+    "syntax": (["syntax.toml"], 1, ["simulation", "title"]),
+    "not there": (["nowhere.toml"], 1, [None]),
+    "a folder": (["folder.toml"], 1, [None]),
+    "a fifo": (["fifo.toml"], 1, [None]),
+    "not UTF-8": (["bytes.toml"], 1, [None]),
+    "an unknown site": (["any.toml", "--site", "lokal"], 1, [None]),
+}
+
+
+@pytest.mark.parametrize("what", CHECKED)
+def test_check_prints_one_json_document_whatever_is_wrong(burstlens, recipe_file, tmp_path, what):
+    recipe_file()
     recipe_file(PARAMETERS, "parameters.toml")
-    done = burstlens("check", "parameters.toml", "--set", "inputs=inputs", "--json")
+    recipe_file("title = Storm\n", "syntax.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"title = '\xff'\n")
+    (tmp_path / "folder.toml").mkdir()
+    os.mkfifo(tmp_path / "fifo.toml")
+    words, code, keys = CHECKED[what]
+    done = burstlens("check", *words, "--json")
     found = json.loads(done.stdout)
-    assert done.returncode == 1
-    assert found[0]["level"] == "error"
-    assert set(found[0]) == DOCUMENTED["check"]
-    assert "there is no executable wrf.exe" in found[0]["text"]
+    assert (done.returncode, done.stderr) == (code, "")
+    assert set(found) == DOCUMENTED["check"]
+    assert found["right"] is (code == 0)
+    assert list(dict.fromkeys(fault["key"] for fault in found["faults"])) == keys
+    for fault in found["faults"]:
+        assert set(fault) == {"file", "line", "column", "setting", "key", "value", "message"}
 
 
 @pytest.mark.parametrize("name", ["done", "failed", "stopped"])
@@ -257,7 +281,7 @@ def test_a_dry_run_prints_the_plan_as_text_and_as_json_and_makes_nothing(
     recipe_file()
     text = burstlens("run", "any.toml", "--dry-run").stdout
     plan = json.loads(burstlens("run", "any.toml", "--dry-run", "--json").stdout)
-    assert set(plan) == {"title", "recipe", "site", "nodes", "frame_nodes", "notes"}
+    assert set(plan) == {"title", "recipe", "site", "nodes", "frame_nodes", "notes", "scripts"}
     names = [node["name"] for node in plan["nodes"]]
     assert names == ["buffer", "stage in", "simulation", "watch", "bring home", "free"]
     assert all(f"  {node['name']:<16} {node['where']:<10} {node['what']}" in text
@@ -321,6 +345,32 @@ def test_the_recipe_of_the_readme_is_right(burstlens, tmp_path):
     done = burstlens("check", "my.toml", "--set", "inputs=empty")
     assert "there is no executable wrf.exe" in done.stdout  # of the recipe itself nothing is wrong
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_version(command):
+    for option, said in (("--version", f"burstlens {__version__}\n"), ("--help", "Usage: ")):
+        done = CliRunner().invoke(program(), [command, option])
+        assert done.exit_code == 0
+        assert said in done.output
+
+
+SOURCE = REPOSITORY / "src"
+PROGRAMS = [
+    path.relative_to(SOURCE).with_suffix("")
+    for depth in ("*", "*/*", "*/*/*", "*/*/*/*")
+    for path in sorted(SOURCE.glob(f"burstlens/{depth}.py"))
+    if 'if __name__ == "__main__":' in path.read_text()
+]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=str)
+def test_every_module_that_is_a_program_has_help(path):
+    module = ".".join(path.parts).removesuffix(".__main__")
+    words = [sys.executable, "-m", module, "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip()
 
 
 def test_the_version_is_told(burstlens):

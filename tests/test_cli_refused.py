@@ -33,7 +33,7 @@ REFUSED = {
     "an unknown site": (["any.toml", "--site", "lokal"], r'no site "lokal"; did you mean local\?'),
     "an unknown parameter": (
         ["parameters.toml", "--set", "imputs=/x"],
-        r"imputs +is no parameter of this recipe; did you mean inputs\?",
+        r"imputs +is not a parameter of this recipe; did you mean inputs\?",
     ),
     "a parameter that is missing": (
         ["parameters.toml"],

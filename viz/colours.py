@@ -29,7 +29,7 @@ class Coloured(Protocol):
 
 
 class ColourOptions(Protocol):
-    """What recipes say of colours; ``limits`` other than two numbers are frozen in the context."""
+    """What recipes say of colours; without two ``limits`` the context has those of the series."""
 
     @property
     def limits(self) -> Any: ...
@@ -48,23 +48,31 @@ def colours(
 
     RecipeError when the steps of the colour map are in other units than the field.
     """
-    free = not (options.log or options.centred or isinstance(options.limits, tuple))
-    usual = style.scale_name(field.units, field.name, field.long_name) if free else None
-    name = options.colormap or usual
-    if name in style.SCALES:
-        edges, units = style.SCALES[name].edges, style.SCALES[name].units
+    scale = steps(field, options)
+    if scale:
+        edges, units = style.SCALES[scale].edges, style.SCALES[scale].units
         if field.units not in units:
             raise RecipeError(
-                f"colormap: the steps of {name} are in {units[0]}, "
+                f"colormap: the steps of {scale} are in {units[0]}, "
                 f"{field.name} is in {field.units or 'no unit'}"
             )
-        return name, (edges[0], edges[-1]), edges
+        return scale, (edges[0], edges[-1]), edges
     limits = _limits(field, options, context)
-    signed = _is_centred(field, options, limits)
+    signed = is_centred(field, options, limits)
     if signed:
         bound = max(abs(limits[0]), abs(limits[1]))
         limits = (-bound, bound)
-    return name or style.colormap_name(field.units, field.long_name, signed), limits, ()
+    name = options.colormap or style.colormap_name(field.units, field.long_name, signed)
+    return name, limits, ()
+
+
+def steps(field: Coloured, options: ColourOptions) -> str:
+    """The name of the steps of colour (:data:`style.SCALES`) of a field; empty for most."""
+    if options.colormap:
+        return options.colormap if options.colormap in style.SCALES else ""
+    if options.log or options.centred or isinstance(options.limits, tuple):
+        return ""
+    return style.scale_name(field.units, field.name, field.long_name) or ""
 
 
 def norm(
@@ -92,14 +100,20 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
         high = high if high > 0 else 1.0
         low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
         low = max(low, high / 1e4)
-    if not low < high:
-        # A constant field: a range about it that the colour bar can write.
+    if is_constant(low, high):
+        # A range about it that the colour bar can write.
         margin = abs(low) * 0.01 or 1.0
         return low - margin, high + margin
     return low, high
 
 
-def _is_centred(field: Coloured, options: ColourOptions, limits: tuple[float, float]) -> bool:
+def is_constant(low: float, high: float) -> bool:
+    """Whether a range is no wider than the last digits of a float32."""
+    return high - low <= 4e-7 * max(abs(low), abs(high))
+
+
+def is_centred(field: Coloured, options: ColourOptions, limits: tuple[float, float]) -> bool:
+    """Whether zero is the middle of the colours of a field with values between these."""
     if options.log or options.colormap is not None or options.centred is not None:
         return bool(options.centred)
     # Limits that a person has set stay as they are: only symmetric ones have zero in the middle.

@@ -80,22 +80,9 @@ def read_field(
     said of a 3-D variable, and when all values are NaN or infinite.
     """
     found = frame.variable(variable)
-    window = resolve(crop, frame, variable)
-    directions = grid.axes(frame, variable)
-    actual = {unstaggered(d, frame): d for d in found.dimensions}
+    window, dimension = one_level_of(frame, variable, level, resolve(crop, frame, variable))
     x, y = grid.horizontal_dimensions(frame, variable)
-    words = ""
-    if "z" in directions:
-        dimension = actual[directions["z"]]
-        size = frame.dimensions[dimension]
-        if level is not None:
-            window = one_level(window, dimension, level, size)
-        kept = slice(*window[dimension].indices(size))
-        if len(range(kept.start, kept.stop, kept.step)) != 1:
-            raise FrameError(f"{variable} has {size} levels along {dimension}: say which `level`")
-        words = _level_words(frame, variable, dimension, kept.start)
-    elif level is not None:
-        raise FrameError(f"{variable} has no levels, so level = {level} means nothing")
+    words = _level_words(frame, variable, dimension, window[dimension].start) if dimension else ""
     values = frame.read(variable, window)
     axes = [found.dimensions.index(dimension) for dimension in (y, x)]
     others = [n for n in range(values.ndim) if n not in axes]
@@ -120,6 +107,31 @@ def read_field(
         (window[y].start, window[x].start),
         (window[y].step or 1, window[x].step or 1),
     )
+
+
+def one_level_of(
+    frame: FrameReader, variable: str, level: int | None, window: dict[str, slice]
+) -> tuple[dict[str, slice], str]:
+    """The window with one level of a 3-D variable, and its vertical dimension ("": it has none).
+
+    FrameError when the variable has no two horizontal dimensions, the level is outside, none is
+    said of several, or one is said of a variable without levels.
+    """
+    grid.horizontal_dimensions(frame, variable)
+    direction = grid.axes(frame, variable).get("z")
+    if direction is None:
+        if level is not None:
+            raise FrameError(f"{variable} has no levels, so level = {level} means nothing")
+        return window, ""
+    actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
+    dimension = actual[direction]
+    size = frame.dimensions[dimension]
+    if level is not None:
+        window = one_level(window, dimension, level, size)
+    kept = slice(*window[dimension].indices(size))
+    if len(range(kept.start, kept.stop, kept.step)) != 1:
+        raise FrameError(f"{variable} has {size} levels along {dimension}: say which `level`")
+    return window | {dimension: kept}, dimension
 
 
 def _level_words(frame: FrameReader, variable: str, dimension: str, level: int) -> str:

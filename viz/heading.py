@@ -9,6 +9,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
 from burstlens.viz import style
+from burstlens.viz.picture import NARROW_PT
 from burstlens.viz.product import Context
 
 LEFT, RIGHT = 58.0, 12.0
@@ -37,9 +38,14 @@ class Heading:
         left, right = LEFT * point, width - RIGHT * point
         top, below, foot = height - 21 * point, height - 37 * point, 10.0 * point
         room = right - left - _GAP * point
-        title = self._fitted(title, _HEAD, room - self._width(_LONGEST_STAMP, _STAMP), "bold")
+        # A narrow picture has its valid time below the title, and no time since the start.
+        self._narrow = width / point < NARROW_PT + 1
+        beside = 0.0 if self._narrow else self._width(_LONGEST_STAMP, _STAMP)
+        longest = self._width(_LONGEST_STAMP if self._narrow else _LONGEST_LEAD, _LINE)
+        maker = "" if self._narrow else maker
+        title = self._fitted(title, _HEAD, room - beside, "bold")
         self._words(left, top, title, _HEAD, style.INK, "left").set_fontweight("bold")
-        subtitle = self._fitted(subtitle, _LINE, room - self._width(_LONGEST_LEAD, _LINE))
+        subtitle = self._fitted(subtitle, _LINE, room - longest)
         self._words(left, below, subtitle, _LINE, style.FAINT, "left")
         written = self._words(right, foot, maker, _SMALL, style.FAINT, "right")
         self._room = room - self._width(written.get_text(), _SMALL)
@@ -52,6 +58,8 @@ class Heading:
     def write(self, stamp: str, lead: str, caption: str) -> None:
         """The words of one picture: valid time, time since the start, what was found."""
         caption = self._fitted(caption, _SMALL, self._room)
+        if self._narrow:
+            stamp, lead = "", stamp
         for place, text in zip(self.changing, (stamp, lead, caption), strict=True):
             place.set_text(text)
 
@@ -77,8 +85,8 @@ class Heading:
 
 
 def subtitle(context: Context) -> str:
-    """The run in words and its domain."""
-    return "  ·  ".join(part for part in (context.title, context.stream) if part)
+    """The domain, and the run in words, which are cut first where there is no room."""
+    return "  ·  ".join(part for part in (context.stream, context.title) if part)
 
 
 def maker(context: Context) -> str:

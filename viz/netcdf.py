@@ -13,6 +13,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,12 @@ class NetcdfKind(PlainKind):
     def chained(self, options: NetcdfOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
+
+    def inspect(self, options: NetcdfOptions, seen: Inspection) -> None:
+        """Its variables, each on its own points, and the crop."""
+        for name in options.variables:
+            seen.units(seen.variable(name, "variables"), options.units.get(name), f"units.{name}")
+        seen.crop(options.crop, options.variables)
 
     def make(self, options: NetcdfOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when a variable is missing or the crop is outside."""

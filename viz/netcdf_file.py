@@ -44,7 +44,8 @@ def write_netcdf(
     form: Literal["NETCDF3_64BIT_OFFSET", "NETCDF4"] = (
         "NETCDF3_64BIT_OFFSET" if classic else "NETCDF4"
     )
-    data: Any = netCDF4.Dataset(out.name, "w", format=form, memory=1 << 20)
+    # No larger at first than the file becomes: what is left of the room would be written with it.
+    data: Any = netCDF4.Dataset(out.name, "w", format=form, memory=1)
     try:
         sizes = {_TIME: 1}
         ranges = {}

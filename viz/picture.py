@@ -1,8 +1,7 @@
-"""What recipes ask of any picture, its size and the limits of its colours; and an empty one."""
+"""What recipes ask of any picture: its size and the limits of its colours; and an empty figure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,38 +9,24 @@ if TYPE_CHECKING:
 
 LARGEST_PX = 8000
 _ROOMY_PT = 430.0, 260.0
-"""Width and height, in points, of the smallest picture that has room for words of full size."""
+"""Width and height, in points, of the smallest picture that has room for all words."""
+NARROW_PT = 330.0
+"""The same width without the words that a small picture leaves out (:mod:`.heading`)."""
+_NARROW_PX = 370
+"""Below it letters that leave room for all words are too small to be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstFrames:
-    """Colour limits frozen by what the first frames hold."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
-
-    first: int = 1
-    """How many frames are looked at; frames in which the field is constant do not count."""
-
-    def __post_init__(self) -> None:
-        if self.first < 1:
-            raise ValueError("limits: first must be 1 or more")
+Limits = tuple[float, float] | None
+"""Colour limits as recipes give them; None: those that serve the run, see :mod:`.limits`."""
 
 
-Limits = tuple[float, float] | FirstFrames
-
-
-def frames_measured(limits: Limits) -> int:
-    """How many frames are measured for these limits: 0 when they are given."""
-    return limits.first if isinstance(limits, FirstFrames) else 0
-
-
-def check_limits(limits: Limits | None, *, log: bool = False, centred: bool | None = None) -> None:
+def check_limits(limits: Limits, *, log: bool = False, centred: bool | None = None) -> None:
     """ValueError when limits do not ascend, or do not go with logarithmic or diverging colours."""
-    if isinstance(limits, tuple) and not limits[0] < limits[1]:
+    if limits is not None and not limits[0] < limits[1]:
         raise ValueError("limits: the first number must be below the second")
     if log and centred:
         raise ValueError("log and centred do not go together")
-    if log and isinstance(limits, tuple) and limits[0] <= 0:
+    if log and limits is not None and limits[0] <= 0:
         raise ValueError("limits must be above zero with log = true")
 
 
@@ -67,6 +52,8 @@ def letters_dpi(width_px: int, height_px: int | None, dpi: int) -> float:
     ``height_px`` None stands for a height that leaves enough.
     """
     wide, tall = _ROOMY_PT
+    if width_px < _NARROW_PX:
+        wide = NARROW_PT
     least = width_px / wide if height_px is None else min(width_px / wide, height_px / tall)
     return min(float(dpi), 72 * least)
 

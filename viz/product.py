@@ -1,7 +1,7 @@
 """The seam of product kinds: how a finished frame becomes one file.
 
 Importable on a login node: neither this module nor the built-in kinds import numpy, netCDF4
-or matplotlib before a product is measured or made.
+or matplotlib before a product is made.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Context:
     """What a product needs to know beside its frame; plain values, so that it pickles.
 
     ``time`` is the frame's valid-time key and ``start`` that of the model's start (None: as the
-    file tells). ``limits`` are the frozen colour limits, ``size`` the pixels of the series'
-    pictures so far, for a placeholder to have the same. ``files`` is the folder that holds the
-    functions and scripts shipped with the run. A command is ended when the file ``cancel``
-    appears. ``marks`` are what guards found in the frame. ``state`` is where a chained product
-    writes its state, see :class:`Wants`.
+    file tells). ``limits`` are the colour limits of the series so far, ``size`` the pixels of its
+    pictures, for a placeholder to have the same. ``files`` is the folder that holds the functions
+    and scripts shipped with the run. A command is ended when the file ``cancel`` appears. ``marks``
+    are what guards found in the frame. ``state`` is where a chained product writes its state, see
+    :class:`Wants`.
     """
 
     run: str
@@ -95,11 +95,13 @@ def wants(kind: ProductKind, options: Any) -> Wants:
 class Made:
     """A product that stands whole: its extension without the dot, and facts for the index.
 
-    ``facts`` holds JSON values only.
+    ``facts`` holds JSON values only. ``limits`` are the colour limits that its series has with this
+    frame: the context's, or wider ones; None where they do not follow the frames.
     """
 
     extension: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+    limits: tuple[float, float] | None = None
 
 
 @runtime_checkable
@@ -108,8 +110,11 @@ class ProductKind(Protocol):
 
     ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
     this kind takes beside the common ones; it raises ValueError where they do not go together.
-    A kind may also have ``preload()``, which imports what it needs before its first frame comes,
-    and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of :class:`Wants`.
+    A kind may also have ``preload()``, which imports what it needs before its first frame comes;
+    ``inspect(options, inspection)``, which says by an :class:`.Inspection` what it will read, so
+    that ``check`` finds what does not fit; ``runs(options)``, the code of the recipe's own that it
+    runs, in words; and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of
+    :class:`Wants`.
     """
 
     name: ClassVar[str]
@@ -121,14 +126,9 @@ class ProductKind(Protocol):
     def ships(self, options: Any) -> tuple[str, ...]:
         """Files of the recipe's folder, by relative path, that travel with the run."""
 
-    def wants_limits(self, options: Any) -> int:
-        """How many frames are measured to freeze the colour limits; 0 when none are needed."""
-
-    def measure(self, options: Any, frame: FrameReader) -> tuple[float, float] | None:
-        """The smallest and largest value shown, or None when the frame is constant.
-
-        Raises FrameError when the frame does not hold what the product needs.
-        """
+    def widens(self, options: Any) -> bool:
+        """Whether :attr:`Made.limits` may be wider than those of the pictures before, which are
+        then made again: not for what goes from frame to frame."""
 
     def make(self, options: Any, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the product, whole, as exactly ``out``; nothing is left there on failure.
@@ -139,19 +139,15 @@ class ProductKind(Protocol):
 
 
 class PlainKind:
-    """What most kinds answer: nothing travels with the run, nothing is measured or needed."""
+    """What most kinds answer: nothing travels with the run, no limits widen."""
 
     def ships(self, options: Any) -> tuple[str, ...]:
         """Nothing."""
         return ()
 
-    def wants_limits(self, options: Any) -> int:
-        """None."""
-        return 0
-
-    def measure(self, options: Any, frame: FrameReader) -> tuple[float, float] | None:
-        """Nothing to measure."""
-        return None
+    def widens(self, options: Any) -> bool:
+        """No."""
+        return False
 
 
 @contextmanager

@@ -88,13 +88,13 @@ class CommandOptions:
         if unknown:
             there = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             raise ValueError(f"command: there is no {{{unknown[0]}}}, only {there}")
-        if self.output is None and "out" not in used:
-            raise ValueError("say which file the program leaves (output), or use {out} in command")
         for path in (*self.files, *([self.output] if self.output else [])):
             check_relative(path)
         check_extension(self.extension)
         if not 0 < self.timeout_s <= 86400:
             raise ValueError("timeout_s must be above 0 and at most a day")
+        if self.output is None and "out" not in used:
+            raise ValueError("say which file the program leaves (output), or use {out} in command")
 
 
 class PythonKind(PlainKind):
@@ -110,6 +110,10 @@ class PythonKind(PlainKind):
     def ships(self, options: PythonOptions) -> tuple[str, ...]:
         """The function's file."""
         return (options.file,)
+
+    def runs(self, options: PythonOptions) -> str:
+        """The function."""
+        return options.function
 
     def chained(self, options: PythonOptions) -> bool:
         """As stated."""
@@ -143,6 +147,10 @@ class CommandKind(PlainKind):
     def ships(self, options: CommandOptions) -> tuple[str, ...]:
         """The files stated."""
         return options.files
+
+    def runs(self, options: CommandOptions) -> str:
+        """The program and its arguments."""
+        return " ".join(options.command)
 
     def make(
         self, options: CommandOptions, frame: FrameReader, out: Path, context: Context

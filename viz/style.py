@@ -19,6 +19,8 @@ FONT = "DejaVu Sans"
 """Ships with matplotlib, so that a picture looks the same on every machine."""
 INK = "#1b1f24"
 FAINT = "#66707a"
+COAST = "#532f0e"
+"""Of coasts, lakes and borders: brown, so that none passes for an isoline, which is black."""
 EPICENTRE = "#e3120b"
 FRAME = "#8b949e"
 MISSING = "#c9ccd0"
@@ -34,7 +36,8 @@ _COLOURS: tuple[tuple[str, str], ...] = (
     (r"^(K|degC|degF|kelvin)$", "cmocean.thermal"),
     (r"^(g|kg) kg-1$", "cmocean.rain"),
     (r"^(mm|kg m-2)$", "cmocean.rain"),
-    (r"^(W m-2|J kg-1)$", "cmocean.solar"),
+    (r"^W m-2$", "cmocean.solar"),
+    (r"^J kg-1$", "cmocean.matter"),
     (r"^degrees?$", "cmocean.phase"),
     (r"^(m|cm|mm|km|kn)[ /](s|h)(-1)?$|^kn$", "cmocean.speed"),
 )
@@ -135,8 +138,12 @@ def colormap_name(units: str, long_name: str, signed: bool) -> str:
     """The colour map that suits a quantity."""
     if signed:
         return _SIGNED
-    if "rain" in long_name.lower() or "precip" in long_name.lower():
+    if re.search("rain|precip", long_name, re.IGNORECASE):
         return "cmocean.rain"
+    if "humidity" in long_name.lower():  # dry is brown, moist is green
+        return "matplotlib.BrBG"
+    if "CIN" in long_name:  # negative: none is pale, as of CAPE
+        return "cmocean.matter_r"
     return next((name for unit, name in _COLOURS if re.search(unit, units)), _DEFAULT)
 
 

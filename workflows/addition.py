@@ -16,7 +16,7 @@ from burstlens.run_dir import RunDir, facts_of
 from burstlens.workflows.history import History
 from burstlens.workflows.recipe import MadeProduct
 from burstlens.workflows.recipe_check import check
-from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.recipe_layers import Layer, Source
 
 PATTERN = "add-*.json"
 
@@ -28,11 +28,13 @@ class Addition:
     """``[[product]]`` tables to add, as they stand in a recipe.
 
     ``all_frames``: of every frame that is still on the buffer, not only of those to come.
+    ``file`` is the file that they were written in, which messages name.
     """
 
     products: tuple[Mapping[str, Any], ...]
     all_frames: bool = False
     user: str = ""
+    file: str = ""
 
     def drop(self, run: RunDir) -> Path:
         """Hand it to the run's driver, living or to come; returns the file. Raises OSError."""
@@ -49,7 +51,8 @@ def read_addition(path: Path) -> Addition:
     products, all_frames = value.get("products"), value.get("all_frames")
     if not isinstance(products, list) or not isinstance(all_frames, bool):
         raise RecipeError(f"{path.name} is no file that `burstlens add` writes")
-    return Addition(tuple(products), all_frames, str(value.get("user", "")))
+    said = {key: str(value.get(key, "")) for key in ("user", "file")}
+    return Addition(tuple(products), all_frames, **said)
 
 
 def table_of(run: RunDir, history: History) -> dict[str, Any]:
@@ -63,17 +66,24 @@ def _added(table: Mapping[str, Any], history: History) -> list[Mapping[str, Any]
     return [entry for name, entry in history.added.items() if name not in first]
 
 
-def check_addition(run: RunDir, history: History, addition: Addition, source: Path) -> Added:
+def check_addition(
+    run: RunDir,
+    history: History,
+    addition: Addition,
+    source: Path,
+    layers: tuple[Layer, ...] = (),
+) -> Added:
     """The products that are new, each with its table, checked as those of a recipe are.
 
     One that the run makes already, key for key, is no fault: it is new only where it is to be
     made of frames that were passed over so far. Raises RecipeError with all faults at once,
-    ``source`` being the file to mend; RunError.
+    ``source`` being the file to correct and ``layers`` its text, for the lines; RunError.
     """
     table = table_of(run, history)
     standing = table["product"]
     fresh = [entry for entry in addition.products if entry not in standing]
-    recipe, _ = check(Source(run.id, source, table | {"product": [*standing, *fresh]}))
+    merged = table | {"product": [*standing, *fresh]}
+    recipe, _ = check(Source(run.id, source, merged, layers))
     made = {product.name: product for product in recipe.products}
     known = [
         entry

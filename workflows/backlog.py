@@ -16,7 +16,6 @@ from burstlens.model import Damage, Frame, Receipt
 from burstlens.viz.product import Context
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.history import History
-from burstlens.workflows.limits import Freezing
 from burstlens.workflows.needs import Needs
 from burstlens.workflows.recipe import MadeProduct
 from burstlens.workflows.tasks import Order, damage_frame
@@ -27,7 +26,8 @@ RETRY_MOST_S = 30.0
 
 @dataclass(slots=True)
 class Work:
-    """One order on its way. ``what``: ``measure``, ``produce``, ``placeholder``, ``inspect``."""
+    """One order on its way. ``what``: ``produce``, ``placeholder``, ``inspect``, or ``remake``: a
+    picture that stands, with the limits that its series has now."""
 
     what: str
     order: Order
@@ -38,7 +38,7 @@ class Work:
 
 @dataclass(slots=True)
 class Backlog:
-    """Orders that wait, that are held for colour limits, and those under way."""
+    """Orders that wait, and those under way."""
 
     products: Sequence[MadeProduct]
     history: History
@@ -48,8 +48,6 @@ class Backlog:
     guards: Sequence[Guard] = ()
     streams: Sequence[str] = ()
     waiting: list[tuple[tuple[int, ...], int, Work]] = field(default_factory=list)
-    held: dict[str, list[Work]] = field(default_factory=dict)
-    freezing: dict[str, Freezing] = field(default_factory=dict)
     later: list[tuple[float, int, Work]] = field(default_factory=list)
     inspections: list[Work] = field(default_factory=list)
     """Frames that guards look at without a product: never held back."""
@@ -59,6 +57,8 @@ class Backlog:
     needs: Needs = field(init=False)
     _count: int = 0
     _inspecting: set[tuple[str, str, int]] = field(default_factory=set)
+    _remaking: set[tuple[str, str, str, int]] = field(default_factory=set)
+    _kept: set[tuple[str, str, str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
@@ -67,19 +67,11 @@ class Backlog:
         self.needs.enter(self.products, self.first_stream)
         for stream, valid, attempt in sorted(self.history.frames):
             self.needs.saw(stream, valid, attempt)
-        self._await_limits(self.products)
-
-    def _await_limits(self, products: Iterable[MadeProduct]) -> None:
-        for product in products:
-            wanted = product.kind.wants_limits(product.options)
-            if wanted and product.name not in self.history.limits:
-                self.freezing[product.name] = Freezing(wanted)
 
     def enter(self, products: Sequence[MadeProduct]) -> None:
         """From now on order these products as well."""
         self.products = (*self.products, *products)
         self.needs.enter(products, self.first_stream)
-        self._await_limits(products)
 
     def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
         """Order each product of a ready frame, of all or of these names, that is not settled yet;
@@ -92,17 +84,45 @@ class Backlog:
             self.needs.expect(product.name, frame)
         for product in wanting:
             order = self._order(product, frame)
-            first = order
             if inspects and not self.needs.waits(product.name):
-                first, inspects = self._inspecting_too(order), False
-            if product.name in self.freezing:
-                self.held.setdefault(product.name, []).append(Work("produce", order))
-                self._push(Work("measure", first))
-            else:
-                self._push(Work("produce", self._limited(first)))
+                order, inspects = self._inspecting_too(order), False
+            self._push(Work("produce", order))
         if inspects:
             self.inspections.append(Work("inspect", self._inspection(frame)))
         return tuple(product.name for product in wanting)
+
+    def refresh(self, frame: Frame) -> None:
+        """Order each picture of a frame again whose colour limits are outgrown."""
+        for product in self.products:
+            name = product.name
+            key, this = (name, frame.stream, frame.time), _this(name, frame)
+            if (
+                self.history.outgrown(key)
+                and self.history.published[key] == frame.attempt
+                and this not in self._remaking
+                and this not in self._kept
+            ):
+                self._remaking.add(this)
+                self._go(Work("remake", self._order(product, frame)))
+
+    def widens(self, product: str) -> bool:
+        """Whether the colour limits of that product follow its frames."""
+        found = (one for one in self.products if one.name == product)
+        return any(one.kind.widens(one.options) for one in found)
+
+    def remade(self, product: str, stream: str, time: str, attempt: int) -> None:
+        """That picture is no longer being made again."""
+        self._remaking.discard((product, stream, time, attempt))
+
+    def keep(self, work: Work) -> None:
+        """Leave a picture as it is, which cannot be made again."""
+        this = _this(work.order.context.product, work.order.frame)
+        self._remaking.discard(this)
+        self._kept.add(this)
+
+    def remakes(self, frame: Frame) -> bool:
+        """Whether a picture of that frame is to be made again."""
+        return any(_this(product.name, frame) in self._remaking for product in self.products)
 
     def watching(self, frame: Frame) -> tuple[Guard, ...]:
         """The guards that look at the fields of that frame."""
@@ -172,7 +192,7 @@ class Backlog:
 
     def _limited(self, order: Order) -> Order:
         limits = self.history.limits.get(order.context.product)
-        return replace(order, context=replace(order.context, limits=limits)) if limits else order
+        return replace(order, context=replace(order.context, limits=limits))
 
     def _push(self, work: Work) -> None:
         if work.what == "placeholder" or self.needs.admit(work):
@@ -180,9 +200,10 @@ class Backlog:
 
     def _go(self, work: Work) -> None:
         # Negative digits: a heap gives the smallest, and the newest frame is wanted. What guards
-        # ride on goes before all that does not judge a frame.
+        # ride on goes before all that does not judge a frame; what stands already comes last.
         newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
-        newest_first = (0 if work.order.inspects else 1, *newest_first)
+        rank = 0 if work.order.inspects else 2 if work.what == "remake" else 1
+        newest_first = (rank, *newest_first)
         self._count += 1
         heapq.heappush(self.waiting, (newest_first, self._count, work))
 
@@ -205,6 +226,7 @@ class Backlog:
             yield self._sent(heapq.heappop(self.waiting)[2])
 
     def _sent(self, work: Work) -> Work:
+        work.order = self._limited(work.order)  # those of now: they may have widened
         work.tries += 1
         work.submitted = time.time()
         self.under_way += 1
@@ -233,44 +255,17 @@ class Backlog:
         if isinstance(size, list) and len(size) == 2:
             self.sizes[receipt.product] = (int(size[0]), int(size[1]))
 
-    def drop_held(self, work: Work) -> None:
-        """Forget the held order of a frame whose range could not be measured."""
-        product = work.order.context.product
-        held = self.held.get(product, [])
-        self.held[product] = [other for other in held if other.order.frame != work.order.frame]
-
-    def measured(
-        self, product: str, found: tuple[float, float] | None
-    ) -> tuple[float, float] | None:
-        """Take a frame's range; returns the limits when it was the last one needed."""
-        freezing = self.freezing.get(product)
-        return freezing.add(found) if freezing is not None else None
-
-    def unfrozen(self) -> dict[str, tuple[float, float] | None]:
-        """Products whose limits are still open, with the limits of the frames so far."""
-        return {name: freezing.limits() for name, freezing in self.freezing.items()}
-
-    def freeze(self, product: str) -> None:
-        """Let the held orders of a product go; its limits stand in the history (or never will)."""
-        self.freezing.pop(product, None)
-        for work in self.held.pop(product, []):
-            self._push(replace(work, order=self._limited(work.order)))
-
-    def measuring(self) -> bool:
-        """Whether a frame's range is still being looked for."""
-        if not self.freezing:
-            return False
-        pending = [work for _, _, work in (*self.waiting, *self.later)] + self.needs.waiting
-        return any(work.what == "measure" for work in pending)
-
     @property
     def size(self) -> int:
         """Orders that are not settled."""
-        held = sum(len(works) for works in self.held.values())
         waiting = len(self.waiting) + len(self.later) + len(self.inspections)
-        return waiting + held + len(self.needs.waiting) + self.under_way
+        return waiting + len(self.needs.waiting) + self.under_way
 
     @property
     def empty(self) -> bool:
         """Whether everything ordered is settled."""
         return self.size == 0
+
+
+def _this(product: str, frame: Frame) -> tuple[str, str, str, int]:
+    return product, frame.stream, frame.time, frame.attempt

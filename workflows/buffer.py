@@ -83,31 +83,32 @@ def prepare(
     """
     if adopt is not None and (adopt.root() / adopt.folder).is_dir():
         return adopt, True
+    return BufferRef("posix", str(with_room(candidates, capacity_bytes, folder)), folder), False
+
+
+def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None = None) -> Path:
+    """This user's folder on the first candidate with room; with ``folder``, that is made in it.
+
+    Nothing is made without ``folder``. Raises SiteError when no candidate can be used.
+    """
     refused, full = [], False
-    for candidate in candidates:
-        root = candidate_root(candidate)
-        if root is None:
-            continue
+    for root in filter(None, map(candidate_root, candidates)):
         try:
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            status = root.lstat()
-            # In a folder that all may write, somebody else may have made this one first.
-            if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
-                refused.append(f"{root} is not a folder of yours")
+            if folder is not None:
+                root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            reason = _unfit(root)
+            free = free_bytes(_existing(root))
+            if reason is None and free is not None and free < capacity_bytes:
+                full, reason = True, f"{root} has {show_bytes(free)} free"
+            if reason is not None:
+                refused.append(reason)
                 continue
-            if status.st_mode & 0o022:
-                refused.append(f"{root} may be written by others")
-                continue
-            free = free_bytes(root)
-            if free is not None and free < capacity_bytes:
-                full = True
-                refused.append(f"{root} has {show_bytes(free)} free")
-                continue
-            (root / folder).mkdir(exist_ok=True)
+            if folder is not None:
+                (root / folder).mkdir(exist_ok=True)
         except OSError as error:
             refused.append(f"{error.filename or root}: {error.strerror}")
             continue
-        return BufferRef("posix", str(root), folder), False
+        return root
     names = "BURSTLENS_BUFFER names another folder, as does buffer.folders of a site file"
     if full:
         raise SiteError(
@@ -116,6 +117,25 @@ def prepare(
         )
     unset = f"of {', '.join(candidates)} none is set"
     raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
+
+
+def _unfit(root: Path) -> str | None:
+    """Why a user's folder cannot be one, or cannot be made; None where it can."""
+    if not os.path.lexists(root):
+        above = _existing(root)
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            return f"{root} cannot be made"
+        return None
+    status = root.lstat()
+    # In a folder that all may write, somebody else may have made this one first.
+    if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
+        return f"{root} is not a folder of yours"
+    return f"{root} may be written by others" if status.st_mode & 0o022 else None
+
+
+def _existing(root: Path) -> Path:
+    """The path itself, or the nearest one above it that is there."""
+    return next(path for path in (root, *root.parents) if path.exists())
 
 
 def stage_in(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burstlens.cluster_configs.site import BufferSite
+from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.errors import SiteError
 from burstlens.quantity import show_bytes
 
@@ -101,6 +101,26 @@ class Granularity:
         if self.nodes is not None and nodes > self.nodes:
             raise SiteError(f"{nodes} burst-buffer nodes are asked for, and there are {self.nodes}")
         return nodes * self.granule
+
+
+def require_capacity(site: Site, asked: int) -> None:
+    """SiteError when a run on that site cannot have ``asked`` bytes of buffer.
+
+    Known are a site's limit, the size of a pool where the site file has it, and the room of this
+    machine's own folders; a scheduler's pool is asked when the run starts.
+    """
+    limit, handed_out = site.buffer.limit, granularity(site.buffer)
+    if limit is not None and asked > limit:
+        raise SiteError(
+            f"buffer.capacity is {show_bytes(asked)}, the site {site.name} allows a run "
+            f"{show_bytes(limit)}"
+        )
+    if handed_out is not None:
+        handed_out.grant(asked)
+    if site.scheduler == "local":
+        from burstlens.workflows.buffer import with_room
+
+        with_room(site.buffer.folders, asked)
 
 
 def granularity(site: BufferSite) -> Granularity | None:

@@ -1,36 +1,28 @@
-"""A TOML table to a dataclass, with every fault at once, by its dotted path."""
+"""A TOML table to a dataclass, with every fault at once, each by the path of its key."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
-from burstlens.errors import RecipeError
-from burstlens.nearness import did_you_mean
+from burstlens.errors import OptionsError, RecipeError
+from burstlens.nearness import did_you_mean, near_names
+from burstlens.workflows.faults import MOST, Faults, KeyPath, shown
 
 T = TypeVar("T")
 
-
-@dataclass(slots=True)
-class Faults:
-    """Faults found so far: ``(dotted path, what is wrong)``."""
-
-    found: list[tuple[str, str]] = field(default_factory=list)
-
-    def add(self, path: str, message: str) -> None:
-        """Note one fault."""
-        self.found.append((path, message))
-
-    def text(self, source: str) -> str:
-        """All faults as one message about ``source``."""
-        width = min(36, max(len(path) for path, _ in self.found))
-        lines = [f"  {path:<{width}}  {message}" for path, message in self.found]
-        count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
-        return f"{source} has {count}:\n" + "\n".join(lines)
+MOST_ROUNDS = 20
+_STAND_INS: tuple[Any, ...] = ("x", 1, ["x"], True, {})
+"""What may take the place of a required value that is missing or wrong."""
+_UNKNOWN = "unexpected_keyword_argument"
+_WORD = re.compile(r"[A-Za-z_][\w-]*")
 
 
 @cache  # to build one takes milliseconds, and a recipe has many tables of one class
@@ -43,63 +35,217 @@ def adapter(cls: Callable[..., T]) -> TypeAdapter[T]:
     return TypeAdapter(cls)  # type: ignore[arg-type]
 
 
+def keys(cls: Any) -> list[str]:
+    """The keys that the table of a dataclass takes."""
+    if not is_dataclass(cls):
+        return []
+    hints = get_type_hints(cls, include_extras=True)
+    return [_alias(hints[item.name]) or item.name for item in fields(cls)]
+
+
+def _alias(hint: Any) -> str | None:
+    found = (
+        note.alias for note in getattr(hint, "__metadata__", ()) if isinstance(note, FieldInfo)
+    )
+    return next(found, None)
+
+
 def read_table(
     cls: Callable[..., T],
     table: Mapping[str, Any],
-    path: str,
+    path: KeyPath,
     faults: Faults,
     also: Iterable[str] = (),
 ) -> T | None:
-    """``cls(**table)`` checked by pydantic, or None with the faults added under ``path``.
+    """``cls(**table)`` checked by pydantic, with its faults added under ``path``.
 
-    ``also`` are keys of the same table that were read elsewhere: good hints for a misspelt one.
+    Where a key is wrong, what is returned was made without it, so that its other values can still
+    be checked; None where not even that can be made. ``also`` are keys of the same table that were
+    read elsewhere: good hints for a misspelt one.
     """
-    try:
-        made: T = adapter(cls).validate_python(dict(table))
-        return made
-    except ValidationError as error:
-        details = error.errors(include_url=False)
-        found = [(*_fault(cls, table, path, detail, also), detail["type"]) for detail in details]
-        for where, message, kind in found:
-            # Of a union each member complains: that it is none of the others says nothing.
-            closer = any(
-                other.startswith(f"{where}.") or (other == where and not what.endswith("_type"))
-                for other, _, what in found
-            )
-            if not (closer and kind.endswith("_type")):
-                faults.add(where, message)
-    except RecipeError as error:  # an adapter's own check of what goes together
-        faults.add(path, str(error).removeprefix(f"{path}."))
+    reading = _Reading(cls, deepcopy(dict(table)), tuple(also))
+    for _ in range(MOST_ROUNDS):
+        try:
+            made: T = adapter(cls).validate_python(reading.left)
+            return made
+        except ValidationError as error:
+            found = reading.of_pydantic(error)
+        except RecipeError as error:  # an adapter's own check of what goes together
+            found = [reading.of_table((), str(error).removeprefix(f"{path[0]}." if path else ""))]
+        for one in reading.fresh(found):
+            faults.add((*path, *one.path), one.message, one.value, lacking=one.lacking)
+        if not reading.mend(found):
+            return None
     return None
 
 
-def _fault(
-    cls: Any, table: Mapping[str, Any], path: str, detail: Any, also: Iterable[str]
-) -> tuple[str, str]:
-    kind = detail["type"]
-    value = detail.get("input")
-    steps = _steps(table, detail["loc"], missing=kind in {"missing", "missing_argument"})
-    where = ".".join([part for part in [path, *steps] if part])
-    if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
-        inner = _table_class(cls, steps[:-1])
-        names = [item.name for item in fields(inner)] if is_dataclass(inner) else []
-        beside = also if len(steps) == 1 else ()
-        return where, f"unknown key{did_you_mean(steps[-1], [*names, *beside])}"
-    if kind in {"missing", "missing_argument"}:
-        return where, "is required"
-    message = str(detail["msg"])
-    if kind == "value_error":  # in our own words, which may begin with a variable's name
-        return where, message.removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    if not isinstance(value, Mapping | list):
-        message += f", got {value!r}"
-    return where, message
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A fault by its path inside the table."""
+
+    path: KeyPath
+    message: str
+    value: Any = None
+    kind: str = "value_error"
+    lacking: bool = False
+    meant: tuple[str, ...] = ()
+    """Keys that an unknown one may have been meant for."""
 
 
-def _table_class(cls: Any, steps: Sequence[str]) -> Any:
-    """The dataclass of the table that ``steps`` lead to, None when it is none."""
+@dataclass(slots=True)
+class _Reading:
+    """A table that is checked again and again, each time without what was found wrong."""
+
+    cls: Any
+    left: dict[str, Any]
+    also: tuple[str, ...]
+    gone: set[str] = field(default_factory=set)
+    """Names of keys that were taken out: what a message says of them is no fault of its own."""
+    known: set[tuple[KeyPath, str]] = field(default_factory=set)
+
+    def of_pydantic(self, error: ValidationError) -> list[_Found]:
+        """The faults of one validation."""
+        details = error.errors(include_url=False)[:MOST]
+        found = [one for detail in details for one in self._of(detail)]
+        # Of a union each member complains: that a value is not one of the others says nothing.
+        return [
+            one
+            for one in found
+            if not (one.kind.endswith("_type") and any(_closer(other, one) for other in found))
+        ]
+
+    def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
+        """Those that are new, and are no consequence of what was taken out."""
+        for one in found:
+            consequence = self.gone and self.gone & set(_WORD.findall(one.message))
+            if not consequence and (one.path, one.message) not in self.known:
+                self.known.add((one.path, one.message))
+                yield one
+
+    def mend(self, found: Sequence[_Found]) -> bool:
+        """Take out what is wrong; False when nothing could be."""
+        changed = False
+        for one in found if len(found) < MOST else ():
+            self.gone.update(one.meant)
+            changed = self._take_out(one) or changed
+        return changed
+
+    def of_table(self, place: KeyPath, message: str) -> _Found:
+        """A fault that the table at ``place`` has as a whole, put down to a key of it."""
+        blamed = _blamed(_at(self.left, place), message)
+        for key in blamed:  # what the report shows anyhow
+            message = message.removeprefix(f"{key}: ")
+        path = (*place, *blamed)
+        value = _at(self.left, path) if blamed else None
+        return _Found(path, message, value, lacking=not blamed)
+
+    def _of(self, detail: Any) -> Iterator[_Found]:
+        kind, value = detail["type"], detail.get("input")
+        missing = kind in {"missing", "missing_argument"}
+        path = _steps(self.left, detail["loc"], missing=missing)
+        if missing:
+            yield _Found(path, "is required", None, kind, lacking=True)
+        elif kind in {"extra_forbidden", _UNKNOWN}:
+            known = [*keys(_table_class(self.cls, path[:-1]))]
+            known += self.also if len(path) == 1 else ()
+            name = str(path[-1])
+            meant = tuple(near_names(name, known))
+            said = f"unknown key{did_you_mean(name, known)}"
+            yield _Found(path, said, value, _UNKNOWN, False, meant)
+        elif kind == "value_error":  # in our own words
+            raised = detail.get("ctx", {}).get("error")
+            said = str(detail["msg"]).removeprefix("Value error, ")
+            messages = raised.faults if isinstance(raised, OptionsError) else (said,)
+            for message in messages:
+                if isinstance(_at(self.left, path), Mapping):
+                    yield self.of_table(path, message)
+                else:
+                    yield _Found(path, message, value)
+        else:
+            message = str(detail["msg"])
+            message = message[:1].lower() + message[1:]
+            if not isinstance(value, Mapping | list):
+                message += f", got {shown(value)}"
+            yield _Found(path, message, value, kind)
+
+    def _take_out(self, one: _Found) -> bool:
+        path = one.path
+        if len(path) > 1 and one.kind in {"missing", "missing_argument"}:
+            path = path[:-1]
+        # The other entries of a list must keep their numbers, so the whole list goes.
+        numbers = [place for place, step in enumerate(path) if isinstance(step, int)]
+        path = path[: numbers[0]] if numbers and one.kind != _UNKNOWN else path
+        if not path:
+            return False
+        place, key = _at(self.left, path[:-1]), path[-1]
+        self.gone.add(str(key))
+        there = isinstance(place, dict) and place.pop(key, self) is not self
+        if len(path) == 1 and one.kind != _UNKNOWN:
+            return self._stand_in(str(key)) or there
+        return there
+
+    def _stand_in(self, key: str) -> bool:
+        """Put something that is accepted in the place of a required value."""
+        for given in ({}, *({key: value} for value in _STAND_INS)):
+            try:
+                adapter(self.cls).validate_python({**self.left, **given})
+            except ValidationError as error:
+                if any(detail["loc"][:1] == (key,) for detail in error.errors(include_url=False)):
+                    continue
+            except RecipeError:
+                pass
+            self.left.update(deepcopy(given))
+            return bool(given)
+        return False
+
+
+def _closer(other: _Found, one: _Found) -> bool:
+    """Whether ``other`` says more exactly what is wrong than a wrong type."""
+    if other.path == one.path:
+        return not other.kind.endswith("_type")
+    return other.path[: len(one.path)] == one.path
+
+
+def _blamed(place: Any, message: str) -> KeyPath:
+    """The key that a message names, else the key whose value it shows; as deep as it goes."""
+    path: KeyPath = ()
+    words = _WORD.findall(message)
+    while isinstance(place, Mapping):
+        key = next((word for word in words if word in place), None)
+        if key is None and not path:
+            key = next(
+                (
+                    name
+                    for name, value in place.items()
+                    if any(len(one) > 1 and one in message for one in _texts(value))
+                ),
+                None,
+            )
+        if key is None:
+            break
+        path, place = (*path, key), place[key]
+        words = [word for word in words if word != key]
+    return path
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, str)]
+
+
+def _at(place: Any, path: KeyPath) -> Any:
+    for step in path:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return place
+
+
+def _table_class(cls: Any, steps: KeyPath) -> Any:
+    """The dataclass of the table that ``steps`` lead to, None where it is another type."""
     for step in steps:
-        if step.isdecimal():
+        if isinstance(step, int):
             continue
         hint = get_type_hints(cls).get(step) if is_dataclass(cls) else None
         cls = next((kind for kind in _leaves(hint) if is_dataclass(kind)), None)
@@ -115,12 +261,12 @@ def _leaves(hint: Any) -> Iterator[Any]:
         yield from _leaves(part)
 
 
-def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> list[str]:
+def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> KeyPath:
     """The steps that lead into the table.
 
     pydantic puts the names of union members and validators between them: noise to a reader.
     """
-    steps = []
+    steps: list[str | int] = []
     place: Any = table
     for number, step in enumerate(location):
         try:
@@ -128,5 +274,5 @@ def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) 
         except (KeyError, IndexError, TypeError):
             if not (missing and number == len(location) - 1):
                 continue
-        steps.append(str(step))
-    return steps
+        steps.append(step)
+    return tuple(steps)

@@ -5,29 +5,50 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from burstlens.cluster_configs.site import choose
+from burstlens.cluster_configs.site import Site, choose
 from burstlens.errors import RecipeError, SiteError
-from burstlens.quantity import show_bytes
 from burstlens.run_dir import RunDir
+from burstlens.workflows.capacity import require_capacity
 from burstlens.workflows.plan import Plan, make_plan
-from burstlens.workflows.preflight import Finding, preflight, require
+from burstlens.workflows.preflight import ERROR, WARNING, Finding, preflight, require
+from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import known, parse, read
+from burstlens.workflows.submissions import submissions
 
 
 def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
     """What is wrong or risky. Raises RecipeError and SiteError for faults of the files."""
-    choose(site)
+    chosen = choose(site)
     loaded, _ = check(read(recipe), settings)
-    return preflight(loaded)
+    return findings(loaded, chosen)
 
 
-def plan_of(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> Plan:
-    """The plan of a run that is not started. Raises RecipeError and SiteError."""
+def findings(recipe: Recipe, site: Site) -> list[Finding]:
+    """What :func:`new_run` would refuse or warn of: the inputs, the space, how it is written."""
+    found = [*preflight(recipe), *(Finding(WARNING, note) for note in recipe.notes)]
+    try:
+        require_capacity(site, recipe.buffer.capacity)
+    except SiteError as error:
+        return [Finding(ERROR, str(error), "buffer.capacity"), *found]
+    return found
+
+
+def plan_of(
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    *,
+    batch: bool = False,
+) -> Plan:
+    """The plan of a run that is not started, with its batch scripts.
+
+    ``batch`` says that the driver is to be a batch job. Raises RecipeError and SiteError.
+    """
     loaded, _ = check(read(recipe), settings)
-    findings = preflight(loaded)
-    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings)
-    return make_plan(loaded, choose(site), notes)
+    chosen = choose(site)
+    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded, chosen))
+    return make_plan(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
 
 
 def new_run(
@@ -55,13 +76,8 @@ def new_run(
         require_batch(chosen)
     if chosen.buffer.stager is not None:
         require_stager(chosen.buffer.stager)
-    limit = chosen.buffer.limit
-    if limit is not None and loaded.buffer.capacity > limit:
-        raise SiteError(
-            f"buffer.capacity is {show_bytes(loaded.buffer.capacity)}, the site {chosen.name} "
-            f"allows a run {show_bytes(limit)}"
-        )
-    warnings = require(preflight(loaded))
+    require_capacity(chosen, loaded.buffer.capacity)
+    warnings = require(findings(loaded, chosen))
     # A site given as a file is found again by its path, whatever folder resume is called from.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     return create(loaded, table, source.path, known_as, name), warnings

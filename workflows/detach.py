@@ -91,15 +91,7 @@ def submit_driver(run: RunDir) -> str:
         launcher = launcher.batch
     assert launcher is not None
     number = len(list((run.path / "steps").glob("driver-*"))) + 1
-    job = BatchJob(
-        name=f"{launcher.token}-driver-{number}",
-        comment=run.id,
-        argv=tuple(_command(run)),
-        output=run.logs / "driver.log",
-        walltime_s=site.slurm.driver_walltime,
-        options=site.slurm.driver_options,
-        init=site.slurm.job_init,
-    )
+    job = driver_job(run, site, launcher.token, number)
     said = job.output.stat().st_size if job.output.exists() else 0
     with _writing(run):
         note_start(run, epoch, os.getpid(), log_from=said)
@@ -107,6 +99,19 @@ def submit_driver(run: RunDir) -> str:
         number_of_job = job_id.partition(":")[2]
         note_start(run, epoch, os.getpid(), job=number_of_job, log_from=said)
     return number_of_job
+
+
+def driver_job(run: RunDir, site: Site, token: str, number: int) -> BatchJob:
+    """The batch job of the run's driver."""
+    return BatchJob(
+        name=f"{token}-driver-{number}",
+        comment=run.id,
+        argv=tuple(_command(run)),
+        output=run.logs / "driver.log",
+        walltime_s=site.slurm.driver_walltime,
+        options=site.slurm.driver_options,
+        init=site.slurm.job_init,
+    )
 
 
 @contextlib.contextmanager

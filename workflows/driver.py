@@ -19,7 +19,7 @@ from burstlens.workflows import tasks
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.early_stop import EarlyStop
-from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.graph import URGENT, Done, Graph
 from burstlens.workflows.guarding import Guarding
 from burstlens.workflows.history import History
 from burstlens.workflows.homecoming import Homecoming
@@ -263,7 +263,7 @@ class Driver:
             WATCH_S,
             self.site.viewing.poll_interval_s,
             self.guarding.patterns,
-            urgent=True,
+            priority=URGENT,
         )
 
     def _on_job(self, done: Done) -> None:

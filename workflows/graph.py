@@ -41,6 +41,8 @@ from burstlens.workflows import tasks
 from burstlens.workflows.launch import Launcher
 from burstlens.workflows.supervised import Ended, run_job
 
+URGENT, NEXT, LAST = range(3)
+"""Priorities of what runs on the viewing block."""
 SEND_LIMIT_MS = 2000
 STARTS = 3
 """Chances of an interchange that dies while it starts."""
@@ -264,16 +266,15 @@ class Graph:
                 self.ended.put(Done(kind, about, error=RuntimeError("the interchange has died")))
 
     def view(
-        self, kind: str, about: Any, function: Callable[..., Any], *args: Any, urgent: bool = False
+        self, kind: str, about: Any, function: Callable[..., Any], *args: Any, priority: int = NEXT
     ) -> Future[Any]:
         """Run ``function(*args)`` of :mod:`burstlens.workflows.tasks` on the viewing block.
 
-        ``urgent`` tasks go before all others.
+        Tasks of ``priority`` :data:`URGENT` go before all others, of :data:`LAST` after them.
         """
         assert self._block is not None, "open_block comes first"
-        priority = {"priority": 0 if urgent else 1}
         app = self._app(tasks.node, self._block.label)
-        future = app(function, *args, parsl_resource_specification=priority)
+        future = app(function, *args, parsl_resource_specification={"priority": priority})
         future.add_done_callback(self._hear)
         self._report(future, kind, about)
         return future

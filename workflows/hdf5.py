@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from burstlens.about import answer
 from burstlens.errors import FrameError, UnreadError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -256,4 +257,5 @@ def _text(value: object) -> str:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     main(float(sys.argv[1]))

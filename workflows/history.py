@@ -64,6 +64,9 @@ class History:
     reasons: dict[str, str] = field(default_factory=dict)
     """Why a product last failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The colour limits of each product whose limits follow its frames."""
+    drawn: dict[Key, tuple[float, float]] = field(default_factory=dict)
+    """The limits that pictures of these products are drawn with."""
     states: States = field(default_factory=States)
     paused: bool = False
     """Whether products are not to be made for now."""
@@ -121,6 +124,13 @@ class History:
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) stands or has failed for good."""
         return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
+
+    def outgrown(self, key: Key) -> bool:
+        """Whether that picture stands and the colour limits of its series have widened since."""
+        limits = self.limits.get(key[0])
+        if limits is None or key not in self.published or key in self.holes:
+            return False
+        return self.drawn.get(key) != limits
 
     def apply(self, event: Event) -> None:
         """Fold one event in."""
@@ -235,8 +245,11 @@ def _tripped(history: History, event: Event) -> None:
 
 
 def _limits(history: History, event: Event) -> None:
-    limits: Any = event["limits"]
-    history.limits[str(event["product"])] = (float(limits[0]), float(limits[1]))
+    history.limits[str(event["product"])] = _pair(event["limits"])
+
+
+def _pair(limits: Any) -> tuple[float, float]:
+    return float(limits[0]), float(limits[1])
 
 
 def _publishing(history: History, event: Event) -> None:
@@ -248,6 +261,10 @@ def _published(history: History, event: Event) -> None:
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
     history.published[key] = _int(event["attempt"])
+    if event.get("limits") is not None:
+        history.drawn[key] = _pair(event["limits"])
+    else:
+        history.drawn.pop(key, None)
     if history.failed.pop(key, None) is not None:
         history.failures[product] -= 1
     facts = event.get("facts")

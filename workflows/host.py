@@ -128,4 +128,7 @@ class Host:
 
 
 if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit()
     sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

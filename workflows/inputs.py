@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from burstlens.workflows.models.base import Model, OutputNamed, OutputNames, configured
+from burstlens.workflows.models.base import (
+    Model,
+    OutputName,
+    OutputNamed,
+    OutputNames,
+    configured,
+)
 
 MOST_SHOWN = 3
 
@@ -19,7 +26,7 @@ class Selected:
 
     ``files`` are pairs of source and name relative to the model's folder, ``folders`` relative
     names, parents first: those of the inputs, also empty ones, and those that the model needs.
-    ``left`` is the number of files left behind.
+    ``left`` is the number of files left behind, links that lead nowhere among them.
     """
 
     files: tuple[tuple[str, str], ...]
@@ -34,11 +41,23 @@ def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
     files = tuple(
         (str(source), relative)
         for source, relative in found
-        if not model.is_leftover(relative) and not matches(relative, leave)
+        if not model.is_leftover(relative) and not matches(relative, leave) and not _is_dead(source)
     )
     folders = {folder for folder in input_folders(inputs) if not matches(folder, leave)}
     folders.update(output_names(inputs, model).folders)
     return Selected(files, tuple(sorted(folders)), len(found) - len(files))
+
+
+def earlier_frame(
+    inputs: Path, identify: Callable[[str], OutputName | None], stream: str
+) -> tuple[Path, ...]:
+    """A frame of that stream from an earlier run: the newest, with all of its tiles."""
+    times: dict[str, list[Path]] = {}
+    for path, relative in input_files(inputs):
+        named = identify(relative)
+        if named is not None and named.stream == stream:
+            times.setdefault(named.time or relative, []).append(path)
+    return tuple(sorted(times[max(times)])) if times else ()
 
 
 def output_names(inputs: Path, model: Model) -> OutputNames:
@@ -54,6 +73,22 @@ def input_files(inputs: Path) -> list[tuple[Path, str]]:
         for path, _, files in _walk(inputs)
         for name in sorted(files)
     ]
+
+
+def dead_links(inputs: Path) -> list[str]:
+    """The relative names of the links below ``inputs`` that lead nowhere."""
+    return [relative for source, relative in input_files(inputs) if _is_dead(source)]
+
+
+def _is_dead(path: Path) -> bool:
+    """Whether it is a link that leads nowhere, rather than to what may not be read."""
+    if not os.path.islink(path):
+        return False
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+    return False
 
 
 def input_folders(inputs: Path) -> list[str]:

@@ -50,7 +50,7 @@ class JobBuffer:
         found = bool(number) and self._serves(self._host(number))
         host = self._host(number if found else number + 1)
         if not found:
-            batch.hand_in(host, self._job(host))
+            batch.hand_in(host, self.job(host))
         self.launcher.host = host
         while not (host / "host.json").exists():
             job_id = batch.find(host)
@@ -136,7 +136,8 @@ class JobBuffer:
         # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
         return not self.launcher.batch.slurm.look(job_id.partition(":")[2]).over
 
-    def _job(self, host: Path) -> BatchJob:
+    def job(self, host: Path) -> BatchJob:
+        """The one job, with its marks in that folder."""
         simulation, slurm = self.recipe.simulation, self.site.slurm
         steps = [step for step in self.recipe.steps if step.where == "buffer" and not step.beside]
         own = () if self.site.buffer.kind == "posix" else (

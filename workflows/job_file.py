@@ -41,10 +41,14 @@ class JobFile:
 
     def open(self, buffer: BufferRef, attempt: int) -> None:
         """From now on of this attempt; where the first job stages in, its list is written."""
-        self.buffer, self.attempt = buffer, attempt
+        self.plan(buffer, attempt, [])
         if self.site.viewing.placement == "separate":
             recipe, leave = self.recipe, self.recipe.simulation.leave
             self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
+
+    def plan(self, buffer: BufferRef, attempt: int, files: list[tuple[str, str]]) -> None:
+        """From now on of this attempt, whose first job stages in those files; writes nothing."""
+        self.buffer, self.attempt, self._files = buffer, attempt, files
 
     def _common(self, name: str) -> dict[str, Any]:
         return {

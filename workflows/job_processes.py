@@ -184,4 +184,7 @@ def _all() -> list[int]:
 
 
 if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit()
     end(lambda: marked(Path(sys.argv[1])), term_s=0.0)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from burstlens.cluster_configs.batch_script import BatchJob, batch_script
 from burstlens.cluster_configs.site import Site
@@ -59,22 +60,24 @@ class BatchLauncher:
 
     def submit(self, job_folder: Path) -> str:
         """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
-        job = read_json(job_folder / "job.json") or {}
-        batch = job["batch"]
         return self.hand_in(
-            job_folder,
-            BatchJob(
-                name=f"{self.token}-{job['name']}",
-                comment=self.run.id,
-                argv=(sys.executable, "-P", supervisor.__file__, str(job_folder)),
-                output=job_folder / "supervisor.log",
-                nodes=batch["nodes"],
-                tasks_per_node=batch["tasks_per_node"],
-                walltime_s=job["walltime_s"],
-                buffer_lines=tuple(batch["buffer_lines"]),
-                options=self.site.slurm.options,
-                init=self.site.slurm.job_init,
-            ),
+            job_folder, self.job(job_folder, read_json(job_folder / "job.json") or {})
+        )
+
+    def job(self, job_folder: Path, job: Mapping[str, Any]) -> BatchJob:
+        """The batch job of the supervisor that does what that ``job.json`` holds."""
+        batch = job["batch"]
+        return BatchJob(
+            name=f"{self.token}-{job['name']}",
+            comment=self.run.id,
+            argv=(sys.executable, "-P", supervisor.__file__, str(job_folder)),
+            output=job_folder / "supervisor.log",
+            nodes=batch["nodes"],
+            tasks_per_node=batch["tasks_per_node"],
+            walltime_s=job["walltime_s"],
+            buffer_lines=tuple(batch["buffer_lines"]),
+            options=self.site.slurm.options,
+            init=self.site.slurm.job_init,
         )
 
     def hand_in(self, folder: Path, job: BatchJob) -> str:

@@ -163,6 +163,20 @@ class Needs:
             {stream: found for stream, found in beside.items() if found is not None},
         )
 
+    def is_whole(self, work: Work, needed: Needed) -> bool:
+        """Whether all is there still that a picture was made with which is to be made again."""
+        needs, frame = self._wants.get(work.order.context.product), work.order.frame
+        if needs is None:
+            return True
+        return all(name in needed.followed for name in needs.follows) and all(
+            self._is_newest(needed.beside.get(stream), stream, frame) for stream in needs.beside
+        )
+
+    def _is_newest(self, found: Frame | None, stream: str, beside: Frame) -> bool:
+        times = self._times.get((stream, beside.attempt), [])
+        place = bisect.bisect_right(times, beside.time)
+        return not place or (found is not None and found.time == times[place - 1])
+
     def keeps(self, frame: Frame) -> bool:
         """Whether a product of another stream may still want that frame."""
         return any(

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from burstlens.nearness import did_you_mean
-from burstlens.workflows.check_table import Faults, read_table
+from burstlens.nearness import LONGEST, did_you_mean, near_names
+from burstlens.viz.script import PLACEHOLDERS
+from burstlens.workflows.check_table import read_table
+from burstlens.workflows.faults import Faults, KeyPath, Place, shorten, shown
 from burstlens.workflows.recipe_file import parse
+from burstlens.workflows.toml_places import DEEPEST
+from burstlens.workflows.toml_text import read_text
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+_WORDS = {"command", "argv", "arguments", "run", "environment", "env"}
 
 
 def config_path() -> Path:
@@ -35,7 +41,21 @@ class Parameter:
     """What it is for, for the person who has to fill it in."""
 
 
-def settle(table: dict[str, Any], settings: Sequence[str], faults: Faults) -> dict[str, Any]:
+@dataclass(slots=True)
+class Settled:
+    """A table with every parameter filled in and every setting made, and what came from where."""
+
+    table: dict[str, Any]
+    declared: tuple[str, ...] = ()
+    open: frozenset[str] = frozenset()
+    """Parameters that have no valid value: what holds ``{name}`` of them cannot be checked."""
+    by_path: dict[KeyPath, str] = field(default_factory=dict)
+    """The ``--set`` that gave the value at a path."""
+    by_name: dict[str, Place] = field(default_factory=dict)
+    """Where the value of a parameter comes from that is not its default."""
+
+
+def settle(table: dict[str, Any], settings: Sequence[str], faults: Faults) -> Settled:
     """The table without ``[parameters]``, each of their places filled and each setting made.
 
     A parameter's value comes from ``settings``, else from the user's configuration file, else
@@ -44,58 +64,88 @@ def settle(table: dict[str, Any], settings: Sequence[str], faults: Faults) -> di
     table = dict(table)
     entries = table.pop("parameters", {})
     if not isinstance(entries, Mapping):
-        faults.add("parameters", f"expected a table [parameters], got {entries!r}")
+        faults.add(("parameters",), "expected a table [parameters]", entries)
         entries = {}
-    declared = {
-        name: read_table(Parameter, entry, f"parameters.{name}", faults)
-        for name, entry in entries.items()
-        if _is_table(entry, name, faults)
-    }
-    values = dict(_user_parameters(faults))
+    declared: dict[str, Parameter | None] = {}
+    for name, entry in entries.items():
+        declared[name] = _declared(entry, name, faults)
+    made = Settled(table, tuple(declared))
+    values = _user_parameters(faults)
+    made.by_name = {name: Place(config_path()) for name in values}
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals:
-            faults.add(setting, 'expected --set key=value, such as "simulation.nodes=4"')
-        elif key in declared:
-            values[key] = text
-        elif "." in key:
-            _set_path(table, key, _value(text), faults)
-        else:
-            faults.add(key, f"is no parameter of this recipe{did_you_mean(key, list(declared))}")
+        _set(setting, declared, values, made, faults)
     filled: dict[str, Any] = {}
     for name, parameter in declared.items():
         if parameter is None:
             continue
         raw = values.get(name, parameter.default)
+        path = ("parameters", name)
         if raw is None:
             help_text = f" ({parameter.help})" if parameter.help else ""
-            faults.add(f"parameters.{name}", f"is required{help_text}: --set {name}=...")
+            faults.add(path, f"is required{help_text}: --set {name}=...")
             continue
         try:
             filled[name] = _typed(raw, parameter.type, given=name in values)
         except ValueError as error:
-            faults.add(f"parameters.{name}", str(error))
-    result = _fill(table, filled)
-    assert isinstance(result, dict)
-    return result
+            faults.add(path, str(error), raw, place=made.by_name.get(name))
+    made.table = _fill(made.table, filled)
+    made.open = frozenset(declared) - frozenset(filled)
+    return made
 
 
-def _is_table(entry: Any, name: str, faults: Faults) -> bool:
+def _declared(entry: Any, name: str, faults: Faults) -> Parameter | None:
+    path = ("parameters", name)
     if not isinstance(entry, Mapping):
-        faults.add(f"parameters.{name}", 'expected a table such as { type = "path", help = "..." }')
-        return False
-    return True
+        faults.add(path, 'expected a table such as { type = "path", help = "..." }', entry)
+        return None
+    before = len(faults.found) + faults.more
+    made = read_table(Parameter, entry, path, faults)
+    return made if before == len(faults.found) + faults.more else None
 
 
-def _user_parameters(faults: Faults) -> Mapping[str, Any]:
+def _set(
+    setting: str,
+    declared: Mapping[str, Parameter | None],
+    values: dict[str, Any],
+    made: Settled,
+    faults: Faults,
+) -> None:
+    """Make one setting: a parameter's value in ``values``, else a value of the table."""
+    key, equals, text = setting.partition("=")
+    shown_as = f"--set {setting}"
+    place = Place(setting=shown_as)
+    if not equals:
+        message = 'expected --set key=value, such as "simulation.nodes=4"'
+        faults.add((key,), message, place=place)
+    elif key in declared:
+        values[key] = text
+        made.by_name[key] = place
+    elif "." in key:
+        steps = tuple(key.split("."))
+        steps = ("simulation", "command", *steps[2:]) if _is_old(made.table, steps) else steps
+        path = _set_path(made.table, steps, _value(text), place, faults)
+        if path is not None:
+            made.by_path[path] = shown_as
+    else:
+        near = did_you_mean(key, declared)
+        faults.add((key,), f"is not a parameter of this recipe{near}", text, place=place)
+
+
+def _is_old(table: Mapping[str, Any], steps: tuple[str, ...]) -> bool:
+    simulation = table.get("simulation")
+    model = simulation.get("model") if isinstance(simulation, Mapping) else None
+    return steps[:2] == ("simulation", "argv") and model == "command"
+
+
+def _user_parameters(faults: Faults) -> dict[str, Any]:
     path = config_path()
     if not path.is_file():
         return {}
     entries = parse(path).get("parameters", {})
     if not isinstance(entries, Mapping):
-        faults.add(f"{path}: parameters", "expected a table")
+        faults.add(("parameters",), "expected a table", entries, place=Place(path))
         return {}
-    return entries
+    return dict(entries)
 
 
 def _typed(raw: Any, kind: str, *, given: bool) -> Any:
@@ -104,50 +154,87 @@ def _typed(raw: Any, kind: str, *, given: bool) -> Any:
             return raw
         if str(raw).lower() in {"true", "false"}:
             return str(raw).lower() == "true"
-        raise ValueError(f"expected true or false, got {raw!r}")
+        raise ValueError(f"expected true or false, got {shown(raw)}")
     if kind in {"int", "float"}:
         try:
             return int(raw) if kind == "int" else float(raw)
         except (TypeError, ValueError):
-            raise ValueError(f"expected a number ({kind}), got {raw!r}") from None
+            raise ValueError(f"expected a number ({kind}), got {shown(raw)}") from None
     if kind == "path" and given:
         return os.path.realpath(os.path.expanduser(str(raw)))
     return str(raw)
 
 
 def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
+    """A setting's text as TOML, else as it is."""
+    read = read_text(f"value = {text}")
+    return read.table["value"] if not read.faults and list(read.table) == ["value"] else text
 
 
-def _set_path(table: dict[str, Any], dotted: str, value: Any, faults: Faults) -> None:
-    *steps, last = dotted.split(".")
+def _set_path(
+    table: dict[str, Any], steps: tuple[str, ...], value: Any, at: Place, faults: Faults
+) -> KeyPath | None:
+    """Set a value in the table; returns its path there, None with a fault where there is none."""
+    *above, last = steps
+    if len(steps) > DEEPEST:
+        faults.add(steps, f"the key has more than {DEEPEST} parts", value, place=at)
+        return None
+    path: KeyPath = ()
     place: Any = table
-    for step in steps:
+    for step in above:
         if isinstance(place, list):
             names = [str(entry.get("name")) if isinstance(entry, dict) else "" for entry in place]
             if step not in names:
                 near = did_you_mean(step, filter(None, names))
-                faults.add(dotted, f'there is no "{step}"{near}')
-                return
+                faults.add(steps, f'there is no "{shorten(step, 80)}"{near}', value, place=at)
+                return None
             index = names.index(step)
             place[index] = dict(place[index])
-            place = place[index]
+            place, path = place[index], (*path, index)
         elif isinstance(place, dict):
             inner = place.get(step, {})
             place[step] = list(inner) if isinstance(inner, list) else inner
             if isinstance(inner, Mapping):
                 place[step] = dict(inner)
-            place = place[step]
+            place, path = place[step], (*path, step)
         else:
-            faults.add(dotted, f'"{step}" is inside a value that has no parts')
-            return
+            said = f'"{shorten(step, 80)}" is inside a value that has no parts'
+            faults.add(steps, said, value, place=at)
+            return None
     if isinstance(place, dict):
         place[last] = value
-    else:
-        faults.add(dotted, "name the entry first, such as product.t2.variable")
+        return (*path, last)
+    faults.add(steps, "name the entry first, such as product.t2.variable", value, place=at)
+    return None
+
+
+def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
+    """Texts that hold ``{name}`` of a parameter that is not declared, and that name.
+
+    A text that holds more than that must have a name that resembles a parameter's. Words of
+    commands are left out: there braces may be the program's own. What products fill in for each
+    frame is theirs.
+    """
+    waiting: list[tuple[KeyPath, Any]] = [((), table)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            whole = _PLACE.fullmatch(value)
+            theirs = PLACEHOLDERS if path[:1] == ("product",) else ()
+            for name in _PLACE.findall(value[:LONGEST]):
+                if name not in (*declared, *theirs) and (whole or near_names(name, declared)):
+                    yield path, name
+                    break
+        elif isinstance(value, Mapping):
+            inner = [((*path, key), entry) for key, entry in value.items() if key not in _WORDS]
+            waiting += reversed(inner)
+        elif isinstance(value, list):
+            waiting += reversed([((*path, n), entry) for n, entry in enumerate(value)])
+
+
+def named_in(value: object) -> set[str]:
+    """The names in braces that a text holds."""
+    return set(_PLACE.findall(value)) if isinstance(value, str) else set()
 
 
 def _fill(value: Any, filled: Mapping[str, Any]) -> Any:

@@ -84,7 +84,7 @@ class Persistent:
         if asked or burst is None:
             self._create(name, burst)
         found = known is not None and burst is not None
-        return self._reference(name), found
+        return self.reference(name), found
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The buffer as it exists now, whatever the journal says. Raises SlurmError."""
@@ -92,7 +92,7 @@ class Persistent:
         burst = self.slurm.buffer(name)
         if burst is None or burst.user != getpass.getuser():
             return None
-        return known or self._reference(name)
+        return known or self.reference(name)
 
     def give_back(self, buffer: BufferRef) -> None:
         """Destroy it by a job, and see that it is gone. One that the run did not make stays.
@@ -112,7 +112,8 @@ class Persistent:
         """The line that mounts it."""
         return (directives(self.site.buffer).use(buffer.name),)
 
-    def _reference(self, name: str) -> BufferRef:
+    def reference(self, name: str) -> BufferRef:
+        """The buffer of that name, as jobs find it."""
         # A mark outlives whatever was killed between the making and the journal's line.
         marks = (self.run.path / "steps").glob(f"{CREATE}-*/submitting")
         owned = self.wanted.name is None or any(
@@ -234,15 +235,18 @@ class Persistent:
             (mark / "done").touch()  # it did its work, and somebody has undone it; or was cancelled
             mark, job_id = self._mark(what), None
         if job_id is None:
-            job = BatchJob(
-                name=f"{self.launcher.token}-{mark.name}",
-                comment=self.run.id,
-                argv=("true",),
-                output=mark / "said.log",
-                buffer_lines=(line,),
-            )
-            job_id = self.launcher.hand_in(mark, job)
+            job_id = self.launcher.hand_in(mark, self.job(mark, line))
         return mark, job_id
+
+    def job(self, mark: Path, line: str) -> BatchJob:
+        """The job that says ``line``, with its marks in that folder."""
+        return BatchJob(
+            name=f"{self.launcher.token}-{mark.name}",
+            comment=self.run.id,
+            argv=("true",),
+            output=mark / "said.log",
+            buffer_lines=(line,),
+        )
 
     def _is_over(self, job_id: str) -> bool:
         return self.slurm.look(job_id.partition(":")[2]).over

@@ -10,6 +10,7 @@ from burstlens.quantity import counted, show_bytes, show_duration
 from burstlens.workflows.capacity import granularity
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.recipe import Recipe, Step
+from burstlens.workflows.submissions import Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Plan:
     nodes: tuple[Node, ...]
     frame_nodes: tuple[Node, ...]
     notes: tuple[str, ...] = ()
+    scripts: tuple[Submission, ...] = ()
+    """The batch scripts that would be submitted."""
 
     def text(self) -> str:
         """The plan for people: the nodes in order, and the graph."""
@@ -47,6 +50,8 @@ class Plan:
             f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.frame_nodes
         ]
         lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
+        for one in self.scripts:
+            lines += ["", f"batch script, {one.name}:", *one.script.rstrip().splitlines()]
         if self.notes:
             lines += ["", *self.notes]
         return "\n".join(lines)
@@ -65,6 +70,7 @@ class Plan:
             "nodes": [_value(node) for node in self.nodes],
             "frame_nodes": [_value(node) for node in self.frame_nodes],
             "notes": list(self.notes),
+            "scripts": [{"name": one.name, "script": one.script} for one in self.scripts],
         }
 
 
@@ -72,8 +78,11 @@ def _value(node: Node) -> dict[str, object]:
     return {name: getattr(node, name) for name in Node.__dataclass_fields__}
 
 
-def make_plan(recipe: Recipe, site: Site, notes: tuple[str, ...] = ()) -> Plan:
-    """The plan of a recipe on a site; ``notes`` are what ``check`` found in the inputs."""
+def make_plan(
+    recipe: Recipe, site: Site, notes: tuple[str, ...] = (), scripts: tuple[Submission, ...] = ()
+) -> Plan:
+    """The plan of a recipe on a site; ``notes`` are what ``check`` found in the inputs, ``scripts``
+    the batch scripts that the run would submit."""
     simulation = recipe.simulation
     batch = site.scheduler != "local"
     by = ", by the first job" if site.viewing.placement == "separate" else ""
@@ -104,9 +113,8 @@ def make_plan(recipe: Recipe, site: Site, notes: tuple[str, ...] = ()) -> Plan:
     nodes.append(Node("bring home", "buffer", f"logs, settings, {keep}", ends))
     if recipe.buffer.destroy == "on-success":
         nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
-    return Plan(
-        recipe.title, recipe.name, site.name, tuple(nodes), tuple(_frame_nodes(recipe)), notes
-    )  # fmt: skip
+    frame_nodes = tuple(_frame_nodes(recipe))
+    return Plan(recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts)
 
 
 def _space(recipe: Recipe, site: Site) -> str:

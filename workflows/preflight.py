@@ -2,97 +2,136 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import contextlib
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.errors import RecipeError
-from burstlens.quantity import show_bytes
-from burstlens.viz.product import wants
+from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.notify import allowed, forbidden
 from burstlens.workflows.parameters import config_path
 from burstlens.workflows.recipe import Recipe
 
+ERROR, WARNING, NOTE = LEVELS = ("error", "warning", "note")
+LIMIT_S = 30.0
+"""For all that is opened among the inputs: a second is usual."""
+START_LIMIT_S = 60.0
+"""For an interpreter and its imports, from a cold file system."""
+PROGRAM = (sys.executable, "-m", "burstlens.workflows.survey")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding: ``error`` stops the run before it starts, ``warning`` is told."""
+    """One finding about the key ``path`` (dotted, empty where it is about no key).
+
+    ``level``: an ``error`` stops the run before it starts, a ``warning`` is shown when it starts, a
+    ``note`` by check alone.
+    """
 
     level: str
     text: str
+    path: str = ""
 
 
 def preflight(recipe: Recipe) -> list[Finding]:
     """What the inputs and the recipe's own files show, errors first.
 
-    Raises RecipeError for a faulty configuration of the user's.
+    The inputs are looked at by a process of its own, which a file system that does not answer
+    holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where nothing ends it. Raises
+    RecipeError for a faulty configuration of the user's.
     """
-    inputs = recipe.inputs
-    if not inputs.is_dir():
-        return [Finding("error", f"simulation.inputs: there is no folder {inputs}")]
-    found = []
-    for text in recipe.model.check(inputs):
-        level = "error" if text.startswith("error: ") else "warning"
-        found.append(Finding(level, text.removeprefix("error: ")))
-    facts = recipe.model.facts(inputs)
-    found += [Finding("warning", text) for text in _without_stream(recipe, facts.streams)]
-    expected = facts.output_bytes
-    capacity = recipe.buffer.capacity
-    if expected is not None and expected > capacity and recipe.buffer.raw == "keep":
-        found.append(
-            Finding(
-                "warning",
-                f"about {show_bytes(expected)} of output are expected and buffer.capacity is "
-                f'{show_bytes(capacity)}; raise it, or release frames with buffer.raw = "release"',
-            )
-        )
-    for product in recipe.products:
-        for name in product.kind.ships(product.options):
-            if not (recipe.folder / name).is_file():
-                text = f"product.{product.name}: there is no file {recipe.folder / name}"
-                found.append(Finding("error", text))
-    found += [Finding("warning", text) for text in _reaching_out(recipe)]
-    return sorted(found, key=lambda finding: finding.level)
+    found = [*surveyed(recipe), *_reaching_out(recipe), *_running(recipe)]
+    return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 
-def _without_stream(recipe: Recipe, streams: Sequence[str]) -> Iterator[str]:
-    """Streams that the model's settings do not ask for, and what that means for which products."""
-    made, beside = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    for product in recipe.products:
-        if product.common.stream is not None:
-            made[product.common.stream].append(product.name)
-        for stream in wants(product.kind, product.options).beside:
-            beside[stream].append(product.name)
-    for stream in [name for name in (made | beside) if streams and name not in streams]:
-        means = []
-        if stream in made:
-            means.append(f"not made: {', '.join(made[stream])}")
-        if stream in beside:
-            means.append(f"made without it: {', '.join(beside[stream])}")
-        there = ", ".join(streams)
-        yield (
-            f"the model's settings ask for no stream {stream!r} (there will be {there}): "
-            f"{'; '.join(means)}"
-        )
+def surveyed(
+    recipe: Recipe,
+    limit_s: float = LIMIT_S,
+    start_limit_s: float = START_LIMIT_S,
+    command: Sequence[str] = PROGRAM,
+) -> list[Finding]:
+    """The findings of :mod:`burstlens.workflows.survey`, made by a process of its own.
+
+    That ends itself when it has looked for ``limit_s``, and is ended when it took
+    ``start_limit_s`` more. What it has found until then counts, and a warning says that it is not
+    all.
+    """
+    try:
+        packed = pickle.dumps(recipe)
+    except (pickle.PicklingError, AttributeError, TypeError):  # a plugin's options may be anything
+        from burstlens.workflows.survey import survey
+
+        return list(survey(recipe))
+    environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
+    child = subprocess.Popen(
+        [*command, str(limit_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    try:
+        said, trouble = child.communicate(packed, timeout=start_limit_s + limit_s)
+        ended, last = child.returncode, trouble.decode(errors="replace").strip().rpartition("\n")[2]
+    except subprocess.TimeoutExpired as error:
+        said, ended, last = error.stdout or b"", -signal.SIGALRM, ""
+        child.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(1.0)  # what hangs in the kernel ends when it likes
+    why = f"the look at them ended with {ended} {last}".rstrip() if ended else ""
+    if ended == -signal.SIGALRM:
+        why = f"they did not answer within {limit_s:g} s"
+    found = [Finding(**json.loads(line)) for line in said.splitlines(keepends=True)
+             if line.endswith(b"\n")]  # fmt: skip
+    if why:
+        text = f"not all of the inputs could be looked at: {why}"
+        found.append(Finding(WARNING, text, "simulation.inputs"))
+    return found
 
 
-def _reaching_out(recipe: Recipe) -> Iterator[str]:
+def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
     """What guards run or contact when they trip: a recipe may be somebody else's."""
     ways = allowed() if recipe.guards else frozenset()
-    for guard in recipe.guards:
+    for path, guard in guard_paths(recipe):
         refused = forbidden(guard, ways)
         for way, what in forbidden(guard, frozenset()).items():
-            where = f"guard.{guard.called}: when it trips it"
-            if way not in refused:
-                yield f"{where} will {what}"
-            else:
+            text = f"guard.{guard.called}: when it trips it will {what}"
+            if way in refused:
                 allow = f'[guards] allow = ["{way}"]'
-                yield f"{where} would {what}; allow that in {config_path()}: {allow}"
+                text = text.replace(" will ", " would ", 1)
+                text += f"; allow that in {config_path()}: {allow}"
+            yield Finding(WARNING, text, f"{path}.{way}")
 
 
-def require(findings: list[Finding]) -> list[str]:
+def _running(recipe: Recipe) -> Iterator[Finding]:
+    """The code that the recipe brings along and that the run will start, in one note."""
+    code = {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
+    for product in recipe.products:
+        if hasattr(product.kind, "runs"):
+            code[f"product.{product.name}"] = product.kind.runs(product.options)
+    code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards if guard.run}
+    if code:
+        listed = "; ".join(f"{path}: {what}" for path, what in code.items())
+        yield Finding(NOTE, f"code of the recipe that will run: {listed}")
+
+
+def guard_paths(recipe: Recipe) -> Iterator[tuple[str, Guard]]:
+    """Each guard with the path of its table: by name, by number where the recipe names it not."""
+    for number, guard in enumerate(recipe.guards):
+        named = not re.fullmatch(rf"{re.escape(guard.own_name)}(-\d+)?", guard.called)
+        yield f"guard.{guard.called if named else number}", guard
+
+
+def require(findings: Sequence[Finding]) -> list[str]:
     """The warnings. Raises RecipeError with all errors when there is one."""
-    errors = [finding.text for finding in findings if finding.level == "error"]
+    errors = [finding.text for finding in findings if finding.level == ERROR]
     if errors:
         raise RecipeError("the run cannot start:\n  " + "\n  ".join(errors))
-    return [finding.text for finding in findings]
+    return [finding.text for finding in findings if finding.level == WARNING]

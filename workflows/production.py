@@ -10,15 +10,16 @@ from burstlens.errors import StagingError
 from burstlens.journal import Journal
 from burstlens.model import Damage, Failure, Frame, Receipt, in_model_folder
 from burstlens.run_dir import RunDir
+from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows import tasks
 from burstlens.workflows.backlog import Backlog, Work
 from burstlens.workflows.buffer import BufferRef, Released
-from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.graph import LAST, NEXT, URGENT, Done, Graph
 from burstlens.workflows.guarding import Guarding
 from burstlens.workflows.guards.finding import Reading
-from burstlens.workflows.history import History
+from burstlens.workflows.history import History, Key, key_of
 from burstlens.workflows.promised import Promised
 from burstlens.workflows.publish import Publisher
 from burstlens.workflows.recipe import MadeProduct, Recipe
@@ -59,7 +60,12 @@ class Production:
         facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
         self.space = Space(
-            recipe, history, buffer, guarded=self._is_guarded, beside=self._is_beside
+            recipe,
+            history,
+            buffer,
+            guarded=self._is_guarded,
+            beside=self._is_beside,
+            outgrown=self._is_outgrown,
         )
         self.publisher = Publisher(run, journal, history, facts.start, self.space.fill)
         cancel = run.control / "stop-now"
@@ -93,13 +99,15 @@ class Production:
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
         self._open_files: set[str] = set()
-        self._no_more = False
 
     def _is_guarded(self, frame: Frame) -> bool:
         return bool(self.backlog.watching(frame))
 
     def _is_beside(self, frame: Frame) -> bool:
         return self.backlog.needs.keeps(frame)
+
+    def _is_outgrown(self, frame: Frame) -> bool:
+        return self.backlog.remakes(frame)
 
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
@@ -112,6 +120,7 @@ class Production:
                 self.journal.append("frame.ready", **fields, file=file)
                 self.snapshot.ready(frame)
             self.space.add(frame, self.backlog.add(frame))
+            self.backlog.refresh(frame)  # where a former driver did not get as far
         for damage in report.damaged:
             self._take_damage(self.promised.placed(damage))
         for damage in self.promised.lost(report, attempt):
@@ -120,7 +129,7 @@ class Production:
             size for unit in report.cursor.open if not unit.declared for size, _ in unit.stats
         )
         self._open_files = {name for unit in report.cursor.open for name in unit.files}
-        self._no_more = self.backlog.needs.ended = report.ended
+        self.backlog.needs.ended = report.ended
         if report.ended:  # the model writes no more: pressure is over
             self.space.releasing = self.recipe.buffer.raw == "release"
 
@@ -183,10 +192,7 @@ class Production:
             if "chain" in value.facts:
                 self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
             self.backlog.note_size(value)
-        elif work.what == "measure":
-            limits = self.backlog.measured(work.order.context.product, value)
-            if limits is not None:
-                self._freeze(work.order.context.product, limits)
+            self._widen(value)
 
     def _unread(self, work: Work, reason: str) -> None:
         """The guards of that work could not look at its frame, and will not."""
@@ -197,22 +203,46 @@ class Production:
             self.guarding.read(frame, readings)
 
     def _fail(self, work: Work, failure: Failure) -> None:
-        if work.what == "measure":
-            self.backlog.drop_held(work)
-        self._failures.append(failure)
+        if work.what != "remake":
+            self._failures.append(failure)
+            return
+        self.backlog.keep(work)
+        if failure.placeholder is not None:
+            remove(self.run.products / failure.placeholder.incoming)
+        place = f"{failure.product} of {failure.stream} {failure.time}"
+        self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
 
-    def _freeze(self, product: str, limits: tuple[float, float]) -> None:
+    def _widen(self, receipt: Receipt) -> None:
+        """Take the limits of a picture for its series, where they reach further."""
+        product, limits = receipt.product, receipt.limits
+        if limits is None or not self.backlog.widens(product):
+            return
+        before = self.history.limits.get(product, limits)
+        wider = min(before[0], limits[0]), max(before[1], limits[1])
+        if wider == self.history.limits.get(product):
+            return
         # On disk with the first product.publishing that shows them.
-        self.journal.append("product.limits", product=product, limits=list(limits))
-        self.backlog.freeze(product)
+        about = {"stream": receipt.stream, "time": receipt.time}
+        self.journal.append("product.limits", product=product, limits=list(wider), **about)
+        self.snapshot.note(f"colour limits of {product}: {wider[0]:g} to {wider[1]:g}")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Order again what is there with limits that its series has outgrown."""
+        for frame in self.space.frames():
+            self.backlog.refresh(frame)
 
     def publish(self) -> None:
         """Publish what has come back. Raises OSError when the target is full or away."""
         if self._receipts:
+            stood = {_key(receipt) for receipt in self._receipts if self._stands(receipt)}
             for event in self.publisher.publish(self._receipts):
-                self.snapshot.published(event)
+                if key_of(event) not in stood:
+                    self.snapshot.published(event)
             for receipt in self._receipts:
                 self._settled(receipt)
+            if any(self.history.outgrown(_key(receipt)) for receipt in self._receipts):
+                self._refresh()  # the limits widened while these were made
             self._receipts.clear()
         while self._failures:
             failure = self._failures[0]
@@ -231,31 +261,29 @@ class Production:
             self._settled(self._failures.pop(0))
         self.publisher.flush()
 
+    def _stands(self, receipt: Receipt) -> bool:
+        return self.history.published.get(_key(receipt)) == receipt.attempt
+
     def _settled(self, about: Receipt | Failure) -> None:
         self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
+        self.backlog.remade(about.product, about.stream, about.time, about.attempt)
 
     def submit(self, now: float) -> None:
         """Hand the next work to the viewing block."""
         for work in self.backlog.take(now, self.slots):
             needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
             work.order = replace(work.order, needed=needed)
-            urgent = work.order.inspects
-            if work.what == "measure":
-                self.graph.view("work", work, tasks.measure, self.buffer, work.order, urgent=urgent)
-            elif work.what == "inspect":
-                self.graph.view("work", work, tasks.inspect, self.buffer, work.order, urgent=urgent)
+            about = self.buffer, work.order
+            priority = URGENT if work.order.inspects else LAST if work.what == "remake" else NEXT
+            if work.what == "inspect":
+                self.graph.view("work", work, tasks.inspect, *about, priority=priority)
             elif work.what == "placeholder":
-                self.graph.view(
-                    "work", work, tasks.placeholder, self.buffer, work.order, work.reason
-                )
+                self.graph.view("work", work, tasks.placeholder, *about, work.reason)
+            elif work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
+                self.backlog.returned()
+                self.backlog.keep(work)
             else:
-                self.graph.view("work", work, tasks.produce, self.buffer, work.order, urgent=urgent)
-        if self._no_more and not self.backlog.measuring() and not self.backlog.under_way:
-            for product, limits in self.backlog.unfrozen().items():
-                if limits is not None:
-                    self._freeze(product, limits)
-                else:
-                    self.backlog.freeze(product)
+                self.graph.view("work", work, tasks.produce, *about, priority=priority)
 
     def release(self, *, held: bool) -> None:
         """Delete raw frames that nobody needs any more, journalled first. Raises OSError."""
@@ -311,14 +339,19 @@ class Production:
 
 def _with_clock(receipt: Receipt, work: Work) -> Receipt:
     frame = work.order.frame
+    # What is made again is not late: it has no time since its frame.
+    seen = {} if work.what == "remake" else {"written": frame.written, "detected": frame.detected}
     clock = {
-        "written": frame.written,
-        "detected": frame.detected,
+        **seen,
         "submitted": work.submitted,
         **receipt.clock,
         "received": time.time(),
     }
     return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})
+
+
+def _key(receipt: Receipt) -> Key:
+    return receipt.product, receipt.stream, receipt.time
 
 
 def _names(work: Work) -> tuple[str, str, str, int]:

@@ -68,11 +68,11 @@ class Publisher:
                 self._history.publishing.pop(key)  # it is made again
         listed = set()
         for line in read_lines(self._run.index):
-            listed.add((key_of(line), line["attempt"]))
+            listed.add((key_of(line), line["t"]))
             self._enter(line)
         for event in read_journal(self._run.journal):  # again: the history keeps no file names
             published = event["event"] == "product.published"
-            if published and (key_of(event), event["attempt"]) not in listed:
+            if published and (key_of(event), event["t"]) not in listed:
                 self._list(event, mended=True)
         self.flush(force=True)
 
@@ -85,14 +85,14 @@ class Publisher:
         """Publish these products, in one group; returns their ``product.published`` events.
 
         A receipt for what stands already (a retried task, a zombie worker) is dropped with its
-        file. Raises OSError when the target is full or away: then the same receipts can be
-        given again.
+        file, unless it has the colour limits that the standing one lacks. Raises OSError when the
+        target is full or away: then the same receipts can be given again.
         """
         fresh: list[Receipt] = []
         given: dict[Key, int] = {}
         for receipt in sorted(receipts, key=lambda receipt: -receipt.attempt):
             key = (receipt.product, receipt.stream, receipt.time)
-            if max(self._history.published.get(key, 0), given.get(key, 0)) >= receipt.attempt:
+            if given.get(key, 0) >= receipt.attempt or self._is_superfluous(key, receipt):
                 for part in (receipt, receipt.state):
                     if part is not None:
                         remove(self._run.products / part.incoming)
@@ -106,6 +106,12 @@ class Publisher:
             self._put(receipt.state)  # first: whoever finds the product finds its state
             self._put(receipt)
         return [self._note(receipt) for receipt in fresh]
+
+    def _is_superfluous(self, key: Key, receipt: Receipt) -> bool:
+        stands = self._history.published.get(key, 0)
+        if stands != receipt.attempt or not self._history.outgrown(key):
+            return stands >= receipt.attempt
+        return receipt.limits != self._history.limits[receipt.product]
 
     def _stands(self, part: Receipt | State) -> bool:
         return _is(self._run.products / part.name, part)
@@ -130,7 +136,7 @@ class Publisher:
     def _note(self, receipt: Receipt) -> Event:
         key: Key = (receipt.product, receipt.stream, receipt.time)
         before = self._history.published.get(key)
-        if before is not None and before < receipt.attempt:
+        if before is not None:
             self._journal.append("product.superseded", **_names(key), attempt=before)
         event = self._journal.append("product.published", **_fields(receipt))
         for name in self._history.states.surplus(receipt.product, receipt.stream):
@@ -188,6 +194,7 @@ def _fields(receipt: Receipt) -> dict[str, object]:
         "clock": dict(receipt.clock),
         "facts": dict(receipt.facts),
         **({"state": asdict(receipt.state)} if receipt.state is not None else {}),
+        **({"limits": list(receipt.limits)} if receipt.limits is not None else {}),
     }
 
 
@@ -200,6 +207,8 @@ def _receipt(event: Event) -> Receipt:
         values["state"] = told and State(
             **{name: told[name] for name in State.__dataclass_fields__}
         )
+    if "limits" in values:
+        values["limits"] = tuple(values["limits"])
     return Receipt(**values)
 
 

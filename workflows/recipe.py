@@ -40,12 +40,18 @@ def inside(pattern: str) -> str:
     return pattern
 
 
-Name = Annotated[str, AfterValidator(_named)]
+Name = Annotated[
+    str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{NAME.pattern}$"})
+]
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
 Seconds = Annotated[
     float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
 ]
-Pattern = Annotated[str, AfterValidator(inside)]
+Pattern = Annotated[
+    str,
+    AfterValidator(inside),
+    Field(json_schema_extra={"pattern": r"^(?!/)(?!(.*/)?\.\.(/|$))."}),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +189,8 @@ class Recipe:
     steps: tuple[Step, ...] = ()
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Warnings about how the recipe is written, such as a key that has a new name."""
 
     @property
     def inputs(self) -> Path:

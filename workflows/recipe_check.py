@@ -1,21 +1,23 @@
-"""From a recipe's table to a checked recipe, every fault told at once."""
+"""From a recipe's table to a checked recipe, or all of its faults at once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
 from burstlens.errors import RecipeError
-from burstlens.nearness import did_you_mean
+from burstlens.nearness import did_you_mean, near_names
 from burstlens.viz.product import product_kinds, wants
 from burstlens.viz.script import check_relative
 from burstlens.workflows import models
-from burstlens.workflows.check_table import Faults, read_table
+from burstlens.workflows.check_table import keys, read_table
+from burstlens.workflows.fault_places import placed
+from burstlens.workflows.faults import Faults, KeyPath, report, shorten, shown
 from burstlens.workflows.guards.guard import Guard
-from burstlens.workflows.parameters import settle
+from burstlens.workflows.parameters import settle, unknown_places
 from burstlens.workflows.recipe import (
     Buffer,
     MadeProduct,
@@ -26,7 +28,8 @@ from burstlens.workflows.recipe import (
     Step,
     inside,
 )
-from burstlens.workflows.recipe_file import Source, read
+from burstlens.workflows.recipe_file import read
+from burstlens.workflows.recipe_layers import Source, rename
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
@@ -41,53 +44,62 @@ def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any
     ``settings`` are ``key=value`` as given to ``--set``: a parameter's name or a dotted path
     (``simulation.nodes=4``, ``product.t2.variable=PSFC``). Raises RecipeError with all faults.
     """
-    source = read(name)
-    return check(source, settings)
+    return check(read(name), settings)
 
 
 def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
     """As :func:`load`, for a table that was read already."""
+    rename(source.table)  # a run's record may be older than the name
     faults = Faults()
-    table = settle(source.table, settings, faults)
-    recipe = _build(source, table, faults)
-    if faults.found or recipe is None:
-        raise RecipeError(faults.text(f"recipe {source.path}"))
-    return recipe, table
+    settled = settle(source.table, settings, faults)
+    unknown = dict(unknown_places(settled.table, settled.declared))
+    for path, name in unknown.items():
+        hint = did_you_mean(name, settled.declared)
+        faults.add(path, f"{{{name}}} is not a parameter of this recipe{hint}")
+    recipe = _build(source, settled.table, faults)
+    found = placed(faults, source, settled, unknown)
+    if found or recipe is None:
+        raise RecipeError(report(f"recipe {source.path}", found, faults.more), found)
+    return recipe, settled.table
 
 
 def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe | None:
-    _printable(table, "", faults)
+    _printable(table, (), faults)
     for key in table:
-        if key not in _TABLES:
-            faults.add(key, f"unknown key{did_you_mean(key, sorted(_TABLES))}")
-    title = table.get("title", source.name)
-    if not isinstance(title, str):
-        faults.add("title", f"expected a text, got {title!r}")
+        if key not in _TABLES and not faults.full:
+            faults.add((key,), f"unknown key{did_you_mean(key, _TABLES)}", table[key])
+    texts = {"title": table.get("title", source.name), "description": table.get("description", "")}
+    for key, text in texts.items():
+        if not isinstance(text, str):
+            faults.add((key,), f"expected a text, got {shown(text)}", text)
     simulation, model = _simulation(table.get("simulation"), faults)
-    buffer = read_table(Buffer, _table(table, "buffer", faults), "buffer", faults)
-    stage_out = read_table(StageOut, _table(table, "stage_out", faults), "stage_out", faults)
+    buffer = read_table(Buffer, _table(table, "buffer", faults), ("buffer",), faults)
+    stage_out = read_table(StageOut, _table(table, "stage_out", faults), ("stage_out",), faults)
     steps = [
         read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
     ]
-    made = [_product(entry, path, faults) for path, entry in _entries(table, "product", faults)]
+    made = [
+        (path, _product(entry, path, faults)) for path, entry in _entries(table, "product", faults)
+    ]
     guards = [
         read_table(Guard, entry, path, faults) for path, entry in _entries(table, "guard", faults)
     ]
-    _check_needs([product for product in made if product is not None], faults)
-    if faults.found or simulation is None or model is None or buffer is None or stage_out is None:
+    _check_needs(made, table, faults)
+    if faults or simulation is None or model is None or buffer is None or stage_out is None:
         return None
     return Recipe(
-        title=title,
+        title=str(texts["title"]),
         simulation=simulation,
         model=model,
         folder=source.path.parent,
         name=source.name,
-        description=str(table.get("description", "")),
+        description=str(texts["description"]),
         buffer=buffer,
         stage_out=stage_out,
         steps=tuple(step for step in steps if step is not None),
-        products=tuple(product for product in made if product is not None),
+        products=tuple(product for _, product in made if product is not None),
         guards=_named(guard for guard in guards if guard is not None),
+        notes=source.notes,
     )
 
 
@@ -106,48 +118,55 @@ def _named(guards: Iterable[Guard]) -> tuple[Guard, ...]:
     return tuple(made)
 
 
-def _printable(value: Any, path: str, faults: Faults) -> None:
+def _printable(value: Any, path: KeyPath, faults: Faults) -> None:
     # A recipe is somebody else's: what it says reaches terminals, file names and arguments.
     if isinstance(value, str) and _CONTROL.search(value):
-        faults.add(path, f"holds a control character: {value!r}")
+        faults.add(path, f"holds a control character: {shown(value)}", value)
     elif isinstance(value, Mapping):
         for key, entry in value.items():
-            _printable(str(key), path, faults)
-            _printable(entry, f"{path}.{key}".lstrip("."), faults)
+            if _CONTROL.search(str(key)):
+                faults.add(path, f"a key holds a control character: {shown(str(key))}")
+            _printable(entry, (*path, key), faults)
     elif isinstance(value, list):
         for index, entry in enumerate(value):
-            _printable(entry, f"{path}.{index}", faults)
+            _printable(entry, (*path, index), faults)
 
 
 def _table(table: Mapping[str, Any], key: str, faults: Faults) -> Mapping[str, Any]:
     value = table.get(key, {})
     if isinstance(value, Mapping):
         return value
-    faults.add(key, f"expected a table [{key}], got {value!r}")
+    faults.add((key,), f"expected a table [{key}], got {shown(value)}", value)
     return {}
 
 
 def _entries(
     table: Mapping[str, Any], key: str, faults: Faults
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
     value = table.get(key, [])
+    if isinstance(value, Mapping):
+        faults.add((key,), f"expected [[{key}]], with two brackets, not [{key}]")
+        value = [value]
     if not isinstance(value, list):
-        faults.add(key, f"expected [[{key}]] tables, got {value!r}")
+        faults.add((key,), f"expected [[{key}]] tables, got {shown(value)}", value)
         return
     seen: set[str] = set()
     for index, entry in enumerate(value):
+        path = (key, index)
+        if faults.full:
+            return
         if not isinstance(entry, Mapping):
-            faults.add(f"{key}.{index}", f"expected a [[{key}]] table, got {entry!r}")
+            faults.add(path, f"expected a [[{key}]] table, got {shown(entry)}", entry)
             continue
-        name = str(entry.get("name", index))
-        if name in seen:
-            faults.add(f"{key}.{name}", "the name is taken by another one")
-        seen.add(name)
-        yield f"{key}.{name}", entry
+        name = entry.get("name")
+        if isinstance(name, str) and name in seen:
+            faults.add((*path, "name"), "the name is taken by another one", name)
+        seen.add(name if isinstance(name, str) else "")
+        yield path, entry
 
 
 def _split(entry: Mapping[str, Any], cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
-    common = {item.name for item in fields(cls)}
+    common = set(keys(cls))
     return (
         {key: value for key, value in entry.items() if key in common},
         {key: value for key, value in entry.items() if key not in common},
@@ -155,71 +174,117 @@ def _split(entry: Mapping[str, Any], cls: type) -> tuple[dict[str, Any], dict[st
 
 
 def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
+    path = ("simulation",)
     if not isinstance(table, Mapping):
-        faults.add("simulation", "is required: a [simulation] table with model and inputs")
+        message = "is required: a [simulation] table with model and inputs"
+        faults.add(path, message, table, lacking=table is None)
         return None, None
     entry = dict(table)
     name = entry.pop("model", None)
     common, own = _split(entry, Simulation)
-    simulation = read_table(Simulation, common, "simulation", faults)
+    simulation = read_table(Simulation, common, path, faults)
     known = models.names()
     if not isinstance(name, str) or name not in known:
-        hint = did_you_mean(str(name or ""), known)
-        faults.add(
-            "simulation.model",
-            f'there is no model "{name}"{hint}' if name else f"is required{hint}",
-        )
+        hint = did_you_mean(name if isinstance(name, str) else "", known)
+        said = f"is required{hint}" if name is None else f"there is no model {_quoted(name)}{hint}"
+        faults.add((*path, "model"), said, name, lacking=name is None)
+        meant = near_names(name, known) if isinstance(name, str) else []
+        if len(meant) != 1:
+            return simulation, None
+        found = Faults()  # what else is wrong can still be found
+        read_table(models.load(meant[0]), own, path, found, also=keys(Simulation))
+        faults.take(found, lacking=False)
         return simulation, None
-    common_names = [item.name for item in fields(Simulation)]
-    model = read_table(models.load(name), own, "simulation", faults, also=common_names)
-    if model is not None:
-        for key in ("keep_patterns", "log_patterns"):
-            for pattern in getattr(model, key):
-                try:
-                    inside(pattern)
-                except ValueError as error:
-                    faults.add(f"simulation.{key}", f"{error}, got {pattern!r}")
+    model = read_table(models.load(name), own, path, faults, also=keys(Simulation))
+    for key in ("keep_patterns", "log_patterns"):
+        for pattern in getattr(model, key, ()):
+            try:
+                inside(pattern)
+            except ValueError as error:
+                faults.add((*path, key), f"{error}, got {shown(pattern)}", pattern)
     return simulation, model
 
 
-def _check_needs(made: Sequence[MadeProduct], faults: Faults) -> None:
-    known = {product.name: (product, wants(product.kind, product.options)) for product in made}
-    chains = [name for name, (_, needs) in known.items() if needs.chained]
-    for name, (product, needs) in known.items():
+def _check_needs(
+    made: Sequence[tuple[KeyPath, MadeProduct | None]], table: Mapping[str, Any], faults: Faults
+) -> None:
+    known = {
+        product.name: (path, product, wants(product.kind, product.options))
+        for path, product in made
+        if product is not None
+    }
+    # What a product that could not be made would be, nobody knows.
+    names = {str(entry.get("name")) for entry in _tables(table.get("product"))}
+    unknown = names - known.keys()
+    chains = [name for name, (_, _, needs) in known.items() if needs.chained]
+    for path, product, needs in known.values():
         for other in needs.follows:
+            if other in unknown:
+                continue
             if other not in chains:
                 hint = did_you_mean(other, chains)
-                what = f'follows "{other}", which is no product that goes from frame to frame{hint}'
-            elif known[other][1].follows:
+                what = (
+                    f'follows "{other}", which is not a product that goes from frame to frame{hint}'
+                )
+            elif known[other][2].follows:
                 what = f'follows "{other}", which itself follows another product'
-            elif known[other][0].common.stream != product.common.stream:
+            elif known[other][1].common.stream != product.common.stream:
                 what = f'follows "{other}", which is made of another stream'
             else:
                 continue
-            faults.add(f"product.{name}", what)
-        if needs.chained and product.kind.wants_limits(product.options):
-            what = "goes from frame to frame, so its limits cannot be those of the first frames"
-            faults.add(f"product.{name}.limits", what)
+            entry = table["product"][path[1]]
+            faults.add((*path, *_where(entry, other)), what, other, lacking=other not in chains)
+        if needs.chained and product.kind.widens(product.options):
+            what = "goes from frame to frame, so its colour limits cannot widen: give [low, high]"
+            faults.add((*path, "limits"), what)
 
 
-def _product(entry: Mapping[str, Any], path: str, faults: Faults) -> MadeProduct | None:
+def _tables(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _where(value: Any, name: str) -> KeyPath:
+    """The path inside ``value`` of the text that names another product: NAME or track:NAME."""
+    if isinstance(value, Mapping | list):
+        inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, entry in inner:
+            if key != "name":
+                if entry in (name, f"track:{name}"):
+                    return (key,)
+                if found := _where(entry, name):
+                    return (key, *found)
+    return ()
+
+
+def _product(entry: Mapping[str, Any], path: KeyPath, faults: Faults) -> MadeProduct | None:
     common, own = _split(entry, Product)
     checked = read_table(Product, common, path, faults)
-    if checked is None:
-        return None
     kinds = product_kinds()
-    if checked.kind not in kinds:
-        hint = did_you_mean(checked.kind, kinds)
-        faults.add(f"{path}.kind", f'there is no kind "{checked.kind}"{hint}')
+    name = common.get("kind")
+    if not isinstance(name, str):
         return None
-    kind = kinds[checked.kind]
-    common_names = [item.name for item in fields(Product)]
-    options = read_table(kind.options, own, path, faults, also=common_names)
-    if options is None:
+    known = name in kinds
+    if not known:
+        said = f"there is no kind {_quoted(name)}{did_you_mean(name, kinds)}"
+        faults.add((*path, "kind"), said, name)
+        meant = near_names(name, kinds)
+        if len(meant) != 1:
+            return None
+        name = meant[0]  # what else is wrong can still be found
+    kind = kinds[name]
+    found = Faults()
+    options = read_table(kind.options, own, path, found, also=keys(Product))
+    faults.take(found, lacking=known)
+    if options is None or checked is None:
         return None
     for file in kind.ships(options):  # a kind may be anybody's: whatever it ships is copied
         try:
             check_relative(file)
         except ValueError as error:
-            faults.add(path, str(error))
+            faults.add((*path, *_where(entry, file)), str(error), file)
     return MadeProduct(checked, kind, options)
+
+
+def _quoted(name: object) -> str:
+    plain = isinstance(name, str) and name.isprintable()
+    return f'"{shorten(str(name), 80)}"' if plain else shown(name)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
+from burstlens.workflows.faults import Fault, Place, report, shorten, shown
+from burstlens.workflows.recipe_layers import Layer, Source, key_of, merge, renamed
+from burstlens.workflows.toml_text import read_text
 
 BUILT_IN = Path(__file__).parent / "recipes"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A recipe found: its name, its file and the merged table."""
-
-    name: str
-    path: Path
-    table: dict[str, Any]
+MOST_BYTES = 1024**2
+"""A file that is larger is not a recipe."""
 
 
 def known() -> dict[str, Path]:
@@ -49,80 +45,116 @@ def _folders() -> Iterator[Path]:
 def find(name: str) -> Path:
     """The file of a recipe given by path or by name. Raises RecipeError with near names."""
     path = Path(os.path.expanduser(name))
-    if path.is_dir() and (path / "recipe.toml").is_file():
-        return path / "recipe.toml"
-    if path.suffix == ".toml" or os.sep in name:
-        if not path.is_file():
-            raise RecipeError(f"there is no recipe file {name}")
-        return path
+    called = shorten(name, 120)
+    try:
+        if path.is_dir() and (path / "recipe.toml").is_file():
+            return path / "recipe.toml"
+        if path.suffix == ".toml" or os.sep in name:
+            if path.is_dir():
+                raise RecipeError(f"{called} is a folder without recipe.toml")
+            if path.exists() and not path.is_file():
+                raise RecipeError(f"{called} is not a regular file")
+            if not path.is_file():
+                raise RecipeError(f"there is no recipe file {called}")
+            return path
+    except OSError as error:
+        raise RecipeError(f"cannot read {called}: {error.strerror}") from error
     found = known()
     if name not in found:
-        raise RecipeError(f'there is no recipe "{name}"{did_you_mean(name, list(found))}')
+        raise RecipeError(f'there is no recipe "{called}"{did_you_mean(name, list(found))}')
     return found[name]
 
 
 def read(name: str) -> Source:
-    """The merged table of a recipe and of those that it extends. Raises RecipeError."""
+    """The merged table of a recipe and of those that it extends.
+
+    Raises RecipeError when the file itself cannot be read; faults of its syntax, and of
+    ``extends``, are those of the source.
+    """
     path = find(name).resolve()
-    chain = [path]
-    table = parse(path)
     own = path.parent.name if path.name == "recipe.toml" else path.stem
-    while "extends" in table:
-        base_name = str(table.pop("extends"))
-        beside = path.parent / base_name
-        base = (beside if beside.is_file() else find(base_name)).resolve()
-        if base in chain:
-            raise RecipeError(f"{path}: extends goes in a circle through {base}")
-        chain.append(base)
-        below = parse(base)
-        _anchor(below, base.parent)
-        table = merge(below, table)
-        path = base
-    return Source(own, chain[0], table)
+    layers = [layer(path)]
+    faults: list[Fault] = []
+    while "extends" in layers[-1].table:
+        wanted = layers[-1].table.pop("extends")
+        try:
+            layers.append(_extended(layers, wanted))
+        except RecipeError as error:
+            line, column = layers[-1].text.places.get(("extends",), (0, 0))
+            place = Place(layers[-1].path, line, column)
+            faults.append(Fault(("extends",), str(error), wanted, place, "extends"))
+            break
+    notes = renamed(layers)
+    table: dict[str, Any] = {}
+    for one in reversed(layers):
+        table = merge(table, one.table)
+        faults += _of_syntax(one)
+    incomplete = any(one.text.incomplete for one in layers) or any(
+        fault.key == "extends" for fault in faults
+    )
+    return Source(own, path, table, tuple(layers), tuple(faults), incomplete, tuple(notes))
+
+
+def layer(path: Path) -> Layer:
+    """A recipe file as it stands, with the faults of its syntax. Raises RecipeError."""
+    text = read_text(_content(path))
+    return Layer(path, text.table, text)
+
+
+def _extended(layers: list[Layer], wanted: object) -> Layer:
+    if not isinstance(wanted, str):
+        raise RecipeError(f"expected the name or the path of a recipe, got {shown(wanted)}")
+    beside = layers[-1].path.parent / wanted
+    path = (beside if "\0" not in wanted and beside.is_file() else find(wanted)).resolve()
+    if any(path == one.path for one in layers):
+        raise RecipeError(f"extends goes in a circle through {path}")
+    found = layer(path)
+    _anchor(found.table, path.parent)
+    return found
 
 
 def _anchor(table: dict[str, Any], folder: Path) -> None:
     # The inputs of a recipe that is extended lie beside that recipe, not beside the new one.
-    simulation = table.get("simulation", {})
-    inputs = simulation.get("inputs", "")
+    simulation = table.get("simulation")
+    inputs = simulation.get("inputs") if isinstance(simulation, dict) else None
     if isinstance(inputs, str) and inputs and not inputs.startswith(("/", "~", "{")):
-        simulation["inputs"] = str((folder / inputs).resolve())
+        table["simulation"] = {**table["simulation"], "inputs": str((folder / inputs).resolve())}
+
+
+def _of_syntax(read: Layer) -> Iterator[Fault]:
+    for fault in read.text.faults:
+        path = fault.path or ()
+        place = Place(read.path, fault.line, fault.column)
+        yield Fault(path, fault.message, fault.value, place, key_of(read.table, path))
+
+
+def _content(path: Path) -> str:
+    """The text of a file. Raises RecipeError when it is none, or too large for a recipe."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise RecipeError(f"cannot read {path}: {error.strerror}") from error
+    if len(content) > MOST_BYTES:
+        raise RecipeError(f"{path} is larger than {MOST_BYTES // 1024**2} MiB: not a recipe")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        place = Place(path, line, column)
+        message = f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        fault = Fault((), message, None, place)
+        raise RecipeError(f"{place.text()} is not TOML: {message}", (fault,)) from error
 
 
 def parse(path: Path) -> dict[str, Any]:
-    """The table in a TOML file. Raises RecipeError."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RecipeError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path} is not TOML: {error}") from error
-
-
-def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """``above`` laid over ``below``: tables merge, named entries merge by name, the rest replaces.
-
-    >>> merge({"a": {"x": 1}, "b": 1}, {"a": {"y": 2}})
-    {'a': {'x': 1, 'y': 2}, 'b': 1}
-    """
-    out = dict(below)
-    for key, value in above.items():
-        old = out.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            out[key] = merge(old, value)
-        elif _named_list(old) and _named_list(value):
-            entries = {entry["name"]: entry for entry in old or []}
-            for entry in value:
-                entries[entry["name"]] = merge(entries.get(entry["name"], {}), entry)
-            out[key] = list(entries.values())
-        else:
-            out[key] = value
-    return out
-
-
-def _named_list(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in value)
-    )
+    """The table in a TOML file. Raises RecipeError with all faults of its syntax."""
+    text = read_text(_content(path))
+    if text.faults:
+        faults = list(_of_syntax(Layer(path, text.table, text)))
+        first = f"{path} is not TOML: {faults[0].message} (line {text.faults[0].line})"
+        raise RecipeError(
+            first if len(faults) == 1 else report(f"{path} is not TOML: it", faults), faults
+        )
+    return text.table

@@ -37,7 +37,7 @@ from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.provision import provision
 from burstlens.workflows.recipe import NAME, Recipe
 from burstlens.workflows.recipe_check import check
-from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.recipe_layers import Source
 from burstlens.workflows.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -138,10 +138,14 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     return recipe, choose(str(facts["site"]))
 
 
-def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> Outcome:
+def execute(
+    run: RunDir,
+    tick: Callable[[Snapshot], None] = lambda _: None,
+    begun: Callable[[], None] = lambda: None,
+) -> Outcome:
     """Drive a run, new or cut short, to its end. Call it from the main thread.
 
-    ``tick`` is called about twice a second.
+    ``tick`` is called about twice a second, ``begun`` once, when this process is the run's driver.
     The first SIGINT asks for a stop, the second for a stop at once, as does SIGTERM; SIGHUP is
     ignored, so that a run outlives its login shell. Raises RunError when another driver lives.
     """
@@ -152,6 +156,7 @@ def execute(run: RunDir, tick: Callable[[Snapshot], None] = lambda _: None) -> O
     history = replay(read(run.journal))
     require_host(run, history)
     epoch = take_over(run)
+    begun()
     show_loading(run, epoch)
     history = replay(read(run.journal))
     new, was_over = history.state == "new", history.outcome is not None

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from burstlens.about import answer
 from burstlens.durable import read_json
 from burstlens.errors import BurstlensError, FrameError
 from burstlens.journal import read
@@ -29,7 +30,7 @@ from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.vigil import Room
 from burstlens.workflows.history import replay
 from burstlens.workflows.recipe_check import check
-from burstlens.workflows.recipe_file import Source
+from burstlens.workflows.recipe_layers import Source
 from burstlens.workflows.watch import watch
 from burstlens.workflows.watcher import Report
 
@@ -150,4 +151,5 @@ def main(run_dir: Path, job_folder: Path) -> int:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -30,6 +30,8 @@ class Space:
     """Whether guards have to look at a frame before it may go."""
     beside: Callable[[Frame], bool] = lambda frame: False
     """Whether a product of another stream may want it."""
+    outgrown: Callable[[Frame], bool] = lambda frame: False
+    """Whether a picture of it is to be made again; short of room it goes all the same."""
     raw_bytes: int = 0
     largest: int = 0
     """Bytes of the largest frame so far."""
@@ -100,7 +102,7 @@ class Space:
         this = (frame.stream, frame.time, frame.attempt)
         if self.guarded(frame) and this not in self.history.inspected:
             return False
-        if self.beside(frame):
+        if self.beside(frame) or (self.outgrown(frame) and not self.pressed(None)):
             return False
         return all(
             self.history.settled((product, frame.stream, frame.time), frame.attempt)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from burstlens.about import answer
 from burstlens.durable import read_json, write_json
 from burstlens.errors import BurstlensError, StagingError
 from burstlens.stagers.base import Stager, checksum
@@ -95,4 +96,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     sys.exit(main())

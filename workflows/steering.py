@@ -87,7 +87,9 @@ class Steering:
                 self._enter(production, tuple(product for product, _ in products))
 
     def _check(self, request: Path, addition: Addition) -> Added:
-        products = check_addition(self.run, self.history, addition, request)
+        # What was dropped is gone when somebody reads the message: it names their own file.
+        source = Path(addition.file) if addition.file else request
+        products = check_addition(self.run, self.history, addition, source)
         for product, _ in products:
             for name in product.kind.ships(product.options):
                 if not (self.run.files / name).is_file():

@@ -390,4 +390,7 @@ def _exit(status: int) -> NoReturn:
 
 
 if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit()
     _exit(main(Path(sys.argv[1])))

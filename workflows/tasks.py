@@ -61,7 +61,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Viewed:
-    """What an order gave (a range, a receipt or a failure), and what its guards read."""
+    """What an order gave (a receipt or a failure), and what its guards read."""
 
     value: Any = None
     readings: tuple[Reading, ...] = ()
@@ -152,12 +152,6 @@ def _waits_for_frame(job: Path) -> bool:
 def inspect(buffer: BufferRef, order: Order) -> Viewed:
     """What the guards read of a frame that no product is made of."""
     return _with_frame(buffer, order, lambda reader, order: None)
-
-
-def measure(buffer: BufferRef, order: Order) -> Viewed:
-    """The range that a product would show of a frame (None: none), for limits to be frozen."""
-    kind = product_kind(order.kind)
-    return _with_frame(buffer, order, lambda reader, order: kind.measure(order.options, reader))
 
 
 def produce(buffer: BufferRef, order: Order) -> Viewed:
@@ -345,6 +339,7 @@ def _stage(
         crc32=arrival.crc32,
         clock=clock,
         facts=made.facts,
+        limits=made.limits,
     )
 
 

@@ -48,7 +48,7 @@ def run_any_program(name: str) -> None:
         awm = f"{sys.executable} -m burstlens.workflows.awm"
         program.write_text(f"#!/bin/sh\n{awm}.basin basin.nc {basin} && exec {awm} quick.toml\n")
         program.chmod(0o755)
-        settings = (f"inputs={inputs}", "frames=surface_*.nc", "variable=vz", "measured=20")
+        settings = (f"inputs={inputs}", "frames=surface_*.nc", "variable=vz")
         words = [word for setting in settings for word in ("--set", setting)]
         environment = os.environ | {"BURSTLENS_RUNS": folder, "BURSTLENS_BUFFER": folder}
         burstlens = [

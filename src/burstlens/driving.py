@@ -14,24 +14,29 @@ if TYPE_CHECKING:
     from burstlens.workflows.snapshot import Snapshot
 
 
-def drive(run: RunDir, *, as_json: bool) -> int:
+def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
     """Drive a run to its end, shown in this terminal; returns the exit code.
 
+    ``note`` is printed when this process has become the driver, not when it is refused.
     Raises the BurstlensError of what ends the driver before the run has an outcome.
     """
     from burstlens.terminal import View
     from burstlens.workflows.run import execute
 
     view = View()
-    if not as_json:
-        view.say(f"run {run.id}\npictures arrive in {run.products}")
+
+    def begun() -> None:
+        if note:
+            tell(note)
+        if not as_json:
+            view.say(f"run {run.id}\npictures arrive in {run.products}")
 
     def tick(snapshot: Snapshot) -> None:
         if not as_json:
             view.show(snapshot.value())
 
     with view:
-        outcome = execute(run, tick)
+        outcome = execute(run, tick, begun)
     last = status_of(str(run.path))
     if as_json:
         say(json.dumps(last, indent=2))
@@ -45,9 +50,10 @@ def drive(run: RunDir, *, as_json: bool) -> int:
     return outcome.exit_code
 
 
-def send_off(run: RunDir, *, batch: bool, as_json: bool) -> None:
+def send_off(run: RunDir, *, batch: bool, as_json: bool, note: str = "") -> None:
     """Start a driver that outlives this command: as a batch job, or in a session of its own.
 
+    ``note`` is printed when it has begun.
     Raises RunError, saying how to go on, when it does not begin.
     """
     from burstlens.workflows import detach
@@ -61,6 +67,8 @@ def send_off(run: RunDir, *, batch: bool, as_json: bool) -> None:
     except BurstlensError as error:
         how = "--batch" if batch else "--detach"
         raise RunError(f"{error}\ngo on with: burstlens resume {run.id} {how}") from error
+    if note:
+        tell(note)
     if not batch and detach.is_ended_at_logout():
         tell("warning: systemd ends your processes here when you log out "
              "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from burstlens.workflows.faults import Fault
 
 TRANSIENT_ERRNO = frozenset(
     {errno.EAGAIN, errno.EBUSY, errno.EALREADY, errno.EINTR, errno.ETIMEDOUT, errno.ENOBUFS}
@@ -23,7 +28,20 @@ class BurstlensError(Exception):
 
 
 class RecipeError(BurstlensError):
-    """The recipe is wrong: mend the file."""
+    """The recipe is wrong: correct the file. ``faults`` are what was found, where it is known."""
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+
+class OptionsError(ValueError):
+    """Several faults of one table of options: ``faults`` has a message for each. One that begins
+    with the name of the key that it is about is reported where that key stands."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
 
 
 class SiteError(BurstlensError):

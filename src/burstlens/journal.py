@@ -22,7 +22,8 @@ Event = dict[str, object]
 _FRAME = {"stream": str, "time": str, "attempt": int}
 _PRODUCT = {"product": str, **_FRAME}
 _FILE = {"incoming": str, "name": str, "bytes": int, "crc32": int}
-_RECEIPT = {**_PRODUCT, **_FILE, "uuid": str, "clock?": dict, "facts?": dict, "state?": _FILE}
+_RECEIPT = {**_PRODUCT, **_FILE, "uuid": str, "clock?": dict, "facts?": dict, "state?": _FILE,
+            "limits?": [float, float]}  # fmt: skip
 _BUFFER = {"kind": str, "path": str, "folder": str, "name?": str, "owned?": bool, "by?": str}
 _READING = {"least?": float, "most?": float, "mean?": float, "points?": int, "bad?": int,
             "error?": str}  # fmt: skip

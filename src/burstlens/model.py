@@ -110,6 +110,8 @@ class Receipt:
     ``incoming`` and ``name`` are relative to ``products/``: where it stands, and its final name.
     ``clock`` gives the Unix second at which each step ended on the worker (``started``, ``read``,
     ``made``, ``staged``); ``facts`` what the product's maker wants in the index (range, notes).
+    ``limits`` are the colour limits of its series that it is drawn with, None where they do not
+    follow the frames.
     """
 
     product: str
@@ -124,6 +126,7 @@ class Receipt:
     clock: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, object] = field(default_factory=dict)
     state: State | None = None
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,27 @@ from collections.abc import Iterable
 
 NEAR = "; did you mean"
 """How the end of a message begins where there are near names."""
+LONGEST = 80
+"""The search compares at most so many characters: its time grows with their square, and nobody
+mistypes a name that is longer."""
+MOST = 2000
+"""The search compares with at most so many names."""
+
+
+def near_names(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three of the known names that resemble ``name``, the nearest first.
+
+    >>> near_names("QRAINE", ["QRAIN", "QVAPOR", "T2"])
+    ['QRAIN']
+    """
+    if len(name) > LONGEST:
+        return []
+    folded: dict[str, str] = {}
+    for candidate in sorted(set(known)):
+        if len(candidate) <= LONGEST and len(folded) < MOST:
+            folded.setdefault(candidate.casefold(), candidate)
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
+    return [folded[match] for match in near]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -18,13 +39,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     '; there are T2, W'
     """
     names = sorted(set(known))
-    folded: dict[str, str] = {}
-    for candidate in names:
-        folded.setdefault(candidate.casefold(), candidate)
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
-    if near:
-        return f"{NEAR} {' or '.join(folded[match] for match in near)}?"
+    if near := near_names(name, names):
+        return f"{NEAR} {' or '.join(near)}?"
     if not names:
         return "; there are none"
-    shown = ", ".join(names[:12])
+    shown = ", ".join(one if len(one) <= LONGEST else f"{one[:LONGEST]}..." for one in names[:12])
     return f"; there are {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -113,14 +113,16 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     """
     from burstlens.workflows.addition import Addition, check_addition
     from burstlens.workflows.history import replay
+    from burstlens.workflows.recipe_file import layer
 
     run = _going_on(name)
     given = Path(os.path.expanduser(file))
     if given.exists() and not given.is_file():  # its parts are looked for beside a file
         raise RecipeError(f"{file} is no file; write the [[product]] tables to one")
     source = given.resolve()
-    addition = Addition(tuple(_tables(source)), all_frames)
-    products = check_addition(run, replay(read(run.journal)), addition, source)
+    addition = Addition(tuple(_tables(source)), all_frames, file=str(source))
+    history = replay(read(run.journal))
+    products = check_addition(run, history, addition, source, (layer(source),))
     names = tuple(str(entry["name"]) for entry in addition.products)
     new = tuple(product.name for product, _ in products)
     if not new:

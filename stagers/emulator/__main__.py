@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from burstlens.about import answer
 from burstlens.errors import SiteError
 from burstlens.stagers.emulator import build, cache
 
@@ -23,4 +24,5 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     sys.exit(main(sys.argv[1:]))

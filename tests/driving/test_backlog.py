@@ -8,7 +8,6 @@ from burstlens.model import Damage
 from burstlens.viz.product import Context
 from burstlens.workflows.backlog import Backlog
 from burstlens.workflows.history import replay
-from burstlens.workflows.limits import Freezing
 
 FIXED = "product.t2.limits=[270, 310]"
 
@@ -95,39 +94,77 @@ def test_work_that_failed_is_tried_after_a_pause_that_grows(backlog, frame):
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
 
 
-def test_pictures_wait_for_the_limits_that_the_first_frames_give(backlog, frame):
-    waiting = backlog("product.t2.limits={ first = 2 }")
-    for number in range(3):
-        waiting.add(frame(key(number)))
-    assert [what for what, _ in taken(waiting)] == ["measure"] * 3
-    assert waiting.measured("t2", (280.0, 290.0)) is None
-    assert waiting.measured("t2", None) is None  # constant: it sets no limits
-    limits = waiting.measured("t2", (270.0, 285.0))
-    assert limits == (270.0, 290.0)
-    waiting.history.limits["t2"] = limits
-    waiting.freeze("t2")
-    works = list(waiting.take(0.0, 100))
-    assert [work.order.context.limits for work in works] == [limits] * 3
-    waiting.add(frame(key(9)))
-    [work] = waiting.take(0.0, 100)
-    assert (work.what, work.order.context.limits) == ("produce", limits)
+def limits_of(low, high):
+    return {"event": "product.limits", "product": "t2", "limits": [low, high]}
 
 
-def test_limits_that_are_frozen_stay_so_after_a_restart(backlog, frame):
-    frozen = {"event": "product.limits", "product": "t2", "limits": [270.0, 290.0]}
-    waiting = backlog("product.t2.limits={ first = 2 }", events=[frozen])
+def drawn(number, limits, attempt=1, **facts):
+    return {
+        "event": "product.published", "product": "t2", "stream": "output", "time": key(number),
+        "attempt": attempt, "t": 1.0, "limits": limits, "facts": facts,
+    }  # fmt: skip
+
+
+def test_the_first_picture_waits_for_no_limits(backlog, frame):
+    waiting = backlog()
     waiting.add(frame())
     [work] = waiting.take(0.0, 1)
-    assert (work.what, work.order.context.limits) == ("produce", (270.0, 290.0))
+    assert (work.what, work.order.context.limits) == ("produce", None)
 
 
-def test_a_frame_that_cannot_be_measured_leaves_the_others_held(backlog, frame):
-    waiting = backlog("product.t2.limits={ first = 2 }")
-    for number in range(2):
-        waiting.add(frame(key(number)))
-    newest, _ = waiting.take(0.0, 2)
-    waiting.drop_held(newest)
-    assert [work.order.frame.time for work in waiting.held["t2"]] == [key(0)]
+def test_a_picture_has_the_limits_that_hold_when_it_is_sent(backlog, frame):
+    waiting = backlog(events=[limits_of(270, 290)])
+    waiting.add(frame())
+    waiting.history.apply(limits_of(270, 300))
+    [work] = waiting.take(0.0, 1)
+    assert work.order.context.limits == (270.0, 300.0)
+
+
+def test_outgrown_pictures_are_made_again_once_after_all_that_do_not_stand(backlog, frame):
+    events = [drawn(1, None), drawn(2, [270, 290]), drawn(3, [270, 300]), limits_of(270, 300)]
+    waiting = backlog(events=events)
+    for number in (1, 2, 3, 4):
+        assert (waiting.add(frame(key(number))) == ("t2",)) == (number == 4)
+        waiting.refresh(frame(key(number)))
+        waiting.refresh(frame(key(number)))
+    works = list(waiting.take(0.0, 100))
+    found = [(work.what, work.order.frame.time) for work in works]
+    assert found == [("produce", key(4)), ("remake", key(2)), ("remake", key(1))]
+    assert {work.order.context.limits for work in works} == {(270.0, 300.0)}
+    assert waiting.remakes(frame(key(2)))
+    assert not waiting.remakes(frame(key(3)))
+    waiting.remade("t2", "output", key(2), 1)
+    assert not waiting.remakes(frame(key(2)))
+
+
+def test_a_picture_of_a_later_attempt_is_not_made_again_of_an_earlier_one_s_frame(backlog, frame):
+    waiting = backlog(events=[drawn(1, [270, 290], attempt=2), limits_of(270, 300)])
+    waiting.refresh(frame(key(1)))
+    assert waiting.empty
+    waiting.refresh(frame(key(1), attempt=2))
+    assert taken(waiting) == [("remake", key(1))]
+
+
+def test_a_placeholder_is_not_made_again(backlog, frame):
+    waiting = backlog(events=[drawn(1, None, placeholder=True), limits_of(270, 300)])
+    waiting.refresh(frame(key(1)))
+    assert waiting.empty
+
+
+def test_a_picture_that_cannot_be_made_again_is_left_as_it_is(backlog, frame):
+    waiting = backlog(events=[drawn(1, [270, 290]), limits_of(270, 300)])
+    waiting.refresh(frame(key(1)))
+    [work] = waiting.take(0.0, 1)
+    waiting.returned()
+    waiting.keep(work)
+    waiting.refresh(frame(key(1)))
+    assert waiting.empty
+    assert not waiting.remakes(frame(key(1)))
+
+
+def test_limits_follow_the_frames_unless_the_recipe_gives_them(backlog):
+    assert backlog().widens("t2")
+    assert not backlog(FIXED).widens("t2")
 
 
 def test_a_damaged_frame_gets_a_placeholder_in_each_series(backlog):
@@ -135,12 +172,3 @@ def test_a_damaged_frame_gets_a_placeholder_in_each_series(backlog):
     waiting.add_damage(Damage("storm-1", 1, "output", key(1), ("x",), 0, "cut short"))
     [work] = waiting.take(0.0, 1)
     assert (work.what, work.reason, work.order.frame.time) == ("placeholder", "cut short", key(1))
-
-
-def test_limits_span_the_ranges_of_the_frames_that_have_one():
-    freezing = Freezing(2)
-    assert freezing.limits() is None
-    assert freezing.add(None) is None
-    assert freezing.add((1.0, 2.0)) is None
-    assert freezing.limits() == (1.0, 2.0)  # what there is when the model ends early
-    assert freezing.add((-1.0, 0.0)) == (-1.0, 2.0)

@@ -16,6 +16,7 @@ from burstlens.workflows.buffer import (
     prepare,
     release,
     stage_in,
+    with_room,
 )
 from burstlens.workflows.models.command import Command
 
@@ -111,11 +112,24 @@ def test_folders_come_in_also_empty_ones_and_those_left_without_their_old_output
     assert found == ["empty", "empty/deeper", "out"]
 
 
-def test_a_dead_link_among_the_inputs_is_told_with_its_name(tmp_path, buffer):
-    (tmp_path / "inputs").mkdir()
-    (tmp_path / "inputs" / "wrfinput").symlink_to("/nowhere/wrfinput")
-    with pytest.raises(StagingError, match="wrfinput"):
-        stage_in(buffer, str(tmp_path / "inputs"), MODEL, [])
+def test_a_link_among_the_inputs_that_leads_nowhere_is_left_behind(tmp_path, buffer):
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    (inputs / "wrfinput").symlink_to("/nowhere/wrfinput")
+    (inputs / "namelist").write_text("text")
+    assert stage_in(buffer, str(inputs), MODEL, []) == (1, 4, 1)
+    target = buffer.root() / "storm-1" / "inputs"
+    assert [path.name for path in target.iterdir()] == ["namelist"]
+
+
+def test_room_is_found_without_making_a_folder(tmp_path):
+    full, free = tmp_path / "file", tmp_path / "not" / "yet"
+    full.write_text("")
+    root = with_room([str(full), str(free)], 1000)
+    assert root == free / f"burstlens-{os.getuid()}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+    with pytest.raises(SiteError, match=r"no room in the buffer for 1024 PiB: .*/not/yet/.* has "):
+        with_room([str(free)], 1 << 60)
 
 
 def test_what_the_recipe_keeps_comes_home_verified_and_the_rest_stays(buffer, place, tmp_path):

@@ -134,6 +134,23 @@ def test_limits_are_kept_by_product():
     assert history.limits == {"t2": (1.0, 2.5)}
 
 
+def test_a_picture_is_outgrown_when_it_has_other_limits_than_its_series():
+    picture = {"event": "product.published", "product": "t2", "stream": "d01", "attempt": 1}
+    history = told(
+        picture | {"time": "t1", "limits": [1, 2]},
+        picture | {"time": "t2"},  # of a constant frame
+        picture | {"time": "t3", "facts": {"placeholder": True}},
+    )
+    times = "t1", "t2", "t3", "t4"
+    assert not any(history.outgrown(("t2", "d01", time)) for time in times)
+    history.apply({"event": "product.limits", "product": "t2", "limits": [1, 2]})
+    assert [history.outgrown(("t2", "d01", time)) for time in times] == [False, True, False, False]
+    history.apply({"event": "product.limits", "product": "t2", "limits": [0, 5]})
+    assert [history.outgrown(("t2", "d01", time)) for time in times] == [True, True, False, False]
+    history.apply(picture | {"time": "t1", "limits": [0, 5]})
+    assert not history.outgrown(("t2", "d01", "t1"))
+
+
 def test_an_event_of_a_later_version_is_passed_over():
     assert told({"event": "weather.changed"}).state == "new"
 

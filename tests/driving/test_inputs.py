@@ -6,7 +6,14 @@ import re
 
 import pytest
 
-from burstlens.workflows.inputs import input_files, input_folders, output_names, selected
+from burstlens.workflows.inputs import (
+    dead_links,
+    earlier_frame,
+    input_files,
+    input_folders,
+    output_names,
+    selected,
+)
 from burstlens.workflows.models.awm import Awm
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
@@ -31,6 +38,26 @@ def fill(tmp_path):
 
 def taken(inputs, model) -> set[str]:
     return {name for _, name in selected(inputs, model, ()).files} - {"namelist.input"}
+
+
+def test_links_that_lead_nowhere_are_named_and_not_selected(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "there").write_text("")
+    for name, target in (("a", "nowhere"), ("tables/b", "b"), ("c", "tables/there")):
+        (tmp_path / name).symlink_to(target)
+    assert dead_links(tmp_path) == ["a", "tables/b"]
+    chosen = selected(tmp_path, Command(argv=["./m"], frames="*.nc"), ())
+    assert [name for _, name in chosen.files] == ["c", "tables/there"]
+    assert chosen.left == 2
+
+
+def test_an_earlier_frame_is_the_newest_of_its_stream_with_all_tiles(fill):
+    fill("wrfout_d01_2005-08-28_00:00:00", "out/wrfout_d01_2005-08-29_00:00:00_0000",
+         "out/wrfout_d01_2005-08-29_00:00:00_0001", "wrfout_d02_2005-08-30_00:00:00")  # fmt: skip
+    inputs = fill(settings="history_outname = 'out/wrfout_d<domain>_<date>'")
+    identify = Wrf().configured(inputs).identify
+    assert [path.name[-4:] for path in earlier_frame(inputs, identify, "d01")] == ["0000", "0001"]
+    assert earlier_frame(inputs, identify, "d03") == ()
 
 
 def test_folders_that_link_in_a_circle_are_walked_once(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from burstlens.model import Damage
 from burstlens.viz.product import Context
-from burstlens.workflows.backlog import Backlog
+from burstlens.workflows.backlog import Backlog, Work
 from burstlens.workflows.history import replay
 from burstlens.workflows.needs import AHEAD
 from burstlens.workflows.recipe import MadeProduct, Product
@@ -41,8 +41,8 @@ class Kind:
     def ships(self, options):
         return ()
 
-    def wants_limits(self, options):
-        return 0
+    def widens(self, options):
+        return False
 
 
 def key(number: int) -> str:
@@ -328,7 +328,7 @@ def test_guards_do_not_ride_on_what_waits(recipe, frame):
 title = "Any program"
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 [[guard]]
@@ -349,3 +349,23 @@ then = "alarm"
         if work.order.inspects
     ]
     assert sorted(inspecting) == [("plain", key(1)), ("plain", key(2))]
+
+
+@pytest.mark.parametrize(("there", "whole"), [((1, 2), True), ((1,), False), ((), False)])
+def test_a_picture_is_made_again_only_with_the_frame_beside_that_it_showed(
+    backlog, frame, there, whole
+):
+    waiting = backlog(made("map", beside=("d02",)))
+    for number in (1, 2, 3):
+        waiting.add(frame(key(number), stream="d02"))
+    order = waiting._order(waiting.products[0], frame(key(2)))
+    frames = [frame(key(number), stream="d02") for number in there]
+    work = Work("remake", order)
+    assert waiting.needs.is_whole(work, needed(waiting, work, frames)) == whole
+
+
+def test_a_picture_is_not_made_again_without_the_track_that_it_followed(backlog, frame):
+    for events, whole in (([state(1)], True), ([state(3)], False)):
+        waiting = backlog(made("map", follows=("track",)), events=events)
+        work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
+        assert waiting.needs.is_whole(work, needed(waiting, work)) == whole

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from burstlens.journal import Journal, read
 from burstlens.lines import read_lines
+from burstlens.stagers.base import checksum
 from burstlens.workflows.history import replay
 from burstlens.workflows.publish import Publisher, _fields
 
@@ -74,6 +76,75 @@ def test_a_later_attempt_supersedes_and_an_earlier_one_is_dropped(begin, staged,
     after, _ = begin()
     after.settle()
     assert [line["attempt"] for line in read_lines(run_dir.index)] == [1, 2]
+
+
+WIDER = (-5.0, 5.0)
+
+
+@pytest.fixture
+def outgrown(begin, staged):
+    """A publisher with a picture whose colour limits are outgrown, and its journal."""
+
+    def make():
+        publisher, journal = begin()
+        first = replace(staged(), limits=(-1.0, 1.0))
+        publisher.publish([first])
+        journal.append("product.limits", product="t2", limits=list(WIDER))
+        return publisher, journal
+
+    return make
+
+
+def test_a_picture_with_wider_limits_supersedes_that_of_the_same_attempt(
+    outgrown, begin, staged, run_dir, events
+):
+    publisher, _ = outgrown()
+    [event] = publisher.publish([replace(staged(content=b"wider"), limits=WIDER)])
+    assert event["limits"] == [-5.0, 5.0]
+    assert events()[-3:] == ["product.publishing", "product.superseded", "product.published"]
+    # A zombie worker's and a retried one's come too late.
+    assert publisher.publish([replace(staged(content=b"zombie"), limits=(-1.0, 1.0))]) == []
+    assert publisher.publish([replace(staged(content=b"again"), limits=WIDER)]) == []
+    publisher.close()
+    assert content(run_dir) == {NAME: b"wider"}
+    after, _ = begin()
+    after.settle()
+    assert [line["crc32"] for line in read_lines(run_dir.index)][-1] == event["crc32"]
+    assert len(list(read_lines(run_dir.index))) == 2
+
+
+def test_a_picture_with_limits_that_are_outgrown_as_well_is_dropped(outgrown, staged, run_dir):
+    publisher, _ = outgrown()
+    assert publisher.publish([replace(staged(content=b"2"), limits=(-2.0, 2.0))]) == []
+    assert content(run_dir) == {NAME: b"picture"}
+
+
+@pytest.mark.parametrize("state", ["staged", "publishing", "renamed", "published", "listed"])
+def test_a_driver_killed_as_it_supersedes_leaves_one_valid_picture(
+    outgrown, begin, staged, run_dir, state
+):
+    publisher, journal = outgrown()
+    receipt = replace(staged(content=b"wider"), limits=WIDER)
+    if state in {"publishing", "renamed", "published"}:
+        journal.append("product.publishing", **_fields(receipt))
+    if state in {"renamed", "published"}:
+        os.replace(run_dir.products / receipt.incoming, run_dir.products / receipt.name)
+    if state == "published":
+        journal.append("product.published", **_fields(receipt))
+    if state == "listed":
+        publisher.publish([receipt])
+    journal.sync()
+    publisher._index.sync()
+
+    after, journal = begin()
+    after.settle()
+    after.clean_incoming()
+    history = replay(read(run_dir.journal))
+    made_again = history.outgrown(("t2", "output", "t00000001.000"))
+    assert made_again == (state == "staged")
+    assert content(run_dir) == {NAME: b"picture" if made_again else b"wider"}
+    crc32 = checksum(run_dir.products / NAME).crc32
+    assert [line["crc32"] for line in read_lines(run_dir.index)][-1] == crc32
 
 
 def test_of_one_group_the_highest_attempt_is_published(begin, staged, run_dir):

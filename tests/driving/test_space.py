@@ -115,3 +115,15 @@ def test_pressure_is_the_reserve_reached_on_paper_or_on_the_disk(
     room = space(capacity=1000, reserve=0.1)
     room.add(frame(bytes=raw_bytes), ())
     assert room.pressed(free_bytes) is pressed
+
+
+def test_a_frame_stays_while_a_picture_of_it_is_made_again_unless_room_is_short(space, frame):
+    room = space(raw="release", capacity=10_000, reserve=0.2)
+    one, two = frame(), frame("t00000002.000", bytes=7500)
+    room.outgrown = lambda frame: True
+    room.add(one, ())
+    assert released(room) == []
+    room.add(two, ())
+    assert released(room) == [one.time]  # the other one fits again
+    room.outgrown = lambda frame: False
+    assert released(room) == [two.time]

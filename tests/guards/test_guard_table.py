@@ -16,7 +16,7 @@ BASE = """
 title = "Any program"
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 """
@@ -76,38 +76,38 @@ def test_a_named_guard_is_set_by_its_dotted_path_and_merged_by_an_extending_reci
     ("table", "path", "words"),
     [
         ("max = 3.0", "guard.0", "say one of variable, expression, log"),
-        ('variable = "W"\nlog = "x"', "guard.0", "not variable and log"),
-        ('variable = "W"\nmin = 3\nmax = 2', "guard.0", "min 3 must be below max 2"),
+        ('variable = "W"\nlog = "x"', "guard.0.variable", "not variable and log"),
+        ('variable = "W"\nmin = 3\nmax = 2', "guard.0.min", "min 3 must be below max 2"),
         ('variable = "W"\nmax = nan', "guard.0.max", "finite number"),
         ('variable = "W"\nmax = inf', "guard.0.max", "finite number"),
         ('variable = "W"\nmax = "80"\nmaxx = 3', "guard.0.maxx", "did you mean max"),
-        ('variable = "W"\nfinite = false', "guard.0", "needs min, max"),
-        ('variable = "W"\nmax_drift = "5 K"', "guard.0", '"5 %"'),
+        ('variable = "W"\nfinite = false', "guard.0.finite", "needs min, max"),
+        ('variable = "W"\nmax_drift = "5 K"', "guard.0.max_drift", '"5 %"'),
         ('variable = "W"\nmax_rate = -1', "guard.0.max_rate", "greater than 0"),
-        ('variable = "W"\ncount = 3', "guard.0", "count needs log"),
-        ('log = "x"\nlevel = 3', "guard.0", "level and crop need variable or expression"),
+        ('variable = "W"\ncount = 3', "guard.0.count", "count needs log"),
+        ('log = "x"\nlevel = 3', "guard.0.level", "level and crop need variable or expression"),
         (
             'variable = "W"\ncrop = { follow = "track:storm", half_width = 3 }',
-            "guard.0",
-            "a guard looks before anything is made of a frame, so it follows no track",
+            "guard.0.crop.follow",
+            "a guard looks at a frame before any product, so it cannot follow a track",
         ),
-        ('log = "x"\nmax = 3.0', "guard.0", "max needs variable"),
-        ('log = "(a"', "guard.0", "is no regular expression"),
-        ('log = ""', "guard.0", "1 to 500 characters"),
+        ('log = "x"\nmax = 3.0', "guard.0.max", "max needs variable"),
+        ('log = "(a"', "guard.0.log", "is not a regular expression"),
+        ('log = ""', "guard.0.log", "1 to 500 characters"),
         ("stall = 1.0", "guard.0.stall", "greater than 1"),
         ("buffer_full_in = 0", "guard.0.buffer_full_in", "greater than or equal to 1"),
-        ('expression = "W > 3"', "guard.0", "any(...) or all(...)"),
+        ('expression = "W > 3"', "guard.0.expression", "any(...) or all(...)"),
         ('variable = "W"\nthen = "halt"', "guard.0.then", "'alarm', 'stop' or 'stop-now'"),
-        ('variable = "W"\nmail = "me@here -oQ/x"', "guard.0", "is no address"),
-        ('variable = "W"\nwebhook = "file:///etc/passwd"', "guard.0", "is no https://"),
-        ('variable = "W"\nwebhook = "https://"', "guard.0", "is no https://"),
-        ('variable = "W"\nrun = [""]', "guard.0", "names a program"),
+        ('variable = "W"\nmail = "me@here -oQ/x"', "guard.0.mail", "is not an address"),
+        ('variable = "W"\nwebhook = "file:///etc/passwd"', "guard.0.webhook", "is not an https://"),
+        ('variable = "W"\nwebhook = "https://"', "guard.0.webhook", "is not an https://"),
+        ('variable = "W"\nrun = [""]', "guard.0.run", "names a program"),
         ('name = "a b"\nvariable = "W"', "guard.a b.name", "1 to 64 letters"),
     ],
 )
 def test_a_fault_is_told_by_its_path(faults, table, path, words):
     text = faults(f"[[guard]]\n{table}\n")
-    assert f"  {path} " in text
+    assert f"  {path}  " in text
     assert words in text
 
 
@@ -116,8 +116,9 @@ def test_all_faults_of_all_guards_are_told_at_once(faults):
         '[[guard]]\nmax = 3.0\n[[guard]]\nvariable = "W"\nmin = 2\nmax = 1\ncount = 3\n'
         '[[guard]]\nexpression = "open(W)"\n'
     )
-    assert "has 3 faults" in text
-    assert "count needs log; min 2 must be below max 1" in text
+    assert "has 4 faults" in text
+    assert "guard.1.count       count needs log" in text
+    assert "guard.1.min         min 2 must be below max 1" in text
     assert "there is no function 'open'" in text
 
 

@@ -17,7 +17,7 @@ RECIPE = """
 title = "Guarded"
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = { d01 = "a_*.nc" }
 inputs = "inputs"
 [[product]]

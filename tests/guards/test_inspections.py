@@ -45,7 +45,7 @@ def backlog(recipe, recipe_file):
 
     def make(products=PRODUCTS, guards=GUARDS, history=None):
         text = (
-            'title = "Any"\n[simulation]\nmodel = "command"\nargv = ["./model.sh"]\n'
+            'title = "Any"\n[simulation]\nmodel = "command"\ncommand = ["./model.sh"]\n'
             'frames = { d01 = "a_*.nc", d02 = "b_*.nc" }\ninputs = "inputs"\n'
         )
         made = recipe(text=text + products + guards)
@@ -78,28 +78,6 @@ def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
     assert (work.what, names(work), work.order.inspects) == ("inspect", ["nest"], True)
     waiting.returned()
     assert waiting.empty
-
-
-def test_guards_ride_on_the_measuring_where_colour_limits_are_not_frozen_yet(backlog, frame):
-    waiting = backlog(PRODUCTS.replace("limits = [270, 310]\n", ""))
-    waiting.add(frame(stream="d01"))
-    works = list(waiting.take(0.0, 10))
-    assert [(work.what, work.order.inspects) for work in works] == [
-        ("measure", True),
-        ("produce", False),
-    ]
-    waiting.history.limits["t2"] = (1.0, 2.0)
-    waiting.freeze("t2")
-    (held,) = waiting.take(0.0, 10)
-    assert (held.what, held.order.inspects, names(held)) == ("produce", False, ["cold"])
-
-
-def test_a_product_that_could_not_be_measured_is_forgotten_with_its_guards(backlog, frame):
-    waiting = backlog(PRODUCTS.replace("limits = [270, 310]\n", ""))
-    waiting.add(frame(stream="d01"))
-    measuring = next(work for work in waiting.take(0.0, 10) if work.what == "measure")
-    waiting.drop_held(measuring)
-    assert waiting.held["t2"] == []
 
 
 def test_what_guards_ride_on_goes_before_newer_frames_that_are_inspected(backlog, frame):

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -47,8 +46,8 @@ class Ways:
         """By ``burstlens serve``."""
         line = self._start(["-m", "burstlens", "serve", str(self.folder), "--json", *words])
         told = json.loads(line)
-        address = urlsplit(told["url"])
-        return f"http://{address.netloc}/{run}/{PAGE}?token={told['token']}"
+        root, _, token = told["url"].partition("?")
+        return f"{root}{run}/{PAGE}?{token}"
 
     def _start(self, words: list[str]) -> str:
         process = subprocess.Popen(

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -56,6 +57,19 @@ def test_a_server_that_is_gone_says_nothing_of_the_driver(
     expect(page.locator(".notice")).to_contain_text("the server does not answer")
     expect(page.locator(".notice")).not_to_contain_text("driver")
     expect(page.locator(".notice code")).to_be_empty()
+    watched.errors.clear()
+
+
+def test_a_server_that_was_started_anew_says_how_to_get_in_again(eight, driven, ways, watched):
+    page = watched.page
+    opened = ways.serve("made")
+    page.goto(opened)
+    expect(page.locator(".state")).to_have_text("running")
+    ways.end()
+    ways.serve("made", "--port", str(urlsplit(opened).port))
+    expect(page.locator(".notice")).to_contain_text("the server was started anew", timeout=30_000)
+    open_anew = "open the link that burstlens serve has printed"
+    expect(page.locator(".notice")).to_contain_text(open_anew)
     watched.errors.clear()
 
 

@@ -123,6 +123,22 @@ def test_a_picture_that_comes_again_replaces_the_one_before(eight, ways, page, g
     assert grey(page) == 20 + 200 * 3 // 7
 
 
+def test_a_picture_with_other_colours_than_the_newest_says_so_until_it_is_made_again(
+    eight, ways, page, greys
+):
+    eight.publish(0, greys[0], limits=[-1, 1])
+    eight.publish(7, greys[7], limits=[-5, 5])
+    eight.feed.write(force=True)
+    page.goto(ways.file("made"))
+    expect(page.locator(".range")).to_have_text("270 to 307 K")
+    page.keyboard.press("Home")
+    told = "270 to 300 K; colours −1 to 1 (newest picture: −5 to 5)"
+    expect(page.locator(".range")).to_have_text(told)
+    eight.publish(0, greys[1], limits=[-5, 5])
+    eight.feed.write(force=True)
+    expect(page.locator(".range")).to_have_text("270 to 300 K")
+
+
 def test_a_picture_that_is_missing_is_said_and_tried_again(
     eight, ways, watched, greys, await_frame
 ):

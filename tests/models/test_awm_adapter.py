@@ -1,7 +1,10 @@
 """The adapter of the bundled model."""
 
+import netCDF4
+import numpy as np
 import pytest
 
+from burstlens.errors import RecipeError
 from burstlens.workflows.models.awm import Awm
 from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
 
@@ -123,3 +126,66 @@ def test_the_check_warns_of_a_run_without_frames(tmp_path):
     (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.018, every=0))
     (found,) = Awm().check(tmp_path)
     assert found.startswith("output: ")
+
+
+@pytest.fixture
+def quake(tmp_path):
+    """An adapter with its inputs: waves at a surface of 20 x 16 points, 250 m apart."""
+
+    def make(more="", every=4):
+        text = PARAMETERS.format(step=0.012, every=every) + more
+        (tmp_path / "awm.toml").write_text(text)
+        return Awm(), tmp_path
+
+    return make
+
+
+def test_frames_are_known_from_the_parameter_file(quake):
+    model, inputs = quake("peaks = true\nvolume_stride = 3\n")
+    surface, volume = (model.outline(inputs, name) for name in ("surface", "volume"))
+    assert {"vx", "vy", "vz", "pgv", "pga_larger"} <= surface.variables.keys()
+    assert surface.sizes == {"y": 16, "x": 20}
+    assert surface.coordinates("x")[-1] == 19 * 250
+    assert surface.silent == ""
+    assert volume.sizes == {"z": 5, "y": 6, "x": 7}
+    assert volume.silent == "[output] volume_every is 0"
+    assert "pgv" not in volume.variables
+    assert "no stations" in model.outline(inputs, "stations").silent
+    with pytest.raises(RecipeError, match=r"no stream 'surfac'; did you mean surface\?"):
+        model.outline(inputs, "surfac")
+
+
+def test_an_outline_is_what_the_model_writes(quake, tmp_path):
+    from burstlens.workflows.awm.output import COMPONENTS, Frames
+    from burstlens.workflows.awm.parameters import read
+
+    model, inputs = quake()
+    known = model.outline(inputs, "surface")
+    axes = {name: known.coordinates(name) for name in ("y", "x")}
+    shape = tuple(values.size for values in axes.values())
+    frames = Frames(
+        "surface", tmp_path, read(inputs / "awm.toml"), axes,
+        lambda name: np.zeros(shape, np.float32), None,
+    )  # fmt: skip
+    _, name = frames.write(0.1)
+    with netCDF4.Dataset(tmp_path / name) as data:
+        written = {
+            name: (variable.dimensions[variable.dimensions[:1] == ("time",) :], variable.units)
+            for name, variable in data.variables.items()
+        }
+        for name, value in known.attributes.items():
+            assert data.getncattr(name) == value
+    assert written == {name: (d, about["units"]) for name, (d, about) in known.variables.items()}
+    assert set(COMPONENTS) <= written.keys()
+
+
+def test_a_material_file_that_is_not_there_is_named(quake):
+    model, inputs = quake()
+    assert model.lacks(inputs) == []
+    text = (inputs / "awm.toml").read_text()
+    begin, end = text.index("layers"), text.index("[source]")
+    (inputs / "awm.toml").write_text(text[:begin] + 'file = "basin.nc"\n' + text[end:])
+    (lack,) = model.lacks(inputs)
+    assert (lack.file, lack.sure) == ("basin.nc", True)
+    (inputs / "basin.nc").touch()
+    assert model.lacks(inputs) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from burstlens.errors import RecipeError
-from burstlens.workflows.check_table import Faults
+from burstlens.workflows.faults import Faults
 from burstlens.workflows.parameters import config_path, settle
 
 
@@ -16,7 +16,7 @@ def settled():
     def call(table, *settings):
         faults = Faults()
         result = settle(table, settings, faults)
-        return result, [f"{path}: {message}" for path, message in faults.found]
+        return result.table, [f"{fault.key}: {fault.message}" for fault in faults.found]
 
     return call
 
@@ -76,7 +76,7 @@ def test_missing_and_wrong_values_are_told_together_with_the_way_to_give_them(se
     assert faults == [
         "parameters.kind.type: input should be 'str', 'path', 'int', 'float' or 'bool', "
         "got 'integer'",
-        "node: is no parameter of this recipe; did you mean nodes?",
+        "node: is not a parameter of this recipe; did you mean nodes?",
         'lonely: expected --set key=value, such as "simulation.nodes=4"',
         "parameters.inputs: is required (a WRF run directory): --set inputs=...",
         "parameters.nodes: expected a number (int), got 'many'",

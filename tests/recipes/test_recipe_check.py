@@ -8,7 +8,7 @@ from burstlens.workflows.recipe_check import load
 GOOD = """\
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 """
@@ -58,7 +58,11 @@ varaible = "W"
     )
     head, *lines = text.splitlines()
     assert head == f"recipe {tmp_path / 'any.toml'} has 12 faults:"
-    told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
+    told = {line.split()[1]: " ".join(line.split()[2:]) for line in lines}
+    places = [line.split()[0].partition(".toml:")[2] for line in lines]
+    assert places == [f"{n}:1" for n in (1, 3, 5, 6, 8, 9, 10)] + [
+        "12:9", "15:1", "19:1", "20:1", "23:1",
+    ]  # fmt: skip
     assert told["titel"] == "unknown key; did you mean title?"
     assert told["simulation.model"] == 'there is no model "wfr"; did you mean wrf?'
     assert told["simulation.nodes"].endswith("greater than or equal to 1, got 0")
@@ -196,12 +200,12 @@ FOLLOWING = chain_of(name="at") + 'follows = ["storm"]\n'
 @pytest.mark.parametrize(
     ("products", "told"),
     [
-        (FOLLOWING, 'product.at follows "storm", which is no product that goes from frame to'),
+        (FOLLOWING, 'product.at.follows.0 follows "storm", which is not a product that goes from'),
         (CHAINED.replace("storm", "storms") + FOLLOWING, "did you mean storms"),
         (CHAINED + FOLLOWING + 'stream = "d02"\n', "which is made of another stream"),
         (
             CHAINED + FOLLOWING + "chained = true\n" + chain_of(name="b") + 'follows = ["at"]\n',
-            'product.b follows "at", which itself follows another product',
+            'product.b.follows.0 follows "at", which itself follows another product',
         ),
     ],
 )
@@ -216,17 +220,17 @@ def test_products_that_follow_a_chain_pass(recipe):
     ]
 
 
-def test_first_frames_freeze_no_colours_of_what_is_of_the_time_since_the_frame_before(faults):
+def test_limits_do_not_widen_of_what_is_of_the_time_since_the_frame_before(faults):
     product = '[[product]]\nname = "rate"\nkind = "map"\nvariable = "rain_rate"\n'
     text = faults(f"{GOOD}{product}log = true\n")
-    assert "goes from frame to frame, so its limits cannot be those of the first frames" in text
+    assert "goes from frame to frame, so its colour limits cannot widen: give [low, high]" in text
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ('contours = { variable = "slp", interval = 0 }', "interval must be above zero"),
-        ("limits = { first = 0 }", "first must be 1 or more"),
+        ("limits = [3, 1]", "the first number must be below the second"),
         ("crop = { index = { west_east = [5, 5] } }", "5 to before 5 keeps nothing"),
         ("source = { lat = 3 }", "a place needs lat and lon"),
     ],

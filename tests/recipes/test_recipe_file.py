@@ -8,7 +8,8 @@ import pytest
 from burstlens.errors import RecipeError
 from burstlens.workflows.preflight import preflight
 from burstlens.workflows.recipe_check import load
-from burstlens.workflows.recipe_file import BUILT_IN, find, known, merge, read
+from burstlens.workflows.recipe_file import BUILT_IN, find, known, parse, read
+from burstlens.workflows.recipe_layers import merge
 
 
 @pytest.fixture
@@ -85,22 +86,35 @@ def test_inputs_of_an_extended_recipe_lie_beside_that_recipe(shelf, tmp_path):
 def test_a_circle_is_told_and_does_not_hang(shelf, way):
     shelf("a.toml", f'extends = "{way.format("b")}"\n')
     shelf("b.toml", f'extends = "{way.format("a")}"\n')
-    with pytest.raises(RecipeError, match="circle"):
-        read("a")
+    with pytest.raises(RecipeError, match=r"b\.toml:1:1 +extends +extends goes in a circle"):
+        load("a")
 
 
-@pytest.mark.parametrize("value", ['"nowhere"', "3", '["a"]', '"a\\u0000b"'])
-def test_a_base_that_is_not_there_is_told(shelf, value):
-    shelf("a.toml", f"extends = {value}\n")
-    with pytest.raises(RecipeError, match="there is no recipe"):
-        read("a")
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ('"nowhere"', 'there is no recipe "nowhere"'),
+        ("3", "expected the name or the path of a recipe, got 3"),
+        ('["a"]', "expected the name or the path of a recipe"),
+        ('"a\\u0000b"', "there is no recipe"),
+    ],
+)
+def test_a_base_that_is_not_there_is_the_only_fault_reported(shelf, value, message):
+    shelf("a.toml", f"title = 'A'\nextends = {value}\n")
+    with pytest.raises(RecipeError, match="has 1 fault") as raised:
+        load("a")
+    [fault] = raised.value.faults
+    assert (fault.key, fault.place.line) == ("extends", 2)
+    assert message in fault.message
 
 
 @pytest.mark.parametrize("content", [b"title = ", b"\xff\xfe", b"a = 1\na = 2\n"])
 def test_what_is_no_toml_is_told_with_its_file(tmp_path, content):
     (tmp_path / "bad.toml").write_bytes(content)
-    with pytest.raises(RecipeError, match=r"bad\.toml is not TOML"):
-        read(str(tmp_path / "bad.toml"))
+    with pytest.raises(RecipeError, match=r"bad\.toml"):
+        load(str(tmp_path / "bad.toml"))
+    with pytest.raises(RecipeError, match=r"bad\.toml.* is not TOML"):
+        parse(tmp_path / "bad.toml")
 
 
 def test_tables_merge_and_lists_without_names_replace():

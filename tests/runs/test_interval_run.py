@@ -20,7 +20,7 @@ title = "Rain of Katrina"
 [simulation]
 model = "command"
 inputs = "inputs"
-argv = ["cp", "katrina.nc", "wrfout.nc"]
+command = ["cp", "katrina.nc", "wrfout.nc"]
 frames = "wrfout*.nc"
 time_variable = "XTIME"
 [buffer]

@@ -28,7 +28,7 @@ RECIPE = """\
 [simulation]
 model = "command"
 inputs = "inputs"
-argv = ["./heat.py", "{lines}", "{last}"]
+command = ["./heat.py", "{lines}", "{last}"]
 frames = "heat_*.nc"
 progress = "^t=(?P<elapsed>[0-9.]+) of (?P<total>[0-9.]+)$"
 done = "^bye$"

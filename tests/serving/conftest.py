@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -56,16 +57,29 @@ class Server:
         self.port: int = told["port"]
         self.token: str = told["token"]
         self.ssh: str = told["ssh"]
-        self.root = f"http://127.0.0.1:{self.port}/"
+        self.root = self.url.partition("?")[0]
+        self.folder = urlsplit(self.root).path.rstrip("/")
 
-    def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers) -> Answer:
-        """One request with the token, unless ``Authorization`` is given (None sends none)."""
+    def ask(
+        self,
+        path: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        below: str | None = None,
+        **headers,
+    ) -> Answer:
+        """One request with the token, unless ``Authorization`` is given (None sends none).
+
+        ``path`` is taken ``below`` the server's folder.
+        """
         sent = {"Authorization": f"Bearer {self.token}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         with contextlib.closing(connection):
             given = {name: value for name, value in sent.items() if value is not None}
-            connection.request(method, path, body, given)
+            connection.request(
+                method, (self.folder if below is None else below) + path, body, given
+            )
             response = connection.getresponse()
             names = {name.lower(): value for name, value in response.getheaders()}
             return Answer(response.status, names, response.read())
@@ -87,7 +101,7 @@ class Server:
     def head(self, path: str, method: str = "GET") -> bytes:
         """The bytes of a connection's only request, the path exactly as given."""
         lines = [
-            f"{method} {path} HTTP/1.1",
+            f"{method} {self.folder}{path} HTTP/1.1",
             "Host: x",
             f"Authorization: Bearer {self.token}",
             "Connection: close",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 import pytest
 
@@ -52,10 +52,36 @@ def test_a_link_to_a_run_sets_its_cookie_for_all_of_them(server):
     first = server.ask(f"/done/products/index.html?token={server.token}", Authorization=None)
     assert "set-cookie" not in first.headers
     up, _, words = first.headers["location"].partition("?")
-    assert up == "../../"
+    assert up == f"../../..{server.folder}/"
     second = server.ask(f"/?{words}", Authorization=None)
     assert "set-cookie" in second.headers
     assert second.headers["location"] == "./done/products/index.html"
+
+
+@pytest.mark.parametrize("place", ["/", "/earlier/", "/runs.json", "/done/products/index.html"])
+def test_outside_its_folder_a_server_gives_nothing_to_whoever_has_the_token(server, place):
+    answer = server.ask(place, below="")
+    assert answer.status == 403
+    cookie = f"burstlens-{server.port}={server.token}"
+    assert server.ask(place, below="", Authorization=None, Cookie=cookie).status == 403
+
+
+@pytest.mark.parametrize(
+    ("place", "inside"),
+    [
+        ("/", ""),
+        ("/earlier/", ""),
+        ("/earlier/done/products/index.html", "done/products/index.html"),
+    ],
+)
+def test_the_token_leads_from_any_address_to_the_same_one_in_the_folder(server, place, inside):
+    answer = server.ask(f"{place}?token={server.token}", below="", Authorization=None)
+    assert "set-cookie" not in answer.headers
+    goal = urlsplit(urljoin(f"http://127.0.0.1{place}", answer.headers["location"]))
+    assert goal.path == f"{server.folder}/"
+    assert parse_qs(goal.query, keep_blank_values=True) == {
+        "token": [server.token], "to": [inside]
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_job_with_a_buffer_of_its_own_in_which_everything_runs(
     own = JobBuffer(here, batch.run, HostedLauncher(batch), wanted, TOKEN, lambda: False)
     host = tmp_path / RUN / "steps" / "host-1"
     batch.run.path.mkdir()
-    batch.hand_in(host, own._job(host))
+    batch.hand_in(host, own.job(host))
     golden(site, "same-job.sh", sent())
 
 

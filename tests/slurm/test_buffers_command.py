@@ -11,7 +11,7 @@ RECIPE = """\
 title = "A model that fails"
 [simulation]
 model = "command"
-argv = ["./model.sh"]
+command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 [buffer]

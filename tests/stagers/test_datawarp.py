@@ -94,7 +94,7 @@ class TestFailedStages:
             source = frame.with_name(f"{number}.nc")
             source.write_bytes(os.urandom(1000))
             pairs.append((source, pfs / source.name))
-        arrivals = list(bring_all(DataWarpStager(), pairs))
+        arrivals = bring_all(DataWarpStager(), pairs)
         assert arrivals == [checksum(target) for _, target in pairs]
 
     def test_eio_that_stays_is_told_with_the_errno_on_record(self, frame, pfs, fault):
@@ -196,7 +196,7 @@ class TestOtherPaths:
         for source, _ in pairs:
             source.write_bytes(b"x")
         with pytest.warns(UserWarning, match="is on no DataWarp buffer") as warned:
-            list(bring_all(DataWarpStager(), pairs))
+            bring_all(DataWarpStager(), pairs)
         assert len(warned) == 1
         assert (tmp_path / "a.out").read_bytes() == b"x"
 

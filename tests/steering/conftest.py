@@ -29,6 +29,7 @@ name = "u"
 kind = "map"
 variable = "U"
 level = 2
+limits = [-50, 50]
 """
 
 

@@ -150,6 +150,7 @@ def test_a_file_that_a_product_needs_must_be_there_and_replace_none_of_the_runs(
 
 def test_a_product_that_the_run_makes_already_is_no_fault_and_no_work(live):
     same = '[[product]]\nname = "w"\nkind = "map"\nvariable = "W"\nlevel = 5\n'
+    same += "limits = [-2, 2]\n"
     done = live("same.toml", same, "--json")
     told = json.loads(done.stdout)
     assert (done.returncode, told["names"], told["new"]) == (0, ["w"], [])

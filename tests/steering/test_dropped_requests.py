@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from typing import cast
 
 import pytest
 
 from burstlens.errors import RecipeError
-from burstlens.workflows.addition import read_addition
+from burstlens.journal import Journal, read
+from burstlens.workflows.addition import Addition, read_addition
+from burstlens.workflows.commands import new_run
+from burstlens.workflows.history import replay
+from burstlens.workflows.production import Production
+from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.steering import Steering
 
 
 @pytest.mark.parametrize(
@@ -21,3 +29,18 @@ def test_what_no_add_has_written_is_refused(tmp_path, make):
     make(path)
     with pytest.raises(RecipeError, match="is no file that `burstlens add` writes"):
         read_addition(path)
+
+
+def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
+    run, _ = new_run(str(recipe_file()), "local", [], "storm")
+    table = {"name": "x", "kind": "map", "variable": "T2", "limits": [3, 1]}
+    request = Addition((table,), file="/home/me/mine.toml").drop(run)
+    history = replay([])
+    snapshot = Snapshot(run, recipe(), history, 1)
+    with contextlib.closing(Journal(run.journal, 1)) as journal:
+        never_reached = cast(Production, None)
+        Steering(run, journal, history, snapshot)._add(never_reached, request)
+    text = snapshot.alarms[0]["text"]
+    assert "recipe /home/me/mine.toml has 1 fault" in text
+    assert request.name not in text
+    assert [event["event"] for event in read(run.journal)] == ["product.refused"]

@@ -43,3 +43,18 @@ def test_zero_gets_the_colour_below_the_lowest_and_nan_none():
     assert pixels[0].tolist() == pixels[1].tolist() == colormap.get_under().tolist()
     assert pixels[2] == pytest.approx(colormap(0.5))
     assert pixels[3] == pytest.approx(colormap.get_bad())
+
+
+@pytest.mark.parametrize(
+    ("units", "long_name", "colormap"),
+    [
+        ("%", "relative humidity at 3 km above sea level", "matplotlib.BrBG"),
+        ("J kg-1", "most unstable CAPE", "cmocean.matter"),
+        ("J kg-1", "surface-based CIN", "cmocean.matter_r"),
+        ("W m-2", "downward short wave flux", "cmocean.solar"),
+        ("kg m-2", "precipitable water", "cmocean.rain"),
+    ],
+)
+def test_a_quantity_has_colours_that_mean_something(units: str, long_name: str, colormap: str):
+    assert style.colormap_name(units, long_name, signed=False) == colormap
+    assert style.colormap(colormap).N >= 256

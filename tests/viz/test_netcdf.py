@@ -35,6 +35,13 @@ def test_the_crop_holds_the_values_of_the_file(supercell: Path, context: Context
         assert data.data_model == {"netcdf4": "NETCDF4", "classic": "NETCDF3_64BIT_OFFSET"}[form]
 
 
+def test_a_classic_file_ends_with_its_data(supercell: Path, context: Context):
+    crop = Crop(index={"west_east": (5, 25), "bottom_top": (0, 10)}, stride={"south_north": 3})
+    with make(NetcdfOptions(("T",), crop, format="classic"), supercell, context) as data:
+        size = sum(variable[:].nbytes for variable in data.variables.values())
+    assert (context.files.parent / "crop.nc").stat().st_size < size + 8192  # of the header
+
+
 def test_coordinates_of_an_idealized_case_are_metres_and_heights(supercell: Path, context: Context):
     crop = Crop(index={"west_east": (5, 8)})
     with make(NetcdfOptions(("T",), crop), supercell, context) as data:

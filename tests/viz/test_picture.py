@@ -10,6 +10,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from burstlens.viz.frame import open_frame
+from burstlens.viz.heading import Heading
 from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.product import Context, product_kind
 
@@ -30,6 +31,8 @@ def test_letters_are_as_large_as_asked_unless_the_picture_is_small():
     assert letters_dpi(900, 700, 100) == 100
     assert letters_dpi(3000, None, 300) == 300
     assert letters_dpi(430, None, 100) == pytest.approx(72)
+    # A thumbnail leaves words out, so that the others can be read.
+    assert letters_dpi(330, None, 100) == pytest.approx(72)
     assert letters_dpi(3000, 130, 100) == pytest.approx(36)
 
 
@@ -54,3 +57,14 @@ def test_a_small_picture_shows_the_field_and_not_only_words(
     left, top, right, bottom = facts["box"]
     wide, tall = facts["size"]
     assert (right - left) * (bottom - top) > 0.25 * wide * tall
+
+
+def test_a_thumbnail_has_its_valid_time_below_the_title_and_no_word_is_cut():
+    figure = blank(300, 260, letters_dpi(300, None, 100))
+    heading = Heading(figure, "10 m wind speed", "d01  ·  WRF overview", "run-1  ·  Burstlens")
+    valid = "valid 2005-08-28 12:00:00 UTC"
+    heading.write(valid, "init 2005-08-28 00:00:00 UTC  ·  +12 h", "wind10: 12 to 85 kn")
+    shown = {text.get_text(): text.get_window_extent() for text in figure.texts if text.get_text()}
+    assert set(shown) == {"10 m wind speed", "d01  ·  WRF overview", valid, "wind10: 12 to 85 kn"}
+    boxes = list(shown.values())
+    assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[n + 1 :])

@@ -132,13 +132,11 @@ class TestContract:
         for field in fields(cls):
             assert len(properties[field.name].get("description", "")) > 10, field.name
 
-    def test_limits_are_wanted_only_by_kinds_that_measure(
-        self, name: str, supercell: Path, context: Context
+    def test_limits_are_given_for_the_series_only_by_kinds_that_widen(
+        self, name: str, supercell: Path, tmp_path: Path, context: Context
     ):
-        kind, options = product_kind(name), options_of(name)
-        with open_frame([supercell]) as frame:
-            measured = kind.measure(options, frame)
-        assert (measured is not None) == (kind.wants_limits(options) > 0)
+        made = self.make(name, supercell, tmp_path / "out", context)
+        assert (made.limits is not None) == product_kind(name).widens(options_of(name))
 
 
 @pytest.mark.parametrize("name", READS_VARIABLES)
@@ -217,7 +215,7 @@ class _Plugin:
     name: ClassVar[str] = "histogram"
     options: ClassVar[type[Any]] = SimpleNamespace
 
-    extensions = ships = wants_limits = measure = make = lambda self, *_: ()
+    extensions = ships = widens = make = lambda self, *_: ()
 
 
 def _points(**loaders: Any) -> Any:

@@ -79,7 +79,7 @@ def test_the_programs_own_word_makes_a_frame_ready(tmp_path, prober):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"argv": []}, "simulation.argv"),
+        ({"argv": []}, "simulation.command"),
         ({"argv": ["x"], "frames": "/abs/*.nc"}, "must be relative"),
         ({"argv": ["x"], "frames": {"s": "*/a.nc"}}, "simulation.frames.s"),
         ({"argv": ["x"], "progress": "("}, "no regular expression"),

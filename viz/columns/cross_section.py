@@ -130,17 +130,26 @@ def _slice(frame: FrameReader, line: Transect, name: str, units: str | None) -> 
 
 def along(frame: FrameReader, line: Points, name: str) -> Array:
     """The values (level, point) of a 3-D variable; FrameError when it has no levels there."""
-    stored = frame.variable(name).dimensions
-    axes = grid.axes(frame, name)
-    order = [unstaggered(dimension, frame) for dimension in stored]
-    if "z" not in axes or len(order) != 3 or not set(line.window) <= set(order):
-        raise FrameError(
-            f"{name} is no field of levels on this grid "
-            f"(it has {', '.join(stored) or 'no dimensions'})"
-        )
+    axes, order = check_levels(frame, name)
+    if not set(line.window) <= set(order):
+        raise FrameError(_no_levels(frame, name))
     whole = slice(0, frame.dimensions[axes["z"]], 1)
     values = read_centred(frame, name, {**line.window, axes["z"]: whole})
     return _sampled(line, values, order, axes["z"])
+
+
+def check_levels(frame: FrameReader, name: str) -> tuple[dict[str, str], list[str]]:
+    """The axes and the unstaggered dimensions of a 3-D variable; FrameError when it is none."""
+    axes = grid.axes(frame, name)
+    order = [unstaggered(dimension, frame) for dimension in frame.variable(name).dimensions]
+    if set(axes) != {"x", "y", "z"} or len(order) != 3:
+        raise FrameError(_no_levels(frame, name))
+    return axes, order
+
+
+def _no_levels(frame: FrameReader, name: str) -> str:
+    stored = ", ".join(frame.variable(name).dimensions) or "no dimensions"
+    return f"{name} is no field of levels on this grid (it has {stored})"
 
 
 def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:

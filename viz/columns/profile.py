@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.viz.columns.section import End
 from burstlens.viz.crop import Crop
+from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.picture import check_size
@@ -15,6 +16,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _MOST = 4
 
@@ -67,6 +69,7 @@ class ProfileOptions:
         for name in self.variables:
             if AT in name:
                 raise ValueError(f"{name} is of one level, and a profile shows all of them")
+        check_names(self.variables)
         if of_interval(self.variables):
             raise ValueError("variables: what fell since the frame before has no profile")
         for name, given in (("units", self.units), ("limits", self.limits)):
@@ -99,6 +102,16 @@ class ProfileKind(PlainKind):
     def follows(self, options: ProfileOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
+
+    def inspect(self, options: ProfileOptions, seen: Inspection) -> None:
+        """Its fields of levels, and the point or the crop."""
+        for name in options.variables:
+            seen.columns(name, "variables", options.units.get(name), f"units.{name}")
+        if options.vertical == "pressure":
+            seen.needs(("pressure",), "vertical")
+        if options.at is not None:
+            seen.ends({"at": options.at}, options.variables[0])
+        seen.crop(options.crop, options.variables)
 
     def make(
         self, options: ProfileOptions, frame: FrameReader, out: Path, context: Context

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.viz.colour_names import Colormap
+from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.maps.layers import Contours
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _TRACK = "track:"
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
@@ -98,7 +101,7 @@ class SectionOptions:
     levels: Literal["interpolated", "mass"] = "interpolated"
     """`interpolated`: linear between the model's levels; `mass`: the model's own cells."""
 
-    limits: Limits = field(default_factory=FirstFrames)
+    limits: Limits = None
     """Colour limits in the shown units, as of a map."""
 
     centred: bool | None = None
@@ -107,7 +110,7 @@ class SectionOptions:
     log: bool = False
     """Logarithmic colours; for values above zero only."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib."""
 
     units: str | None = None
@@ -134,7 +137,7 @@ class SectionOptions:
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
-        self._check_way()
+        check_names((self.variable,))
         lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
         for name in (self.variable, *(asked.variable for asked in lines)):
             if AT in name:
@@ -145,15 +148,13 @@ class SectionOptions:
         if self.top is not None and not self.top > 0:
             raise ValueError("top must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 200))
+        self._check_way()
 
     def _check_way(self) -> None:
         if (self.start is None) != (self.end is None):
             raise ValueError("start and end go together")
         if self.start is not None and self.start == self.end:
             raise ValueError("start and end are the same point")
-        ways = [self.start is not None, bool(self.path), self.follow is not None]
-        if sum(ways) != 1:
-            raise ValueError("a section needs start and end, or path, or follow")
         for name, asked in (("path", self.path), ("follow", self.follow)):
             if isinstance(asked, str) and not (asked.startswith(_TRACK) and asked != _TRACK):
                 raise ValueError(f"{name}: 'track:NAME', with the name of a track, not {asked!r}")
@@ -163,6 +164,9 @@ class SectionOptions:
             raise ValueError("follow and half_width_km go together")
         if self.half_width_km is not None and not 0 < self.half_width_km <= 10000:
             raise ValueError("half_width_km must be above 0, and 10000 at most")
+        ways = [self.start is not None, bool(self.path), self.follow is not None]
+        if sum(ways) != 1:
+            raise ValueError("a section needs start and end, or path, or follow")
 
     @property
     def track(self) -> str | None:
@@ -192,16 +196,26 @@ class SectionKind(PlainKind):
         """The track that gives its way."""
         return (options.track,) if options.track else ()
 
-    def wants_limits(self, options: SectionOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        return frames_measured(options.limits)
+    def widens(self, options: SectionOptions) -> bool:
+        """Whether the limits follow the frames: none are given."""
+        return options.limits is None
 
-    def measure(self, options: SectionOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of the field along the section, None when it is constant."""
-        from burstlens.viz.columns.cross_section import read_sections
+    def inspect(self, options: SectionOptions, seen: Inspection) -> None:
+        """Its fields of levels, and whether its points lie in the domain."""
+        from burstlens.viz.inspection import numbered
 
-        low, high = read_sections(options, frame).field.extent()
-        return (low, high) if low < high else None
+        seen.columns(options.variable, "variable", options.units, "units")
+        for at, line in numbered("contours", options.contours):
+            seen.columns(line.variable, f"{at}.variable", line.units, f"{at}.units")
+        if options.vertical == "pressure":
+            seen.needs(("pressure",), "vertical")
+        if options.wind is not None:
+            seen.needs(("u_earth", "v_earth") if options.wind == "barbs" else ("U", "V", "W"),
+                       "wind")  # fmt: skip
+        ends = {"start": options.start, "end": options.end}
+        if isinstance(options.path, tuple):
+            ends |= {f"path.{number}": end for number, end in enumerate(options.path)}
+        seen.ends({path: end for path, end in ends.items() if end is not None}, options.variable)
 
     def make(
         self, options: SectionOptions, frame: FrameReader, out: Path, context: Context
@@ -209,7 +223,10 @@ class SectionKind(PlainKind):
         """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
         from burstlens.viz.columns.cross_section import read_sections
         from burstlens.viz.columns.section_figure import draw
+        from burstlens.viz.limits import fitted
         from burstlens.viz.times import lead
 
         sections = read_sections(options, frame)
-        return Made("png", draw(sections, options, out, context, lead(frame, context)))
+        context = fitted(context, options, sections.field)
+        drawn = draw(sections, options, out, context, lead(frame, context))
+        return Made("png", drawn, context.limits)

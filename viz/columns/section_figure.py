@@ -29,6 +29,7 @@ from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.field import Field
 from burstlens.viz.maps.isolines import draw_isolines
 from burstlens.viz.maps.layers import Contours
+from burstlens.viz.maps.wind_symbols import BARBS_KEY
 from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
@@ -40,7 +41,7 @@ _ROWS = 300
 """Heights that a column is interpolated to."""
 _SCALE_HEIGHT_KM = 7.5
 """How far up pressure falls to 1/e, for the slope of arrows over an axis of pressure."""
-_HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.8, foreground="white", alpha=0.55)]
+_HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.2, foreground="white", alpha=0.85)]
 _SPACING_PX = 42
 """Between symbols of the wind, at 100 dpi."""
 
@@ -101,7 +102,8 @@ def draw(
     title = options.title or style.words(field.name, field.long_name)
     below = "  ·  ".join(part for part in (heading.subtitle(context), way(sections)) if part)
     words = heading.Heading(figure, title, below, heading.maker(context))
-    words.write(times.stamp(context.time), lead, _caption(field))
+    key = f"  ·  {BARBS_KEY}" if options.wind == "barbs" else ""
+    words.write(times.stamp(context.time), lead, _caption(field) + key)
     canvas.draw()
     told = heading.texts(f"{field.name}, vertical section", context, field.long_name)
     write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)

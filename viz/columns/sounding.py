@@ -12,6 +12,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,12 @@ class SoundingKind(PlainKind):
     def extensions(self, options: SoundingOptions) -> tuple[str, ...]:
         """Always PNG."""
         return ("png",)
+
+    def inspect(self, options: SoundingOptions, seen: Inspection) -> None:
+        """What a column needs, and its point."""
+        names = ("pressure", "temperature", "QVAPOR", "dew_point", "u_earth", "v_earth")
+        seen.needs(names, "kind")
+        seen.ends({"at": options.at}, "T")
 
     def make(
         self, options: SoundingOptions, frame: FrameReader, out: Path, context: Context

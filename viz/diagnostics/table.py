@@ -76,6 +76,8 @@ def describe(frame: FrameReader, name: str) -> Variable:
             raise RecipeError(f"{base} has no bottom_top, so {AT}{text} means nothing")
         if level.coordinate:
             DIAGNOSTICS[level.coordinate].check(frame)
+        elif not layer:
+            _check_number(frame, level)
         dimensions = tuple(d for d in dimensions if d != "bottom_top")
         mean = ", mean" if level.high is not None and not layer else ""
         long_name = f"{long_name}{mean} {level.words}"
@@ -108,13 +110,17 @@ def compute(frame: FrameReader, name: str, window: Window | None = None) -> Arra
     return values
 
 
+def _check_number(frame: FrameReader, level: Level) -> None:
+    number, size = int(level.low), frame.dimensions["bottom_top"]
+    if number >= size:
+        raise FrameError(f"level {number} is outside of bottom_top, which has 0 to {size - 1}")
+
+
 def _on_level(
     frame: FrameReader, base: str, diagnostic: Diagnostic | None, part: Window, level: Level
 ) -> Array:
     if not level.coordinate:
-        number, size = int(level.low), frame.dimensions["bottom_top"]
-        if number >= size:
-            raise FrameError(f"level {number} is outside of bottom_top, which has 0 to {size - 1}")
+        number = int(level.low)
         one = Block(frame, {**part, "bottom_top": slice(number, number + 1)}, DIAGNOSTICS)
         return np.asarray(one[base][0])
     block = Block(frame, part, DIAGNOSTICS)

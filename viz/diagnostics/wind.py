@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.frame import FrameReader
 from burstlens.viz.projection import true_latitudes, wrf_projection
 
 Array = NDArray[Any]
@@ -78,6 +80,33 @@ def rotation(block: Block) -> tuple[Array, Array]:
     )
 
 
+def blows_at_10m(frame: FrameReader) -> bool:
+    """Whether the frame has a 10 m wind: an idealized case without a surface scheme leaves U10 and
+    V10 zero in the whole domain, and so does the first frame of others."""
+    for name in ("U10", "V10"):
+        if name in frame:
+            values = frame.read(name)
+            frame.hold(name, None, values)
+            if (np.abs(values) > 0).any():  # NaN is no wind
+                return True
+    return False
+
+
+def _near_ground(at_10m: str, at_levels: str) -> Callable[[Block], Array]:
+    def component(block: Block) -> Array:
+        if blows_at_10m(block.frame) or at_levels not in block:
+            return block[at_10m]
+        return np.asarray(block.lowest(1)[at_levels][0])
+
+    return component
+
+
+def _near_ground_words(words: str) -> Callable[[FrameReader], str]:
+    return lambda frame: (
+        f"10 m {words}" if blows_at_10m(frame) else f"{words}, lowest level (no 10 m wind)"
+    )
+
+
 def _earth(u: str, v: str, which: int) -> Any:
     def component(block: Block) -> Array:
         return turned(block[u], block[v], *rotation(block))[which]
@@ -89,6 +118,7 @@ def _put_together(function: Any, parts: tuple[str, str]) -> Any:
     return lambda values: function(values[parts[0]], values[parts[1]])
 
 
+_NEAR_GROUND = ("U|U10", "V|V10")
 _ALPHA = ("COSALPHA", "SINALPHA", "XLONG")
 _LEVEL = ("u_earth", "v_earth")
 _10M = ("u10_earth", "v10_earth")
@@ -125,5 +155,20 @@ DIAGNOSTICS = (
     Diagnostic(
         "wind10_direction", "10 m wind direction", "degrees", ("U10", "V10"), SURFACE,
         _put_together(direction, _10M), "wind_from_direction", uses=_ALPHA,
+    ),
+    Diagnostic(
+        "surface_u", "wind near the ground, x component", "m s-1", _NEAR_GROUND, SURFACE,
+        _near_ground("U10", "U"), "x_wind", uses=("U10", "V10"),
+        words=_near_ground_words("wind, x component"),
+    ),
+    Diagnostic(
+        "surface_v", "wind near the ground, y component", "m s-1", _NEAR_GROUND, SURFACE,
+        _near_ground("V10", "V"), "y_wind", uses=("U10", "V10"),
+        words=_near_ground_words("wind, y component"),
+    ),
+    Diagnostic(
+        "surface_wind", "wind speed near the ground", "m s-1", _NEAR_GROUND, SURFACE,
+        _put_together(speed, ("surface_u", "surface_v")), "wind_speed", uses=("U10", "V10"),
+        words=_near_ground_words("wind speed"),
     ),
 )  # fmt: skip

@@ -47,7 +47,7 @@ export class HttpSource {
 
   async #readStatus() {
     const answer = await fetch(`${this.#base}../status.json`, request());
-    if (!answer.ok) throw await refused(answer);
+    if (!answer.ok) throw await refused(answer, this.#status !== null);
     this.#statusAt = performance.now();
     this.#served = answer.headers.get("Burstlens-Serve");
     if (this.#served === null && answer.headers.get("Accept-Ranges") !== "bytes") {
@@ -79,7 +79,7 @@ export class HttpSource {
       return null;
     }
     if (answer.status === 416) return this.#anew();
-    if (!answer.ok) throw await refused(answer);
+    if (!answer.ok) throw await refused(answer, !fresh);
     const tail = new Tail(answer.body.getReader(), stop);
     return fresh || (await tail.first()) === LINE_END ? tail : this.#anew();
   }
@@ -185,10 +185,11 @@ async function attempt(retry, what) {
   }
 }
 
-/** What a server's answer other than the file means, for people. */
-async function refused(answer) {
+/** What a server's answer other than the file means, for people; `known`: it gave files before. */
+async function refused(answer, known) {
   if (answer.status === 401 || answer.status === 403) {
-    return new FilesError("the server refuses this link; open the one that it has printed");
+    const what = known ? "the server was started anew" : "the server refuses this link";
+    return new FilesError(`${what}: open the link that burstlens serve has printed`);
   }
   if (answer.status === 404) return new FilesError("the run's directory is not there");
   const told = (await answer.text().catch(() => "")).trim().split("\n")[0];

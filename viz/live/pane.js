@@ -82,7 +82,8 @@ export class Pane {
   /** Draw; returns the index lines whose pictures are wanted: of this run, of the other one. */
   show({ album, player, pictures, source, run, comparison }) {
     this.#time = this.held ?? player.time;
-    const line = this.#time === null ? undefined : album.series.get(this.seriesId)?.at(this.#time);
+    const series = album.series.get(this.seriesId);
+    const line = this.#time === null ? undefined : series?.at(this.#time);
     const bitmap = line ? pictures.get(line) : null;
     // Until it is loaded, another one stands in, and all that is said is of that one.
     const seen = bitmap || !line ? line : pictures.latest(this.seriesId) ?? this.#standIn(line, pictures);
@@ -91,6 +92,7 @@ export class Pane {
     const other = comparison ? comparison.album.series.get(this.seriesId)?.exactly(seen?.time) : null;
     this.#compare(comparison, other, run);
     this.#tell(line, seen, pictures, comparison, other, player);
+    say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, series?.at(series.times.at(-1))));
     this.#link(seen, source);
     return [line, other];
   }
@@ -122,7 +124,6 @@ export class Pane {
     const apart = seen && (held || seen.time !== player.time);
     say(this.#when, apart ? `${held}${timeLabel(seen.time)}` : "");
     set(this.#hold, { "aria-pressed": this.held !== null });
-    say(this.#range, rangeOf(seen?.facts ?? {}));
     let word = "";
     if (!line) word = this.#time === null || !this.seriesId ? "No picture yet" : "No picture at this time or before";
     else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
@@ -172,6 +173,14 @@ function rangeOf({ min, max, nan, units }) {
   if (typeof min !== "number" || typeof max !== "number") return "";
   const gaps = nan ? `, ${nan} without value` : "";
   return `${showNumber(min)} to ${showNumber(max)}${units ? ` ${showUnits(units)}` : ""}${gaps}`;
+}
+
+/** Where the colours of a picture mean something else than those of the newest one of its series. */
+function coloursOf(line, newest) {
+  const limits = [line, newest].map((one) => one?.facts?.limits);
+  const known = limits.every((one) => Array.isArray(one) && one.length === 2 && one.every(Number.isFinite));
+  const [mine, last] = known ? limits.map(([low, high]) => `${showNumber(low)} to ${showNumber(high)}`) : [];
+  return mine === last ? "" : `; colours ${mine} (newest picture: ${last})`;
 }
 
 function describe(line) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,10 @@ from burstlens.viz.heading import LEFT
 from burstlens.viz.maps.coast.lines import KINDS, Kind
 from burstlens.viz.maps.layering import Layers, drawn
 from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.maps.nesting import Nested
 from burstlens.viz.maps.reach import corners, extent, outlines
 from burstlens.viz.maps.rings import rings
 from burstlens.viz.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
+from burstlens.viz.maps.wind_symbols import BARBS_KEY
 from burstlens.viz.picture import letters_dpi
 from burstlens.viz.png import write_png
 from burstlens.viz.product import Context
@@ -43,6 +42,7 @@ def draw(
     *,
     lead: str = "",
     layers: Layers | None = None,
+    note: str = "",
 ) -> dict[str, Any]:
     """Draw the field as a PNG of exactly the asked size, and return what was used.
 
@@ -50,7 +50,8 @@ def draw(
     below and above the limits) and where the map lies: ``box`` (left, top, right, bottom pixels)
     shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
     that is not on the earth). The same frame gives the same bytes. ``lead`` says
-    when the model began and how long ago; ``layers`` are laid over the field.
+    when the model began and how long ago; ``layers`` are laid over the field; ``note`` stands
+    below the map, after the field's range.
     """
     plane = grid.separated(field.plane)
     name, limits, bounds = colours(field, options, context)
@@ -86,7 +87,11 @@ def draw(
     painted = [_paint(paper, on, each, smooth=options.smooth) for on, each in shown]
     below = sum(int((each.values < limits[0]).sum()) for _, each in shown)
     above = sum(int((each.values > limits[1]).sum()) for _, each in shown)
-    words = times.stamp(context.time), lead, _caption(field, layers.nests)
+    words = (
+        times.stamp(context.time),
+        lead,
+        _caption(field, layers, note),
+    )
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
@@ -178,14 +183,18 @@ def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
     return artist
 
 
-def _caption(field: Field, nests: Sequence[Nested]) -> str:
+def _caption(field: Field, layers: Layers, note: str) -> str:
     low, high = field.extent()
     unit = printed(field.units)
     caption = f"{bare(field.name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {unit}".rstrip()
-    for nest in nests:
+    for nest in layers.nests:
         if nest.shown is not None:
             low, high = nest.shown.extent()
             caption += f"  ·  {nest.label}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')}"
+    if note:
+        caption += f"  ·  {note}"
+    if any(wind.how == "barbs" for wind in layers.winds):
+        caption += f"  ·  {BARBS_KEY}"
     missing = int(field.values.size - np.isfinite(field.values).sum())
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"

@@ -31,7 +31,8 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[
     RecipeError when the interval gives more than two hundred lines.
     """
     low, high = field.extent()
-    levels = contour_levels(asked, low, high)
+    signed = style.is_signed(field.units, field.long_name, low, high)
+    levels = contour_levels(asked, low, high, signed=signed)
     if not levels.size:
         return
     rows, columns = field.values.shape
@@ -70,8 +71,14 @@ def pixels_of(axes: Axes, plane: Plane) -> tuple[float, float]:
     return max(wide, 1.0), max(tall, 1.0)
 
 
-def contour_levels(asked: Contours, low: float, high: float) -> NDArray[np.float64]:
-    """The values that get a line between ``low`` and ``high``, increasing."""
+def contour_levels(
+    asked: Contours, low: float, high: float, *, signed: bool = False
+) -> NDArray[np.float64]:
+    """The values that get a line between ``low`` and ``high``, increasing.
+
+    Of a ``signed`` field zero has one only when it is among the levels: where nothing happens its
+    line wanders with the noise.
+    """
     if asked.levels:
         levels: NDArray[np.float64] = np.asarray(asked.levels, np.float64)
     elif asked.interval is not None:
@@ -84,4 +91,6 @@ def contour_levels(asked: Contours, low: float, high: float) -> NDArray[np.float
         levels = asked.interval * np.arange(first, last + 1, dtype=np.float64)
     else:
         levels = np.array(MaxNLocator(10, steps=STEPS).tick_values(low, high), np.float64)
+    if signed and not asked.levels:
+        levels = levels[np.abs(levels) > 1e-9 * (high - low)]
     return levels[(levels >= low) & (levels <= high)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from burstlens.viz.colour_names import Colour
 from burstlens.viz.diagnostics.formula import check_names
 
 
@@ -36,15 +37,16 @@ class Contours:
     """In these units: `hPa`. By default the file's."""
 
     levels: tuple[float, ...] = ()
-    """The values that get a line; by default round ones."""
+    """The values that get a line; by default round ones, of fields of both signs without zero."""
 
     interval: float | None = None
-    """A line at each multiple of this, instead of `levels`."""
+    """A line at each multiple of this, instead of `levels`; of fields of both signs, such as
+    velocities, none at zero."""
 
     labels: bool = True
     """Write the values on the lines."""
 
-    colour: str = "black"
+    colour: Colour = "black"
     """A name that matplotlib knows, or `#rrggbb`."""
 
     def __post_init__(self) -> None:
@@ -83,7 +85,7 @@ class Wind:
     """The speed, in the file's units, of a vector as long as `spacing_px`. By default a round one
     of each frame: give it where pictures are to compare in time."""
 
-    colour: str = "black"
+    colour: Colour = "black"
     """A name that matplotlib knows, or `#rrggbb`."""
 
     def __post_init__(self) -> None:

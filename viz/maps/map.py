@@ -6,16 +6,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.viz.colour_names import Colormap
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import INTERVALS, of_interval
 from burstlens.viz.maps.layers import Contours, Nest, Place, Source, Wind, names_file
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 from burstlens.viz.style import SCALES
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,9 @@ class MapOptions:
     crop: Crop = field(default_factory=Crop)
     """The part of the domain that is shown."""
 
-    limits: Limits = field(default_factory=FirstFrames)
-    """Colour limits in the shown units: `[low, high]`, or `{ first = n }` to freeze them by the
-    first n frames, so that pictures compare in time."""
+    limits: Limits = None
+    """Colour limits in the shown units: `[low, high]`. By default the usual range of the quantity,
+    or round limits that all pictures of the run share and that widen with the field."""
 
     centred: bool | None = None
     """Colours that diverge from zero in the middle; by default for velocities of both signs."""
@@ -44,7 +46,7 @@ class MapOptions:
     log: bool = False
     """Logarithmic colours; for values above zero only."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib: `thermal`, `batlow`, `viridis`. By
     default one that suits the quantity."""
 
@@ -123,7 +125,7 @@ class MapOptions:
     def __post_init__(self) -> None:
         check_names((self.variable,))
         check_limits(self.limits, log=self.log, centred=self.centred)
-        if self.colormap in SCALES and (self.log or self.centred or isinstance(self.limits, tuple)):
+        if self.colormap in SCALES and (self.log or self.centred or self.limits):
             raise ValueError(
                 f"{self.colormap} has its own steps: no limits, log or centred with it"
             )
@@ -195,28 +197,37 @@ class MapKind(PlainKind):
         """Whether it shows what is of the time since the frame before."""
         return options.of_interval
 
-    def wants_limits(self, options: MapOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when the limits are fixed."""
-        return 0 if options.in_steps else frames_measured(options.limits)
+    def widens(self, options: MapOptions) -> bool:
+        """Whether the limits follow the frames: none are given, and colours have no steps."""
+        return options.limits is None and not options.in_steps
 
-    def measure(self, options: MapOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of the field and its nests, in the shown units; None when it is constant."""
-        from burstlens.viz.field import read_field
-        from burstlens.viz.maps.nesting import read_nests
-
-        shown = read_field(
-            frame, options.variable, level=options.level, crop=options.crop, units=options.units
-        )
-        nests = read_nests(options, frame, shown.plane)
-        fields = [shown, *(nest.shown for nest in nests if nest.shown is not None)]
-        lows, highs = zip(*(each.extent() for each in fields), strict=True)
-        low, high = min(lows), max(highs)
-        return (low, high) if low < high else None
+    def inspect(self, options: MapOptions, seen: Inspection) -> None:
+        """Its field, layers and crop."""
+        seen.plane(options.variable, options.crop, level=options.level, units=options.units)
+        seen.crop(options.crop, (options.variable,))
+        seen.isolines(options.contours, options.crop)
+        for how in ("barbs", "vectors", "streamlines"):
+            wind: Wind | None = getattr(options, how)
+            if wind is not None:
+                knots = "kn" if how == "barbs" else None
+                for key, name in (("u", wind.u), ("v", wind.v)):
+                    seen.plane(name, options.crop, level=wind.level, path=key, at=f"{how}.")
+                    seen.units(seen.quiet(name), knots, f"{how}.{key}")
+        if options.relief is not None:
+            seen.plane(options.relief, options.crop, path="relief")
+            seen.units(seen.quiet(options.relief), "m", "relief")
+        seen.places(options.cities, "cities")
+        seen.places(options.stations, "stations", each=True)
+        if not options.storm:
+            seen.places(options.track, "track")
+        if options.source is not None:
+            seen.source(options.source, "source")
 
     def make(self, options: MapOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN."""
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.field import read_field
+        from burstlens.viz.limits import fitted
         from burstlens.viz.maps.figure import draw
         from burstlens.viz.maps.layering import read_layers
         from burstlens.viz.maps.nesting import read_nests
@@ -227,8 +238,10 @@ class MapKind(PlainKind):
         )
         nests = read_nests(options, frame, shown.plane)
         layers = replace(read_layers(options, frame, context.files), nests=nests)
+        inside = [nest.shown for nest in nests if nest.shown is not None]
+        context = fitted(context, options, shown, *inside)
         drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
         if options.of_interval:
             keep_totals(frame, context)
         told = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
-        return Made("png", shown.facts() | drawn | told)
+        return Made("png", shown.facts() | drawn | told, context.limits)

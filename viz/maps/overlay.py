@@ -63,7 +63,7 @@ def map_lines(
             width = _WIDTHS[kind]
             # Without its light edge a coast is lost on the dark end of a colour map.
             yield _drawn(axes, line, color="white", lw=width + 1.1, alpha=0.5)
-            yield _drawn(axes, line, color=style.INK, lw=width, alpha=0.9)
+            yield _drawn(axes, line, color=style.COAST, lw=width, alpha=0.9)
 
 
 def nest_outlines(axes: Axes, outlines: tuple[tuple[str, Extent], ...]) -> Iterator[Artist]:

@@ -28,6 +28,8 @@ from burstlens.viz.units import conversion, printed
 
 Array = NDArray[Any]
 Symbols = Literal["barbs", "vectors", "streamlines"]
+BARBS_KEY = "feather 10 kn"
+"""What a picture with barbs says of them."""
 _HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.6, foreground="white", alpha=0.55)]
 
 
@@ -102,7 +104,7 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
         # A light edge, for dark fields; as a path effect it would take many times as long.
         edge = PathCollection(
             barbs.get_paths(), barbs.get_sizes(), offsets=barbs.get_offsets(),
-            offset_transform=axes.transData, fc="none", ec="white", lw=2.0, alpha=0.5, zorder=2.9,
+            offset_transform=axes.transData, fc="none", ec="white", lw=2.2, alpha=0.85, zorder=2.9,
         )  # fmt: skip
         edge.set_transform(IdentityTransform())
         axes.add_collection(edge, autolim=False)

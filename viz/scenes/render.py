@@ -42,6 +42,7 @@ from vtkmodules.vtkRenderingCore import (
 )
 from vtkmodules.vtkRenderingVolume import vtkFixedPointVolumeRayCastMapper
 
+from burstlens.about import answer
 from burstlens.viz.scenes.stage import DENSEST, VIEW_DEGREES, Body, Fog, Lines, Sheet, Shell, Stage
 
 Array = NDArray[Any]
@@ -276,4 +277,5 @@ def main(descriptor: int, worker: int) -> None:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     main(int(sys.argv[1]), int(sys.argv[2]))

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from burstlens.viz.colour_names import Colormap, Colour
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.picture import FirstFrames, Limits, check_limits, check_size, frames_measured
+from burstlens.viz.picture import Limits, check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 
@@ -34,7 +36,7 @@ class Isosurface:
     units: str | None = None
     """By default the file's."""
 
-    colour: str | None = None
+    colour: Colour | None = None
     """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
 
     opacity: float = 1.0
@@ -63,7 +65,7 @@ class Haze:
     units: str | None = None
     """By default the file's."""
 
-    colour: str | None = None
+    colour: Colour | None = None
     """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
 
     opacity: float = 0.8
@@ -161,8 +163,8 @@ class SceneOptions:
     camera: Camera = field(default_factory=Camera)
     """Where the scene is looked at from: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
 
-    limits: Limits = field(default_factory=FirstFrames)
-    """Colour limits of `variable`: `[low, high]`, or `{ first = n }` as for maps."""
+    limits: Limits = None
+    """Colour limits of `variable`: `[low, high]`; by default as for maps."""
 
     centred: bool | None = None
     """Colours that diverge from zero in the middle; by default for velocities of both signs."""
@@ -170,7 +172,7 @@ class SceneOptions:
     log: bool = False
     """Logarithmic colours; for values above zero only."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib. By default one that suits the quantity."""
 
     units: str | None = None
@@ -185,15 +187,13 @@ class SceneOptions:
     width_px: int = 900
     """Width of the picture, in pixels."""
 
-    height_px: int = 700
+    height_px: int = 600
     """Height of the picture, in pixels."""
 
     dpi: int = 100
     """Pixels per inch: how large letters and lines are against the picture."""
 
     def __post_init__(self) -> None:
-        if not self.isosurfaces and not self.haze and self.variable is None:
-            raise ValueError("a scene needs isosurfaces, haze or a variable")
         if self.slices is not None and self.variable is None:
             raise ValueError("slices need a variable")
         if self.variable is not None:
@@ -202,6 +202,8 @@ class SceneOptions:
         if self.exaggeration is not None and not 0 < self.exaggeration < math.inf:
             raise ValueError("exaggeration must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 300))
+        if not self.isosurfaces and not self.haze and self.variable is None:
+            raise ValueError("a scene needs isosurfaces, haze or a variable")
 
     @property
     def seen(self) -> tuple[Isosurface | Haze, ...]:
@@ -237,24 +239,37 @@ class SceneKind(PlainKind):
         names = [asked.variable for asked in options.seen]
         return of_interval((*names, options.variable or "", options.crop.follow or ""))
 
-    def wants_limits(self, options: SceneOptions) -> int:
-        """The n of ``limits = { first = n }``, 0 when they are fixed or nothing is in colours."""
-        return 0 if options.variable is None else frames_measured(options.limits)
+    def widens(self, options: SceneOptions) -> bool:
+        """Whether the limits follow the frames: something is in colours, and none are given."""
+        return options.variable is not None and options.limits is None
 
-    def measure(self, options: SceneOptions, frame: FrameReader) -> tuple[float, float] | None:
-        """The range of what is shown in colours, in the shown units; None when it is constant."""
-        from burstlens.viz.scenes.bodies import read_scene
+    def inspect(self, options: SceneOptions, seen: Inspection) -> None:
+        """What stands in the air, on one grid; what is in colours; the crop."""
+        from burstlens.viz.inspection import numbered
 
-        coloured = read_scene(options, frame).coloured
-        if coloured is None:
-            return None
-        low, high = coloured.extent()
-        return (low, high) if low < high else None
+        for key, given in (("isosurfaces", options.isosurfaces), ("haze", options.haze)):
+            for at, one in numbered(key, given):
+                seen.columns(one.variable, f"{at}.variable", one.units, f"{at}.units")
+        names = [one.variable for one in options.seen]
+        if options.variable is not None:
+            found = seen.variable(options.variable, "variable")
+            seen.units(found, options.units, "units")
+            if options.slices is not None:
+                seen.columns(options.variable, "variable")
+                cuts = {key: getattr(options.slices, key) for key in ("x", "y", "lon", "lat")}
+                seen.cuts(cuts, "slices")
+            elif found is not None and seen.is_deep(options.variable):
+                seen.add(
+                    "variable", f"{options.variable} has levels: say by slices where it is shown"
+                )
+            names.append(options.variable)
+        seen.crop(options.crop, names[:1])
 
     def make(self, options: SceneOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
         domain, and when it cannot be rendered on this machine."""
         from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.limits import fitted
         from burstlens.viz.scenes.bodies import read_scene
         from burstlens.viz.scenes.figure import draw
         from burstlens.viz.times import lead
@@ -262,5 +277,7 @@ class SceneKind(PlainKind):
         scene = read_scene(options, frame)
         if self.chained(options):
             keep_totals(frame, context)
+        if scene.coloured is not None:
+            context = fitted(context, options, scene.coloured)
         drawn = draw(scene, options, out, context, lead(frame, context))
-        return Made("png", drawn)
+        return Made("png", drawn, context.limits)

@@ -87,11 +87,6 @@ class View:
         return np.array(np.meshgrid(*zip(self.low, self.high, strict=True))).reshape(3, 8).T
 
     @property
-    def focus(self) -> Array:
-        """The middle of the box."""
-        return np.asarray((np.array(self.low) + np.array(self.high)) / 2)
-
-    @property
     def axes(self) -> Array:
         """Unit vectors to the right, up and into the picture, as (3, 3)."""
         azimuth, elevation = math.radians(self.azimuth), math.radians(self.elevation)
@@ -102,15 +97,35 @@ class View:
         return np.stack([right, np.cross(right, into), into])
 
     @property
+    def focus(self) -> Array:
+        """Where it looks: what lies there is in the middle of the picture, and so is the box."""
+        return self._placed[0]
+
+    @property
     def eye(self) -> Array:
         """Where the camera stands: as near as it can with the whole box in its room."""
-        x, y, depth = self.axes @ (self.corners - self.focus).T
+        focus, away = self._placed
+        return np.asarray(focus - self.axes[2] * away / self.zoom)
+
+    @property
+    def _placed(self) -> tuple[Array, float]:
+        """The focus, and how far from it the camera stands.
+
+        From ``away`` behind the middle of the box, ``shift`` to the right (or up), a corner at
+        ``along`` and ``depth`` is seen while |along - shift| <= slope (depth + away). The least
+        ``away`` for which some shift satisfies all corners follows from the two outermost ones.
+        """
+        middle = (np.array(self.low) + np.array(self.high)) / 2
+        right, up, into = self.axes
+        depth = (self.corners - middle) @ into
+        focus, nearest = middle, 0.0
         reach = math.tan(math.radians(VIEW_DEGREES / 2)) * self.room
-        away = max(
-            float((np.abs(x) / (reach * self.aspect) - depth).max()),
-            float((np.abs(y) / reach - depth).max()),
-        )
-        return np.asarray(self.focus - self.axes[2] * away / self.zoom)
+        for direction, slope in ((right, reach * self.aspect), (up, reach)):
+            along = (self.corners - middle) @ direction
+            most, least = (along - slope * depth).max(), (along + slope * depth).min()
+            nearest = max(nearest, float(most - least) / (2 * slope))
+            focus = focus + direction * (most + least) / 2
+        return np.asarray(focus), nearest
 
     def project(self, points: Array) -> Array:
         """Where points (n, 3) are on the picture: (n, 2), 0 to 1 from its lower left corner."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.viz.colour_names import Colormap
 from burstlens.viz.crop import Crop
 from burstlens.viz.maps.layers import Contours, Place, Source
 from burstlens.viz.maps.map import MapOptions
@@ -13,6 +15,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class PeakOptions:
     log: bool = False
     """Logarithmic colours."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map, as for a map."""
 
     units: str | None = None
@@ -175,6 +178,27 @@ class PeakKind(PlainKind):
     def follows(self, options: PeakOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
         return options.crop.tracks
+
+    def inspect(self, options: PeakOptions, seen: Inspection) -> None:
+        """Its components, which are motion of the ground, and the crop."""
+        from burstlens.viz.inspection import numbered
+        from burstlens.viz.seismology.ground_motion import motion_of
+
+        for name in options.components:
+            seen.plane(name, Crop(), level=options.level, path="components")
+            found = seen.quiet(name)
+            if found is not None:
+                seen.noted("components", partial(motion_of, found.name, found.units))
+        seen.crop(options.crop, options.components[:1])
+        if options.format == "png":
+            own = ("pgv", "pga", "pgd", "intensity", "time_of_peak")
+            for at, line in numbered("contours", options.contours):
+                if line.variable not in own:
+                    seen.plane(line.variable, options.crop, level=line.level, at=f"{at}.")
+            seen.places(options.cities, "cities")
+            seen.places(options.stations, "stations", each=True)
+        if options.source is not None:
+            seen.source(options.source, "source")
 
     def make(self, options: PeakOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Take the peak one frame further, and write it and its state.

@@ -23,7 +23,7 @@ from burstlens.viz.seismology.focus import epicentral_distance, located
 from burstlens.viz.seismology.ground_motion import motion_of
 from burstlens.viz.seismology.intensity import intensity
 from burstlens.viz.seismology.peak import PeakOptions
-from burstlens.viz.seismology.running_peak import RunningPeak, advanced, read_peak
+from burstlens.viz.seismology.running_peak import Combine, RunningPeak, advanced, read_peak
 from burstlens.viz.times import elapsed_s, lead
 from burstlens.viz.units import convert
 
@@ -49,11 +49,30 @@ def write_peak(options: PeakOptions, frame: FrameReader, out: Path, context: Con
         read_peak(frame.previous), motion, elapsed_s(frame, context), order=order,
         combine=combine,
     )  # fmt: skip
-    whole = enriched(frame, where, _variables(options, frame, where, peak))
-    made = (_netcdf if options.format == "netcdf" else _map)(options, whole, out, context)
+    shaken = _shaken(options.components, where.long_name, combine)
+    whole = enriched(frame, where, _variables(options, frame, where, peak, shaken))
+    if options.format == "netcdf":
+        made = _netcdf(options, whole, out, context)
+    else:
+        made = _map(options, whole, out, context, shaken)
     if context.state is not None:
         peak.write(context.state)
-    return replace(made, facts={**made.facts, "frames": peak.frames})
+    return replace(made, facts={**made.facts, "frames": peak.frames, "components": shaken})
+
+
+def _shaken(components: tuple[str, ...], long_name: str, combine: Combine) -> str:
+    """Which component it is the peak of, or which combination, in words.
+
+    >>> _shaken(("vx", "vy"), "", "geometric-mean")
+    'geometric mean of vx and vy'
+    >>> _shaken(("vz",), "ground velocity, up", "vector")
+    'up'
+    """
+    if len(components) == 1:
+        told = long_name.removesuffix(" so far").rpartition(", ")[2]
+        return told or components[0]
+    *most, last = components
+    return f"{combine.replace('-', ' ')} of {', '.join(most)} and {last}"
 
 
 def read_motion(
@@ -83,22 +102,22 @@ def read_motion(
 
 
 def _variables(
-    options: PeakOptions, frame: FrameReader, where: Field, peak: RunningPeak
+    options: PeakOptions, frame: FrameReader, where: Field, peak: RunningPeak, shaken: str
 ) -> dict[str, tuple[str, str, Array]]:
     """What the frame has more of, by name: long name, units, values."""
     motion = options.motion
     unit = options.units or _SHOWN[motion]
     values = peak.values
     found = {
-        motion: (_WORDS[motion], unit, convert(values, _MOTIONS[motion], unit)),
-        "time_of_peak": (_WORDS["time_of_peak"], "s", peak.when),
+        motion: (f"{_WORDS[motion]}, {shaken}", unit, convert(values, _MOTIONS[motion], unit)),
+        "time_of_peak": (f"{_WORDS['time_of_peak']}, {shaken}", "s", peak.when),
     }
     if motion != "pgd":
         distance = None
         if options.magnitude is not None and options.source is not None:
             distance = _distance_km(options, frame, where)
         felt = intensity(values, motion, magnitude=options.magnitude, distance_km=distance)
-        found["intensity"] = (_WORDS["intensity"], "1", felt)
+        found["intensity"] = (f"{_WORDS['intensity']}, {shaken}", "1", felt)
     return found
 
 
@@ -114,7 +133,9 @@ def _distance_km(options: PeakOptions, frame: FrameReader, where: Field) -> Arra
     return np.asarray(np.hypot(away, focus.depth_m or 0.0) / 1e3)
 
 
-def _map(options: PeakOptions, frame: FrameReader, out: Path, context: Context) -> Made:
+def _map(
+    options: PeakOptions, frame: FrameReader, out: Path, context: Context, shaken: str
+) -> Made:
     variable = options.shown
     shown = read_field(frame, variable, level=None, crop=options.crop, units=None)
     limits = None
@@ -123,7 +144,12 @@ def _map(options: PeakOptions, frame: FrameReader, out: Path, context: Context) 
         limits = (_round_up(high) / 100 if options.log else 0.0, _round_up(high))
     asked = options.as_map(variable, limits)
     layers = read_layers(asked, frame, context.files)
-    drawn = draw(shown, asked, out, context, lead=lead(frame, context), layers=layers)
+    # Lines of the followed motion are of the same component; others come from the file.
+    lines = [
+        f"lines: {field.long_name}" for _, field in layers.contours if field.name != options.motion
+    ]
+    note = "  ·  ".join([f"{options.motion.upper()}: {shaken}", *lines])
+    drawn = draw(shown, asked, out, context, lead=lead(frame, context), layers=layers, note=note)
     return Made("png", shown.facts() | drawn)
 
 

@@ -15,6 +15,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 _EXTENSIONS = {"png": "png", "mseed": "mseed", "sac": "zip"}
 
@@ -138,6 +139,12 @@ class SeismogramKind(PlainKind):
     def ships(self, options: SeismogramOptions) -> tuple[str, ...]:
         """The CSV file of stations."""
         return (options.stations,) if isinstance(options.stations, str) else ()
+
+    def inspect(self, options: SeismogramOptions, seen: Inspection) -> None:
+        """Its components, and the stations where it has its own."""
+        for name in options.components:
+            seen.units(seen.variable(name, "components"), options.units, "units")
+        seen.places(options.stations, "stations", each=True)
 
     def make(
         self, options: SeismogramOptions, frame: FrameReader, out: Path, context: Context

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from burstlens.viz.colour_names import Colormap
 from burstlens.viz.maps.layers import Place, names_file
 from burstlens.viz.picture import check_limits, check_size
 from burstlens.viz.product import Context, Made, PlainKind
@@ -30,7 +31,7 @@ class TrackMapOptions:
     """Limits of the dots' colours and of the curve, in the track's units; by default round numbers
     about what there was so far."""
 
-    colormap: str | None = None
+    colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib; by default one that suits the quantity."""
 
     title: str | None = None

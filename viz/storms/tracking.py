@@ -15,6 +15,7 @@ from burstlens.viz.units import conversion
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,14 @@ class TrackKind(PlainKind):
     def chained(self, options: TrackOptions) -> bool:
         """Each frame's search begins where the frames before lead to."""
         return True
+
+    def inspect(self, options: TrackOptions, seen: Inspection) -> None:
+        """The field that is followed."""
+        from burstlens.viz.crop import Crop
+
+        seen.plane(options.variable, Crop(), level=options.level, units=options.units)
+        if options.first_guess is not None:
+            seen.places((options.first_guess,), "first_guess")
 
     def make(self, options: TrackOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the track up to this frame, and its state. FrameError as :func:`find_storm`."""

@@ -101,8 +101,7 @@ def read_volume(
     when the frame does not have the coordinates that are asked for.
     """
     first = names[0] if names else (wind or WindVector()).u
-    directions = grid.axes(frame, first)
-    order = tuple(directions[d] for d in ("z", "y", "x") if d in directions)
+    order = order_of(frame, first)
     window = resolve(crop, frame, first)
     arrays: dict[str, Array] = {}
     for name in names:
@@ -176,16 +175,26 @@ def _heights(
     return np.asarray(convert(z, frame.variable(surface).units, "m")), "m"
 
 
-def _on_grid(
-    frame: FrameReader, name: str, order: tuple[str, ...], window: Window, first: str
-) -> Array:
-    """The values at the cell centres as (z, y, x); FrameError when they are not on that grid."""
-    mine = grid.axes(frame, name)
-    if tuple(mine[d] for d in ("z", "y", "x") if d in mine) != order:
+def order_of(frame: FrameReader, name: str) -> tuple[str, ...]:
+    """The dimensions of a variable along z, y and x, as far as it has them, unstaggered."""
+    directions = grid.axes(frame, name)
+    return tuple(directions[d] for d in ("z", "y", "x") if d in directions)
+
+
+def check_grid(frame: FrameReader, name: str, order: tuple[str, ...], first: str) -> None:
+    """FrameError when a variable is not on the dimensions ``order``, those of ``first``."""
+    if order_of(frame, name) != order:
         raise FrameError(
             f"{name} and {first} are not on the same grid: {_dimensions(frame, name)} "
             f"and {_dimensions(frame, first)}"
         )
+
+
+def _on_grid(
+    frame: FrameReader, name: str, order: tuple[str, ...], window: Window, first: str
+) -> Array:
+    """The values at the cell centres as (z, y, x); FrameError when they are not on that grid."""
+    check_grid(frame, name, order, first)
     stored = frame.variable(name).dimensions
     values = read_centred(frame, name, {d: window[d] for d in order})
     bases = [unstaggered(d, frame) for d in stored]

@@ -14,6 +14,7 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import FrameReader
+    from burstlens.viz.inspection import Inspection
 
 Coordinates = Literal["auto", "projection", "lonlat", "sphere"]
 
@@ -118,6 +119,18 @@ class VtkKind(PlainKind):
     def chained(self, options: VtkOptions) -> bool:
         """Whether a variable is of the time since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
+
+    def inspect(self, options: VtkOptions, seen: Inspection) -> None:
+        """Its variables, which share a grid, and the crop."""
+        wind = () if options.wind is None else (options.wind.u, options.wind.v, options.wind.w)
+        seen.volume(options.variables, "variables")
+        if wind and seen.needs(wind, "wind"):
+            seen.volume((*options.variables[:1], *wind), "wind")
+        for name, units in options.units.items():
+            seen.units(seen.quiet(name), units, f"units.{name}")
+        if options.surface is not None:
+            seen.units(seen.variable(options.surface, "surface"), "m", "surface")
+        seen.crop(options.crop, (*options.variables, *wind)[:1])
 
     def make(self, options: VtkOptions, frame: FrameReader, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when variables are missing or lie on different grids."""

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from burstlens import __version__
 from burstlens.errors import BurstlensError, RecipeError
 from burstlens.workflows.awm import parameters
 
@@ -67,6 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="awm", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--version", action="version", version=f"burstlens {__version__}")
     parser.add_argument("parameters", type=Path, help="the parameter file (TOML)")
     parser.add_argument("--check", action="store_true", help="check the parameters and stop")
     given = parser.parse_args(arguments)

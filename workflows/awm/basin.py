@@ -18,6 +18,8 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens import __version__
+
 Array = NDArray[np.floating]
 
 ROCK = (
@@ -94,6 +96,7 @@ def write(
 def main(arguments: list[str] | None = None) -> int:
     """Write the basin that the options describe."""
     parser = argparse.ArgumentParser(prog="awm.basin", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--version", action="version", version=f"burstlens {__version__}")
     parser.add_argument("out", type=Path, help="the netCDF file to write")
     axes = ("X", "Y", "DEPTH")
     block = (30000.0, 30000.0, 12000.0)

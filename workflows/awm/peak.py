@@ -19,6 +19,7 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens import __version__
 from burstlens.errors import BurstlensError, FrameError
 from burstlens.viz.seismology.running_peak import RunningPeak, advanced
 
@@ -52,7 +53,12 @@ def write(sources: list[Path], out: Path) -> int:
             axis.setncatts({"units": "m", "axis": name.upper()})
             axis[:] = values
         for name, field, units, text in (
-            ("pgv", peak.values, "m s-1", "peak horizontal ground velocity"),
+            (
+                "pgv",
+                peak.values,
+                "m s-1",
+                "peak ground velocity, horizontal vector",
+            ),
             ("peak_time", peak.when, "s", "time of the peak since the start"),
         ):
             variable = nc.createVariable(name, "f4", ("y", "x"))
@@ -64,6 +70,7 @@ def write(sources: list[Path], out: Path) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Read the frames that the glob matches, write the map."""
     parser = argparse.ArgumentParser(prog="awm.peak", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--version", action="version", version=f"burstlens {__version__}")
     parser.add_argument("surface", help="glob of finished surface files, quoted")
     parser.add_argument("out", type=Path, help="the netCDF file to write")
     given = parser.parse_args(arguments)

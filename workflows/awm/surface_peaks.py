@@ -12,11 +12,11 @@ from burstlens.workflows.awm.fields import Field
 from burstlens.workflows.awm.solver import Solver
 
 PEAKS = {
-    "pgv": ("peak horizontal ground velocity", "m s-1"),
-    "pga": ("peak horizontal ground acceleration", "m s-2"),
-    "pgd": ("peak horizontal ground displacement", "m"),
-    "pgv_larger": ("peak ground velocity of the larger horizontal component", "m s-1"),
-    "pga_larger": ("peak ground acceleration of the larger horizontal component", "m s-2"),
+    "pgv": ("peak ground velocity, horizontal vector", "m s-1"),
+    "pga": ("peak ground acceleration, horizontal vector", "m s-2"),
+    "pgd": ("peak ground displacement, horizontal vector", "m"),
+    "pgv_larger": ("peak ground velocity, larger horizontal", "m s-1"),
+    "pga_larger": ("peak ground acceleration, larger horizontal", "m s-2"),
 }
 """What they are, and their units. Without ``larger``: the greatest length of the vector."""
 

@@ -6,13 +6,14 @@ Importable on a login node: neither numpy nor netCDF4 come with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from burstlens.errors import OptionsError
 from burstlens.viz.crop import Crop
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.workflows.guards import expression, log
@@ -22,8 +23,17 @@ Limit = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Times = Annotated[float, Field(gt=1, allow_inf_nan=False)]
 
-_WATCHED = ("variable", "expression", "log", "stall", "silence", "buffer_full_in")
 _OF_VARIABLE = ("finite", "min", "max", "max_rate", "max_drift")
+OWN: Mapping[str, tuple[str, ...]] = {
+    "variable": (*_OF_VARIABLE, "level", "crop"),
+    "expression": ("level", "crop"),
+    "log": ("count",),
+    "stall": (),
+    "silence": (),
+    "buffer_full_in": (),
+}
+"""What a guard may watch, and the keys that go with each alone."""
+_WATCHED = tuple(OWN)
 _PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}")
 
@@ -87,7 +97,7 @@ class Guard:
     def __post_init__(self) -> None:
         faults = list(self._faults())
         if faults:
-            raise ValueError("; ".join(faults))
+            raise OptionsError(*faults)
 
     def _faults(self) -> Iterator[str]:
         watched = [key for key in _WATCHED if getattr(self, key) is not None]
@@ -103,9 +113,10 @@ class Guard:
         if not self.of_frames and (self.level is not None or self.crop != Crop()):
             yield "level and crop need variable or expression"
         if self.crop.tracks:
-            yield "crop: a guard looks before anything is made of a frame, so it follows no track"
+            yield "crop: a guard looks at a frame before any product, so it cannot follow a track"
         if of_interval((self.variable or "", self.expression or "")):
-            yield "a guard looks at one frame, so it knows nothing of the time since the one before"
+            watched_key = "variable" if self.variable is not None else "expression"
+            yield f"{watched_key}: a guard sees one frame only, not the time since the one before"
         if self.log is None and self.count != 1:
             yield "count needs log"
         if self.min is not None and self.max is not None and not self.min < self.max:
@@ -113,15 +124,15 @@ class Guard:
         if self.variable is not None and not (self.finite or self._has_limit):
             yield "finite = false needs min, max, max_rate or max_drift"
         if isinstance(self.max_drift, str) and not _PERCENT.fullmatch(self.max_drift):
-            yield f'max_drift is a number or a part such as "5 %", not {self.max_drift!r}'
+            yield f'max_drift must be a number or a part such as "5 %", not {self.max_drift!r}'
         if self.expression is not None:
             yield from expression.faults(self.expression)
         if self.log is not None:
             yield from log.faults(self.log)
         if self.mail is not None and not _ADDRESS.fullmatch(self.mail):
-            yield f"mail: {self.mail!r} is no address"
+            yield f"mail: {self.mail!r} is not an address"
         if self.webhook is not None and not _is_web(self.webhook):
-            yield f"webhook: {self.webhook!r} is no https:// or http:// address"
+            yield f"webhook: {self.webhook!r} is not an https:// or http:// address"
         if self.run and not self.run[0]:
             yield "run: the first word names a program"
 

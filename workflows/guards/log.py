@@ -97,7 +97,7 @@ def faults(expression: str) -> list[str]:
     try:
         _compiled(expression)
     except (regex.error, RecursionError, OverflowError) as error:
-        return [f"log: {expression!r} is no regular expression: {error}"]
+        return [f"log: {expression!r} is not a regular expression: {error}"]
     return []
 
 

@@ -12,12 +12,22 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from burstlens import valid_time
 from burstlens.errors import RecipeError
 from burstlens.workflows.awm import parameters as awm
-from burstlens.workflows.models.base import CAUSE, Facts, LogLine, OutputName, OutputNames
+from burstlens.workflows.models.base import (
+    CAUSE,
+    Facts,
+    Lack,
+    LogLine,
+    OutputName,
+    OutputNames,
+)
+
+if TYPE_CHECKING:
+    from burstlens.viz.outline import Known
 
 _OUTPUT = re.compile(r"(surface|volume|stations(?=_))(_\d{6,})?\.nc")
 _STEP = re.compile(
@@ -38,8 +48,11 @@ class Awm:
     mpi: ClassVar[bool] = False
 
     parameters: str = "awm.toml"
+    """The parameter file, among the inputs."""
     time_variable: str = "time"
+    """The variable that holds the times of frames."""
     log_patterns: tuple[str, ...] = ("model.log",)
+    """Logs to follow, as globs in the model's folder."""
 
     @property
     def keep_patterns(self) -> tuple[str, ...]:
@@ -138,6 +151,26 @@ class Awm:
         if not (given.output.surface_every or given.output.volume_every):
             warnings.append("output: neither surface_every nor volume_every is set: no frame comes")
         return warnings
+
+    def lacks(self, inputs: Path) -> list[Lack]:
+        """The file of the material."""
+        try:
+            file = awm.read(inputs / self.parameters).material.file
+        except RecipeError:
+            return []
+        if file is None or (inputs / file).is_file():
+            return []
+        return [Lack(f"there is no {file} (material.file in {self.parameters})", file)]
+
+    def outline(self, inputs: Path, stream: str) -> Known | None:
+        """What the parameter file says of a stream."""
+        from burstlens.workflows.awm.outline import outline
+
+        try:
+            given = awm.read(inputs / self.parameters)
+        except RecipeError:
+            return None
+        return outline(given, stream)
 
 
 def _output_bytes(given: awm.Parameters) -> int:

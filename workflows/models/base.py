@@ -7,11 +7,14 @@ holds plain values only. It never touches the model's files for writing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from burstlens.viz.outline import Known
 
 SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
@@ -183,6 +186,38 @@ class OutputNamed(Protocol):
 
     def output_names(self, inputs: Path) -> OutputNames:
         """As the settings in that folder have it; never raises for odd ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """``text`` is what the model will not find among its inputs, or not find as it needs it.
+
+    ``file`` is the name of the file, relative to the inputs; ``sure`` says that the model cannot
+    start so.
+    """
+
+    text: str
+    file: str
+    sure: bool = True
+
+
+@runtime_checkable
+class Reading(Protocol):
+    """An adapter that knows which files its model reads at its start."""
+
+    def lacks(self, inputs: Path) -> Sequence[Lack]:
+        """What is missing or does not fit, worst first; never raises for odd settings."""
+
+
+@runtime_checkable
+class Outlined(Protocol):
+    """An adapter that knows beforehand what its model's frames will hold."""
+
+    def outline(self, inputs: Path, stream: str) -> Known | None:
+        """What is known of the frames of a stream; None where nothing is.
+
+        Raises RecipeError where the model can have no stream of that name. Reads headers of files,
+        so it may take long on a file system that does not answer."""
 
 
 def configured(model: Model, folder: Path) -> Model:

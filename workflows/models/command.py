@@ -10,12 +10,18 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.inputs import old_output
+from pydantic import Field
+
+from burstlens.errors import FrameError, RecipeError
+from burstlens.nearness import did_you_mean
+from burstlens.workflows.inputs import earlier_frame, old_output
 from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 from burstlens.workflows.models.ends import read_end
+
+if TYPE_CHECKING:
+    from burstlens.viz.outline import Known
 
 DEFAULT_STREAM = "output"
 
@@ -24,8 +30,8 @@ DEFAULT_STREAM = "output"
 class Command:
     """The adapter.
 
-    ``argv`` starts the program in its folder. ``frames`` is the glob of its output, or one a
-    stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
+    ``argv``, in recipes ``command``, starts the program. ``frames`` is the glob of its output, or
+    one per stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
     ``time_variable`` holds the times (CF units; a bare unit means elapsed time). Regular
     expressions for lines of its standard output, all optional: ``progress`` with the groups
     ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the group ``file`` (the
@@ -35,24 +41,36 @@ class Command:
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a glob in a folder.
     """
 
-    argv: Sequence[str]
+    # The recipe's key is that of steps and products; here it is the name of the adapter's method.
+    argv: Annotated[Sequence[str], Field(alias="command", json_schema_extra={"minItems": 1})]
+    """Program and arguments that start the model in its folder; no shell reads them."""
     frames: Mapping[str, str] | str = field(default_factory=dict)
+    """The glob of its output files, or one per stream: `{ surface = "surface_*.nc" }`."""
     time_variable: str = "time"
+    """The variable that holds the times, in CF units; a bare unit means elapsed time."""
     progress: str | None = None
+    """A regular expression for its output, with the groups `elapsed` and perhaps `total`."""
     written: str | None = None
+    """A regular expression with the group `file`: a file is closed or flushed."""
     trouble: str | None = None
+    """A regular expression for lines that become alarms."""
     done: str | None = None
+    """A regular expression for the line without which an exit status 0 is not a success."""
     parallel: bool = False
+    """Whether several processes write one classic file (PnetCDF)."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Variables to add to its environment."""
     log_patterns: tuple[str, ...] = ("model.log",)
+    """Logs to follow, as globs in the model's folder."""
     keep_patterns: tuple[str, ...] = ("model.log",)
+    """Small files to bring home at the end, as globs."""
 
     name: ClassVar[str] = "command"
     mpi: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
-            raise RecipeError("simulation.argv must be a list of at least one word")
+            raise RecipeError("simulation.command must be a list of at least one word")
         for stream, pattern in self._patterns():
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", stream):
                 raise RecipeError(
@@ -155,6 +173,28 @@ class Command:
     def output_names(self, inputs: Path) -> OutputNames:
         """The patterns of its frames. It makes its folders itself, if they are not there."""
         return OutputNames(written=tuple(str(PurePosixPath(glob)) for _, glob in self._patterns()))
+
+    def outline(self, inputs: Path, stream: str) -> Known | None:
+        """What a frame of an earlier run holds, where there is one."""
+        from burstlens.viz.outline import Known
+        from burstlens.workflows.models.header import read_header
+
+        names = [name for name, _ in self._patterns()]
+        if names and stream not in names:
+            raise RecipeError(f"frames names no stream {stream!r}{did_you_mean(stream, names)}")
+        earlier = earlier_frame(inputs, self.identify, stream)
+        try:
+            header = read_header(earlier) if earlier else None
+        except FrameError:
+            return None
+        if header is None:
+            return None
+        return Known(
+            header.variables, header.sizes, header.attributes, header.coordinates,
+            remedy=f"{earlier[0].name} of an earlier run has none; without it among the inputs "
+            "nothing is compared",
+            is_placed=False,
+        )  # fmt: skip
 
     def check(self, inputs: Path) -> list[str]:
         """A program that is neither among the inputs nor on the path; old output."""

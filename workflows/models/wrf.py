@@ -12,18 +12,23 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.valid_time import calendar_key, wrf_key
-from burstlens.workflows.models import namelist, wrf_checks, wrf_names
+from burstlens.workflows.inputs import earlier_frame
+from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names
 from burstlens.workflows.models.base import (
     CAUSE,
     ERROR,
     Facts,
+    Lack,
     LogLine,
     OutputName,
     OutputNames,
 )
+
+if TYPE_CHECKING:
+    from burstlens.viz.outline import Known
 
 _WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
 _STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")
@@ -52,14 +57,23 @@ class Wrf:
     """
 
     executable: str = "wrf.exe"
+    """WRF's program: a file among the inputs, or an absolute path."""
     arguments: tuple[str, ...] = ()
+    """Arguments of the program."""
     outnames: tuple[tuple[str, str], ...] = (wrf_names.HISTORY, wrf_names.AUXILIARY)
+    """Stream and template of its file names, for each output; set from the namelist."""
     innames: tuple[str, ...] = ()
+    """Templates of the names of input files; set from the namelist."""
     restarts: tuple[str, ...] = (wrf_names.RESTART[1],)
+    """Templates of the names of restart files; set from the namelist."""
     restart: bool | None = None
+    """Whether the run starts from restart files; set from the namelist."""
     time_variable: str = "Times"
+    """The variable that holds the times of frames."""
     log_patterns: tuple[str, ...] = ("rsl.error.*", "model.log")
+    """Logs to follow, as globs in the model's folder."""
     keep_patterns: tuple[str, ...] = ("rsl.*", "namelist.*", "model.log")
+    """Small files to bring home at the end, as globs."""
 
     name: ClassVar[str] = "wrf"
     mpi: ClassVar[bool] = True
@@ -157,6 +171,22 @@ class Wrf:
     def check(self, inputs: Path) -> list[str]:
         """A missing executable or namelist, and the namelist's traps."""
         return wrf_checks.check(self.configured(inputs), inputs)
+
+    def lacks(self, inputs: Path) -> list[Lack]:
+        """Initial state, boundaries and restart files that ``namelist.input`` asks for."""
+        settings = namelist.read(inputs / "namelist.input")
+        start = _date(settings, "start")
+        script = wrf_checks.is_script(inputs / self.executable)
+        return wrf_files.lacks(settings, inputs, start, script=script)
+
+    def outline(self, inputs: Path, stream: str) -> Known | None:
+        """What ``namelist.input``, the initial state and WRF's Registry say of a stream."""
+        from burstlens.workflows.models import wrf_outline
+
+        settings = namelist.read(inputs / "namelist.input")
+        return wrf_outline.outline(
+            settings, inputs, stream, earlier_frame(inputs, self.identify, stream)
+        )
 
     def output_names(self, inputs: Path) -> OutputNames:
         """Where ``namelist.input`` lets WRF write, which makes no folder itself."""

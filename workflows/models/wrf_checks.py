@@ -44,6 +44,15 @@ def history_interval_s(settings: Namelist, index: int = 0) -> float:
     )
 
 
+def is_script(path: Path) -> bool:
+    """Whether an executable is a script, which may do other things before it starts WRF."""
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
 def check(model: Wrf, inputs: Path) -> list[str]:
     """One message each, worst first; those that stop the run start with ``error: ``."""
     try:

@@ -7,8 +7,9 @@ need them, so that ``status`` and ``list`` answer at once.
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Any
 
+import click
 import typer
 
 from burstlens import __version__
@@ -30,19 +31,36 @@ for group in (launching, looking, steering, after, describing):
     app.add_typer(group.app)
 
 
-@app.callback(invoke_without_command=True)
-def _version(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if version:
+def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
         say(f"burstlens {__version__}")
-        raise typer.Exit
+        context.exit()
+
+
+_VERSION: dict[str, Any] = {
+    "is_flag": True, "is_eager": True, "expose_value": False, "callback": _show_version,
+    "help": "Print the version.",
+}  # fmt: skip
+
+
+def program() -> click.Command:
+    """The whole command, in which each command takes ``--version`` as well."""
+    whole = typer.main.get_command(app)
+    commands = getattr(whole, "commands", {})
+    for command in (whole, *commands.values()):
+        command.params.append(click.Option(["--version"], **_VERSION))
+    return whole
+
+
+@app.callback()
+def _groups() -> None:
+    """Without this the only command of a group would be the program itself."""
 
 
 def main() -> None:
     """The ``burstlens`` program."""
     try:
-        app()
+        program()()
     except BurstlensError as error:
         tell(f"burstlens: {error}")
         sys.exit(1)

@@ -7,7 +7,7 @@ import json
 import typer
 
 from burstlens.cli.arguments import ExplainOpt, JsonOpt, RecipeArg, SetOpt, SiteOpt
-from burstlens.printable import printable, say
+from burstlens.printable import printable, say, tell
 
 app = typer.Typer()
 PANEL = "Prepare"
@@ -21,19 +21,25 @@ def check(
 ) -> None:
     """Check a recipe, its parameters and its inputs; start nothing.
 
+    All faults are reported at once, each with file, line, column and key. With --json exactly one
+    JSON document is printed, whatever is wrong.
+
     RECIPE is a name that `burstlens recipes` lists, or a .toml file.
     """
-    from burstlens.workflows.commands import checked
+    from burstlens.workflows.check_report import check_report
 
-    findings = checked(recipe, site, settings or [])
-    errors = [finding for finding in findings if finding.level == "error"]
+    report = check_report(recipe, site, settings or [])
     if as_json:
-        say(json.dumps([{"level": f.level, "text": f.text} for f in findings], indent=2))
+        say(json.dumps(report.value(), indent=2))
     else:
-        for finding in findings:
-            say(f"{finding.level}: {finding.text}")
-        say("the recipe can run" if not errors else "the recipe cannot run as it is")
-    if errors:
+        for message in report.refused:
+            tell(f"burstlens: {message}")
+        for level, texts in (("error", report.errors), ("warning", report.warnings)):
+            for text in texts:
+                say(f"{level}: {printable(text)}")
+        if not report.refused:
+            say("the recipe can run" if report.right else "the recipe cannot run as it is")
+    if not report.right:
         raise typer.Exit(1)
 
 

@@ -41,7 +41,7 @@ def run(
     detach: DetachOpt = False,
     batch: BatchOpt = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan; start nothing.")
+        bool, typer.Option("--dry-run", help="Print the plan and the batch scripts; start nothing.")
     ] = False,
     as_json: JsonOpt = False,
 ) -> None:
@@ -59,7 +59,7 @@ def run(
 
     _one_way(detach, batch)
     if dry_run:
-        plan = plan_of(recipe, site, settings or [])
+        plan = plan_of(recipe, site, settings or [], batch=batch)
         say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
         return
     made, warnings = new_run(recipe, site, settings or [], name, batch=batch)
@@ -110,9 +110,10 @@ def resume(
         say(reason)
         raise typer.Exit(_last_outcome(found).get("exit_code") or 0)
     outcome = _last_outcome(found)
+    note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
-        tell(printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked"))
-    _start(found, detach=detach, batch=batch, as_json=as_json)
+        note = printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked")
+    _start(found, detach=detach, batch=batch, as_json=as_json, note=note)
 
 
 def _last_outcome(run: RunDir) -> dict[str, Any]:
@@ -131,13 +132,13 @@ def drive(path: Path) -> None:
     _start(RunDir(path.resolve()), detach=False, batch=False, as_json=False)
 
 
-def _start(made: RunDir, *, detach: bool, batch: bool, as_json: bool) -> None:
+def _start(made: RunDir, *, detach: bool, batch: bool, as_json: bool, note: str = "") -> None:
     from burstlens.driving import drive, send_off
 
     if detach or batch:
-        send_off(made, batch=batch, as_json=as_json)
+        send_off(made, batch=batch, as_json=as_json, note=note)
     else:
-        raise typer.Exit(drive(made, as_json=as_json))
+        raise typer.Exit(drive(made, as_json=as_json, note=note))
 
 
 def _one_way(detach: bool, batch: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -116,6 +117,10 @@ def serve(
     open_browser: Annotated[
         bool, typer.Option("--open", help="Open the page, where there is a display.")
     ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="Keep the token, and so the link, in this file (made with mode 0600)."),
+    ] = None,
     as_json: JsonOpt = False,
 ) -> None:
     """Show runs in a browser: pictures as they arrive, progress, alarms; Ctrl-C ends it.
@@ -127,6 +132,9 @@ def serve(
     printed, or let VS Code do it. Whoever has the printed link, with its token, can look;
     nobody else can, also not other users of this machine. Runs are only read, unless
     --allow-stop is given.
+
+    The link is another one at each start. With --token-file and --port it stays, and pages that
+    are open go on.
     """
     from burstlens.serving.server import serve as serve_runs
     from burstlens.serving.shelf import shelf_of
@@ -137,4 +145,5 @@ def serve(
         allow_stop=allow_stop,
         as_json=as_json,
         open_browser=open_browser,
+        token_file=token_file,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
@@ -22,7 +23,8 @@ input, button {{ font: inherit; padding: .4rem .6rem; max-width: 100%; box-sizin
 </style>
 <h1>Token needed</h1>
 <p>Open the whole link that <code>burstlens serve</code> has printed, the part behind
-<code>?token=</code> included, or paste the token here. It changes each time the server starts.</p>
+<code>?token=</code> included, or paste the token here. It changes each time the server
+starts; with <code>--token-file</code> it stays.</p>
 <form><input name="token" type="password" aria-label="token" autocomplete="off" required>
 <button>Open</button></form>
 </html>
@@ -35,7 +37,9 @@ class Access:
     """Who may ask: whoever shows ``token`` once as ``?token=`` (a cookie then stands for it), or
     each time as ``Authorization: Bearer``.
 
-    ``port`` names the cookie: browsers send one host's cookies to all its ports.
+    Browsers send one host's cookies to all its ports. So everything lies in a ``folder`` whose
+    name the token gives, the cookie is for that folder alone, and no other server gets it;
+    ``port`` in its name keeps two servers with one token file apart.
     """
 
     token: str
@@ -46,11 +50,18 @@ class Access:
         """The cookie's name."""
         return f"burstlens-{self.port}"
 
+    @property
+    def folder(self) -> str:
+        """The folder that holds all addresses: ``/<random>``."""
+        return f"/{hashlib.sha256(self.token.encode()).hexdigest()[:16]}"
+
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """The check, before any other code sees the request; a middleware."""
         if self._same(request.query.get("token")):
             return self._entered(request)
+        if not request.rel_url.raw_path.startswith(f"{self.folder}/"):
+            return _denied(request)
         if self._same(request.cookies.get(self.cookie)) or self._bears(request):
             return await handler(request)
         return _denied(request)
@@ -68,17 +79,19 @@ class Access:
         """Set the cookie and go on without the token in the address.
 
         A proxy may have put a prefix before our paths that only the browser knows. So the cookie
-        gets no path, which makes it the folder of the address, and it is set by the topmost one.
+        gets no path, which makes it the folder of the address, and it is set by our own folder's.
+        Other addresses are those of an earlier server: what lay in its folder lies in ours.
         """
         path = request.rel_url.raw_path
-        if path == "/":
+        if path == f"{self.folder}/":
             goal = "./" + request.query.get("to", "")
             response = web.Response(status=303, headers={"Location": quote(goal, safe="/%")})
             response.set_cookie(self.cookie, self.token, path="", httponly=True, samesite="Strict")
             return response
         up = "../" * (path.count("/") - 1) or "./"
-        words = urlencode({"token": self.token, "to": path.lstrip("/")})
-        return web.Response(status=303, headers={"Location": f"{up}?{words}"})
+        goal = path.lstrip("/").partition("/")[2]
+        words = urlencode({"token": self.token, "to": goal.lstrip("/")})
+        return web.Response(status=303, headers={"Location": f"{up}{self.folder[1:]}/?{words}"})
 
 
 def _denied(request: web.Request) -> web.StreamResponse:

@@ -40,13 +40,14 @@ class Application:
         self._rows: list[Row] = []
         self._rows_due = 0.0
         self._rows_lock = asyncio.Lock()
+        self._folder = access.folder
         self.web = web.Application(middlewares=[access.check], client_max_size=control.BODY_BYTES)
         self.web.on_response_prepare.append(headers.add_always)
         _page_text(), _list_text()  # from now on no request reads the package's own files
-        self.web.router.add_get("/", self._list)
-        self.web.router.add_get("/runs.json", self._runs)
-        self.web.router.add_get(ANY, self._file)
-        self.web.router.add_post(ANY, self._control)
+        self.web.router.add_get(f"{access.folder}/", self._list)
+        self.web.router.add_get(f"{access.folder}/runs.json", self._runs)
+        self.web.router.add_get(f"{access.folder}{ANY}", self._file)
+        self.web.router.add_post(f"{access.folder}{ANY}", self._control)
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
         if self._shelf.only is not None:
@@ -62,8 +63,11 @@ class Application:
                 self._rows_due = begin + max(ROWS_S, 10 * (time.monotonic() - begin))
         return _json(self._rows)
 
+    def _parts(self, request: web.Request) -> tuple[str, ...] | None:
+        return parts_of(request.rel_url.raw_path.removeprefix(self._folder))
+
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        parts = parts_of(request.rel_url.raw_path)
+        parts = self._parts(request)
         if parts is None:
             raise web.HTTPNotFound
         run, *rest = parts
@@ -99,7 +103,7 @@ class Application:
         return response
 
     async def _control(self, request: web.Request) -> web.StreamResponse:
-        parts = parts_of(request.rel_url.raw_path)
+        parts = self._parts(request)
         if parts is None or len(parts) != 2 or parts[1] != "control":
             raise web.HTTPNotFound
         try:

@@ -22,10 +22,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from burstlens.errors import RunError, SiteError
 from burstlens.printable import printable, say, tell
 from burstlens.serving.shelf import Shelf
+
+if TYPE_CHECKING:  # it imports aiohttp, which may be missing
+    from burstlens.serving.access import Access
 
 IDLE_S = 30.0
 """For a connection on which no request comes, and for a request's headers to be whole."""
@@ -45,10 +49,19 @@ class Address:
     ssh: str
 
 
-def serve(shelf: Shelf, *, port: int, allow_stop: bool, as_json: bool, open_browser: bool) -> None:
+def serve(
+    shelf: Shelf,
+    *,
+    port: int,
+    allow_stop: bool,
+    as_json: bool,
+    open_browser: bool,
+    token_file: Path | None = None,
+) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. ``port`` 0 is a free one.
 
-    Raises SiteError when aiohttp is missing, RunError when the port cannot be had.
+    Raises SiteError when aiohttp is missing, RunError when the port cannot be had or the token
+    file cannot be used.
     """
     # sendfile(2) would run in the event loop, where one page that a file server does not deliver
     # stops everybody; aiohttp reads this when it is imported.
@@ -60,9 +73,13 @@ def serve(shelf: Shelf, *, port: int, allow_stop: bool, as_json: bool, open_brow
             f"burstlens serve needs aiohttp ({error}): {sys.executable} -m pip install "
             "'burstlens[serve]'"
         ) from error
+    from burstlens.serving.access import Access
+    from burstlens.serving.token_file import kept_token
+
+    token = kept_token(token_file) if token_file else secrets.token_urlsafe()
     _raise_file_limit()
     sockets = _listen(port)
-    address = _address(sockets[0].getsockname()[1], secrets.token_urlsafe())
+    address = _address(Access(token, sockets[0].getsockname()[1]))
     told = json.dumps(asdict(address)) if as_json else _told(shelf, address, allow_stop)
     asyncio.run(_serve(shelf, sockets, address, told, allow_stop=allow_stop, opened=open_browser))
 
@@ -159,7 +176,8 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     return listening
 
 
-def _address(port: int, token: str) -> Address:
+def _address(access: Access) -> Address:
+    port = access.port
     host = socket.getfqdn()
     if host.startswith("localhost"):  # /etc/hosts names it so on some machines
         host = socket.gethostname()
@@ -170,7 +188,8 @@ def _address(port: int, token: str) -> Address:
     login = os.environ.get("SLURM_SUBMIT_HOST") if "SLURM_JOB_ID" in os.environ else None
     way = f"-J {user}@{login} " if login and login != socket.gethostname() else ""
     ssh = f"ssh -N -L {port}:127.0.0.1:{port} {way}{user}@{host}"
-    return Address(f"http://127.0.0.1:{port}/?token={token}", port, token, ssh)
+    url = f"http://127.0.0.1:{port}{access.folder}/?token={access.token}"
+    return Address(url, port, access.token, ssh)
 
 
 def _told(shelf: Shelf, address: Address, allow_stop: bool) -> str:

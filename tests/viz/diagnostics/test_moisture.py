@@ -17,6 +17,21 @@ from burstlens.viz.frame import open_frame
 Q = units.Quantity
 
 
+def test_humidity_differs_from_wrf_python_s_by_its_specific_humidity_of_saturation(cyclone: Path):
+    with open_frame([cyclone]) as frame:
+        t, p, r, found = (
+            frame.read(name).astype(float) for name in ("temperature", "pressure", "QVAPOR", "rh")
+        )
+    # Routine DCOMPUTERH of its wrf_user.f90.
+    es = 611.2 * np.exp(17.67 * (t - 273.15) / (t - 29.65))
+    theirs = 100 * np.clip(r / (0.622 * es / (p - (1 - 0.622) * es)), 0, 1)
+    assert 2.2 < np.abs(theirs - found).max() < 2.4
+    saturated = 0.622 * es / (p - es)
+    told = found * (1 + saturated) * (0.622 + r) / (0.622 + saturated)
+    below = theirs < 100
+    assert np.abs(told - theirs)[below].max() < 0.01
+
+
 def test_dew_point_is_wrf_python_s(cyclone: Path, wrf_python: dict[str, Any]):
     with open_frame([cyclone]) as frame:
         found = frame.read("dew_point")[wrf_python["levels"]] - 273.15

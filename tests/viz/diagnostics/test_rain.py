@@ -21,7 +21,6 @@ from burstlens.viz.grid import Plane
 from burstlens.viz.maps.layers import Contours
 from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
-from burstlens.viz.picture import FirstFrames
 from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.scenes.scene import SceneOptions
 from burstlens.viz.volumes.vtk import VtkOptions
@@ -262,22 +261,19 @@ def test_a_state_of_a_later_frame_is_refused(rainy: Any, chain: Any, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({"variable": "rain_rate"}, 0),
-        ({"variable": "rain_interval", "limits": [0, 20]}, 0),
-        ({"variable": "rain_rate", "limits": {"first": 3}}, 0),
-        ({"variable": "rain_rate", "log": True}, 1),
-        ({"variable": "rain_interval", "units": "in"}, 1),
-        ({"variable": "T2", "contours": {"variable": "rain_rate"}}, 1),
+        ({"variable": "rain_rate"}, False),
+        ({"variable": "rain_interval", "limits": [0, 20]}, False),
+        ({"variable": "rain_rate", "log": True}, True),
+        ({"variable": "rain_interval", "units": "in"}, True),
+        ({"variable": "T2", "contours": {"variable": "rain_rate"}}, True),
     ],
 )
-def test_limits_of_first_frames_are_wanted_only_where_colours_have_no_steps(
-    options: dict[str, Any], wanted: int
-):
+def test_limits_widen_only_where_colours_have_no_steps(options: dict[str, Any], wanted: bool):
     kind = MapKind()
     given = TypeAdapter(MapOptions).validate_python(options)
     assert kind.chained(given)
-    # Whether a chain may want limits is told when the recipe is checked.
-    assert kind.wants_limits(given) == wanted
+    # A chain whose limits would widen is refused when the recipe is checked.
+    assert kind.widens(given) == wanted
 
 
 def test_what_knows_no_frame_before_refuses_such_names():
@@ -287,5 +283,5 @@ def test_what_knows_no_frame_before_refuses_such_names():
         TypeAdapter(MapOptions).validate_python(
             {"variable": "rain_rate", "nests": ["d02"], "nest_fields": True}
         )
-    assert not MapKind().chained(MapOptions("RAINNC", limits=FirstFrames()))
+    assert not MapKind().chained(MapOptions("RAINNC"))
     assert not NetcdfKind().chained(NetcdfOptions(("rain",)))

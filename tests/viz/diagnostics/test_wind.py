@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,3 +168,32 @@ def test_integers_are_taken_as_numbers(
         assert frame.read("U10").dtype.kind == "i"
         u, v = (frame.read(name).astype("f8") for name in ("U10", "V10"))
         assert frame.read("wind10") == pytest.approx(np.hypot(u, v))
+
+
+def test_without_a_10m_wind_that_near_the_ground_is_the_lowest_level_s(supercell: Path):
+    with open_frame([supercell]) as frame:
+        assert not frame.read("U10").any()
+        u, v = (frame.read(name)[0] for name in ("u_earth", "v_earth"))
+        assert np.abs(frame.read("surface_wind") - np.hypot(u, v)).max() < 1e-5
+        part = frame.read("surface_u", {"west_east": slice(3, 20, 4)})
+        assert np.abs(part - u[:, 3:20:4]).max() < 1e-5
+        told = frame.variable("surface_wind").long_name
+    assert told == "wind speed, lowest level (no 10 m wind)"
+
+
+def test_with_a_10m_wind_that_near_the_ground_is_it(cyclone: Path):
+    with open_frame([cyclone]) as frame:
+        assert np.array_equal(frame.read("surface_wind"), frame.read("wind10"))
+        assert np.array_equal(frame.read("surface_v"), frame.read("V10"))
+        assert frame.variable("surface_wind").long_name == "10 m wind speed"
+
+
+def test_one_point_of_a_10m_wind_is_one(cyclone: Path, tmp_path: Path):
+    still = Path(shutil.copy(cyclone, tmp_path))
+    with netCDF4.Dataset(os.fspath(still), "a") as data:
+        data["U10"][:] = 0
+        data["V10"][:] = 0
+        data["V10"][0, 5, 7] = 3
+    with open_frame([still]) as frame:
+        wind = frame.read("surface_wind")
+        assert (wind.max(), np.count_nonzero(wind)) == (3, 1)

@@ -12,7 +12,7 @@ import pytest
 from map_picture import LIGHT, Picture
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import BurstlensError, FrameError, RecipeError
+from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.maps.isolines import contour_levels
@@ -45,7 +45,7 @@ def test_borders_of_states_and_shores_of_lakes_can_be_left_out(wrf_file: Any, co
     ):  # fmt: skip
         picture = Picture(path, context, **LIGHT, **options)
         for place, drawn in ((shore, at_shore), (border, at_border)):
-            assert (picture.darkest(*picture.place(*place), 3) < 150) == drawn, (options, place)
+            assert (picture.darkest(*picture.place(*place), 3) < 190) == drawn, (options, place)
 
 
 def test_an_idealized_plane_has_no_coast(supercell: Path, context: Context):
@@ -67,6 +67,17 @@ def test_a_contour_runs_where_its_value_is(gulf: Path, context: Context):
         off = picture.at(x + 3e5 * np.cos(angle), y + 3e5 * np.sin(angle))
         assert picture.darkest(*on, 2) < 80
         assert picture.darkest(*off, 2) == bare.darkest(*off, 2)
+
+
+def test_a_field_of_both_signs_has_a_line_at_zero_only_when_it_is_asked_for():
+    def found(**asked: Any) -> list[float]:
+        return contour_levels(Contours("W", **asked), -2.5, 2.5, signed=True).tolist()
+
+    assert found(interval=1) == [-2, -1, 1, 2]
+    assert 0 not in found()
+    assert found(levels=(-1.0, 0.0, 1.0)) == [-1, 0, 1]
+    # Not of temperatures: their zero is one value of many.
+    assert 0 in contour_levels(Contours("T2", interval=1), -2.5, 2.5)
 
 
 def test_contour_levels_are_the_multiples_of_the_interval():
@@ -134,8 +145,25 @@ def test_winds_are_drawn_and_leave_nothing_behind(how: str, gulf: Path, context:
     changed = (before.pixels != with_wind.pixels).any(axis=2)
     assert changed[top:bottom, left:right].mean() > 0.01
     changed[top:bottom, left:right] = False
-    assert not changed.any()
+    # Below the map barbs say what a feather is.
+    assert changed[bottom + 30 :].any() == (how == "barbs")
+    assert not changed[: bottom + 30].any()
     assert np.array_equal(before.pixels, after.pixels)
+
+
+def test_barbs_are_seen_on_the_darkest_and_on_the_lightest_ground(gulf: Path, context: Context):
+    for limits in ((400.0, 600.0), (-1000.0, 0.0)):  # of T2: black, and white
+        options = {
+            "variable": "T2",
+            "limits": limits,
+            "colormap": "matplotlib.gray",
+            "coast": False,
+        }
+        with_barbs = Picture(gulf, context, **options, barbs={})
+        left, top, right, bottom = with_barbs.facts["box"]
+        grey = with_barbs.pixels[top + 3 : bottom - 3, left + 3 : right - 3].mean(axis=2)
+        ground = np.median(grey)
+        assert (np.abs(grey - ground) > 180).mean() > 0.005
 
 
 def test_feathers_are_on_the_other_side_south_of_the_equator(
@@ -180,15 +208,15 @@ def test_missing_values_leave_gaps_in_layers(gulf: Path, context: Context):
         ({"contours": {"variable": "PSFCC"}}, FrameError,
          "contours: .* has no variable 'PSFCC'; did you mean PSFC"),
         ({"contours": {"variable": "PSFC", "units": "K"}}, RecipeError, "contours: units: Pa"),
-        ({"contours": {"variable": "PSFC", "colour": "blak"}}, RecipeError,
-         "contours: 'blak' is no colour"),
+        ({"contours": {"variable": "PSFC", "colour": "blak"}}, ValueError,
+         "'blak' is not a colour"),
         ({"barbs": {"u": "U11"}}, FrameError, "barbs: .* has no variable 'U11'; did you mean"),
         ({"vectors": {"u": "XLAT_U", "v": "Times"}}, FrameError, "vectors: .*'Times'"),
         ({"track": "none.csv"}, RecipeError, "track: none.csv cannot be read: No such file"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_laid_over_is_told_by_layer(
-    layer: dict[str, Any], error: type[BurstlensError], message: str, gulf: Path, context: Context
+    layer: dict[str, Any], error: type[Exception], message: str, gulf: Path, context: Context
 ):
     with pytest.raises(error, match=message):
         Picture(gulf, context, **LIGHT, **layer)

@@ -18,7 +18,6 @@ from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.maps.graticule import latitude, longitude
 from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.picture import FirstFrames
 from burstlens.viz.placeholder import draw_placeholder
 from burstlens.viz.product import Context
 from burstlens.viz.units import conversion, printed
@@ -82,20 +81,24 @@ def test_facts_tell_range_mean_and_place_in_the_file_s_own_indices(
 
 
 def test_units_are_converted_in_facts_and_limits(katrina: Path, context: Context):
-    options = MapOptions("T2", units="degC")
     with open_frame([katrina]) as frame:
-        low, high = MapKind().measure(options, frame) or (0, 0)
         kelvin = frame.read("T2")
+    _, facts = make(MapOptions("T2", units="degC"), katrina, context)
+    low, high = facts["min"], facts["max"]
+    assert facts["limits"] == [27.0, 31.0]
     assert (low, high) == pytest.approx((kelvin.min() - 273.15, kelvin.max() - 273.15), abs=1e-4)
 
 
-def test_frozen_limits_are_used_and_what_is_outside_is_counted(supercell: Path, context: Context):
-    frozen = dataclasses.replace(context, limits=(-0.1, 0.3))
-    _, facts = make(MapOptions("W", level=10, centred=False), supercell, frozen)
-    assert facts["limits"] == [-0.1, 0.3]
+def test_the_series_limits_are_used_and_what_is_outside_is_counted(
+    supercell: Path, context: Context
+):
+    series = dataclasses.replace(context, limits=(-0.9, 0.8))
+    _, facts = make(MapOptions("W", level=10, centred=False), supercell, series)
+    assert facts["limits"] == [-0.9, 0.8]
     with open_frame([supercell]) as frame:
         w = frame.read("W")[10]
-    assert facts["outside"] == [int((w < -0.1).sum()), int((w > 0.3).sum())]
+    assert facts["outside"] == [int((w < -0.9).sum()), int((w > 0.8).sum())]
+    assert sum(facts["outside"]) > 0
 
 
 def test_a_velocity_gets_colours_that_diverge_from_zero(supercell: Path, context: Context):
@@ -104,11 +107,12 @@ def test_a_velocity_gets_colours_that_diverge_from_zero(supercell: Path, context
     assert facts["colormap"] == "cmocean.balance"
 
 
-def test_a_constant_frame_has_no_limits_but_a_picture(supercell: Path, context: Context):
+def test_a_constant_frame_gives_its_series_no_limits_but_has_a_picture(
+    supercell: Path, context: Context
+):
     options = MapOptions("T2")
     with open_frame([supercell]) as frame:
         assert frame.read("T2").min() == frame.read("T2").max()
-        assert MapKind().measure(options, frame) is None
     pixels, _ = make(options, supercell, context)
     assert pixels.std() > 5
 
@@ -267,10 +271,9 @@ def test_options_that_do_not_go_together_are_refused(changes: dict[str, Any], me
         MapOptions("W", **changes)
 
 
-def test_limits_of_the_first_frames_are_wanted_unless_fixed():
-    assert MapKind().wants_limits(MapOptions("W")) == 1
-    assert MapKind().wants_limits(MapOptions("W", limits=FirstFrames(3))) == 3
-    assert MapKind().wants_limits(MapOptions("W", limits=(0, 1))) == 0
+def test_limits_widen_unless_the_recipe_gives_them():
+    assert MapKind().widens(MapOptions("W"))
+    assert not MapKind().widens(MapOptions("W", limits=(0, 1)))
 
 
 def test_a_placeholder_has_the_size_of_the_series(context: Context, tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,15 +80,17 @@ def test_a_nest_s_own_values_fill_its_outline_in_the_parent_s_colours(
     assert facts["max"] == wide.max()
 
 
-def test_frozen_limits_are_those_of_the_nests_too(coarse: Path, nest: Path):
-    beside = {"d02": Beside((nest,), 0, "d02", TIME)}
-    shown = MapOptions("W", level=4, nests=("d02",), nest_fields=True)
-    with open_frame([nest]) as inner, open_frame([coarse], time=TIME, beside=beside) as frame:
-        fine, wide = inner.read("W")[4], frame.read("W")[4]
-        assert MapKind().measure(shown, frame) == (
-            min(fine.min(), wide.min()),
-            max(fine.max(), wide.max()),
-        )
+def test_limits_hold_the_values_of_the_nests_too(
+    draw: Callable[..., Any], coarse: Path, nest: Path, tmp_path: Path
+):
+    strong = Path(shutil.copy(nest, tmp_path))
+    with netCDF4.Dataset(str(strong), "a") as data:
+        data["W"][:] = 2.5 * data["W"][:]
+    options = MapOptions("W", level=4, nests=("d02",), nest_fields=True)
+    for path, limits in ((nest, [-2, 2]), (strong, [-5, 5])):
+        _, facts = draw(options, coarse, TIME, d02=(path, TIME))
+        assert facts["max"] < 2
+        assert facts["limits"] == limits
 
 
 PROJECTIONS: dict[str, dict[str, Any]] = {

@@ -73,6 +73,15 @@ def test_the_view_shows_the_whole_box_at_any_angle():
             assert seen.max() < 0.931
             # As near as it can be: a corner touches the edge of its room.
             assert max(np.abs(seen - 0.5).max(axis=0)) == pytest.approx(0.43, abs=1e-6)
+            # In the direction that leaves no room it fills all of it, from edge to edge.
+            least, most = seen.min(axis=0), seen.max(axis=0)
+            assert (most - least).max() == pytest.approx(0.86, abs=1e-6)
+
+
+def test_a_box_as_wide_as_usual_fills_the_usual_picture_in_both_directions():
+    view = View((0, 0, 0), (3, 3, 1), azimuth=205.0, elevation=25.0, zoom=1.0, aspect=880 / 500)
+    seen = view.project(view.corners)
+    assert np.ptp(seen, axis=0).min() > 0.7
 
 
 def test_the_azimuth_is_the_side_on_which_the_camera_stands():

@@ -136,17 +136,17 @@ def test_a_plane_ends_at_a_hole_without_a_dark_edge(
     assert (grey[1] & ~grey[0])[100:330].sum() < 20
 
 
-def test_limits_are_measured_on_what_is_shown_and_frozen_ones_are_used(
+def test_limits_hold_what_is_shown_and_those_of_the_series_are_used(
     supercell: Path, context: Context
 ):
     options = SceneOptions(variable="theta", slices=Slices(height=(3,)))
-    with open_frame([supercell]) as frame:
-        low, high = SceneKind().measure(options, frame) or (0, 0)
-    assert 300 < low < high < 330
+    _, made = make(options, supercell, context)
+    low, high = made.limits or (0, 0)
+    assert 300 <= low <= made.facts["min"] < made.facts["max"] <= high <= 330
     _, made = make(options, supercell, dataclasses.replace(context, limits=(300.0, 320.0)))
-    assert made.facts["limits"] == [300.0, 320.0]
-    assert SceneKind().wants_limits(options) == 1
-    assert SceneKind().wants_limits(UPDRAFT) == 0
+    assert (made.limits, made.facts["limits"]) == ((300.0, 320.0), [300.0, 320.0])
+    assert SceneKind().widens(options)
+    assert not SceneKind().widens(UPDRAFT)
 
 
 def test_a_2d_field_is_shown_on_the_ground_of_a_real_case(cyclone: Path, context: Context):

@@ -78,6 +78,55 @@ def test_netcdf_holds_peak_time_and_intensity_at_the_points_of_the_frame(chain: 
         assert data["x"][1] == 500.0
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "vector of vx and vy"),
+        ({"combine": "geometric-mean"}, "geometric mean of vx and vy"),
+        ({"components": ["vx"]}, "east"),
+    ],
+)
+def test_the_component_or_combination_is_named_in_picture_and_file(
+    chain: Any, surface: Any, options: Any, expected: str
+):
+    velocity = dict(zip(("vx", "vy"), next(velocities()), strict=True))
+    path = surface(1.0, velocity)
+    with netCDF4.Dataset(str(path), "a") as data:
+        data["vx"].long_name = "ground velocity, east"
+    for quantity in ("pgv", "pga", "intensity"):
+        asked = options | {"quantity": quantity}
+        if quantity == "intensity":
+            asked = {"combine": "vector"} | asked
+        [(product, out)] = chain(PeakKind(), [(path, 1.0)], **asked)
+        assert product.facts["components"] == expected
+        with Image.open(out) as picture:
+            assert picture.info["Description"].endswith(f", {expected}")
+        [(_, out)] = chain(PeakKind(), [(path, 1.0)], **asked, format="netcdf")
+        with netCDF4.Dataset(str(out)) as data:
+            assert data["time_of_peak"].long_name == f"time of the peak, {expected}"
+            name = "pgv" if quantity == "intensity" else quantity
+            assert data[name].long_name.endswith(f", {expected}")
+
+
+def test_lines_over_an_intensity_are_of_the_peak_that_its_colours_are_of(chain: Any, surface: Any):
+    # A file with two peaks: the model's vector is not what the intensity follows from.
+    larger, vector = np.full(SHAPE, 0.1), np.full(SHAPE, 0.1)
+    vector[:, 15:] = larger[:, 15:] = 0.3
+    vector[:, :8] = 0.3
+    path = surface(1.0, {"pgv": vector, "pgv_larger": larger})
+    asked = {
+        "quantity": "intensity", "components": ["pgv_larger"], "coast": False, "smooth": False,
+        "contours": {"variable": "pgv", "levels": [20], "labels": False},
+    }  # fmt: skip
+    [(product, out)] = chain(PeakKind(), [(path, 1.0)], **asked)
+    left, top, right, bottom = product.facts["box"]
+    with Image.open(out) as picture:
+        row = np.asarray(picture.convert("L"))[(top + bottom) // 2, left + 3 : right - 3]
+    dark = np.flatnonzero(row < 90) / row.size
+    assert dark.size
+    assert np.abs(dark - 15 / 31).max() < 0.03
+
+
 def test_a_resume_from_a_state_gives_the_same_bytes(chain: Any, frames: Any, tmp_path: Path):
     straight = [out.read_bytes() for _, out in chain(PeakKind(), frames, quantity="pga")]
     (tmp_path / "peak_3.state").rename(tmp_path / "kept")

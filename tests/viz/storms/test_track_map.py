@@ -244,7 +244,7 @@ def test_what_cannot_be_drawn_is_told(
         TrackMapKind().make(TrackMapOptions("storm"), frame, context.files / "out", context)
     with pytest.raises(FrameError, match="the track has longitude and latitude, which the map has"):
         Drawn(supercell, context, dataclasses.replace(whole, variable="W"))
-    with pytest.raises(RecipeError, match="there is no colour map 'viridi'; did you mean viridis"):
+    with pytest.raises(ValueError, match="there is no colour map 'viridi'; did you mean viridis"):
         Drawn(cyclone, context, whole, colormap="viridi")
     with pytest.raises(RecipeError, match=r"none.csv cannot be read"):
         Drawn(cyclone, context, whole, cities="none.csv")

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import LineString
 
+from burstlens.about import answer
 from burstlens.viz.maps.coast.lines import UNIT_DEGREES
 
 Line = NDArray[np.float64]
@@ -145,5 +146,6 @@ def _packed(lines: list[Line]) -> dict[str, NDArray[Any]]:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     arrays = pack([Path(name) for name in sys.argv[1:]])
     np.savez_compressed(Path(__file__).with_name("natural_earth.npz"), **arrays)

@@ -1,0 +1,137 @@
+"""The findings of a recipe before it runs: levels, order, paths, and a time limit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstlens.errors import RecipeError, SiteError
+from burstlens.viz.product import PlainKind
+from burstlens.workflows.commands import checked, new_run
+from burstlens.workflows.preflight import preflight, require, surveyed
+from burstlens.workflows.recipe import MadeProduct
+from burstlens.workflows.recipe_check import load
+
+PYTHON = """
+[[product]]
+name = "mine"
+kind = "python"
+function = "plots.py:rain"
+[[product]]
+name = "script"
+kind = "command"
+command = ["ncl", "{frame}", "{out}"]
+[[step]]
+name = "prepare"
+command = ["python3", "make.py"]
+before = "simulation"
+[[guard]]
+name = "tall"
+variable = "T2"
+run = ["mail.sh", "me"]
+"""
+
+
+def test_code_of_the_recipe_is_listed_in_one_note_which_is_no_warning(recipe_file: Any):
+    path = recipe_file()
+    path.write_text(path.read_text() + PYTHON)
+    (path.parent / "plots.py").write_text("")
+    recipe, _ = load(str(path))
+    findings = preflight(recipe)
+    (note,) = [finding.text for finding in findings if finding.level == "note"]
+    assert note == (
+        "code of the recipe that will run: step.prepare: python3 make.py; "
+        "product.mine: plots.py:rain; product.script: ncl {frame} {out}; guard.tall: mail.sh me"
+    )
+    (warning,) = require(findings)
+    assert warning.startswith("guard.tall: when it trips it would run mail.sh me; allow that in ")
+    assert [(one.level, one.path) for one in findings] == [
+        ("warning", "guard.tall.run"), ("note", ""),
+    ]  # fmt: skip
+
+
+def test_errors_are_listed_together_and_first(recipe_file: Any):
+    path = recipe_file()
+    text = path.read_text().replace("./model.sh", "./modell.sh") + PYTHON
+    path.write_text(text)
+    recipe, _ = load(str(path))
+    findings = preflight(recipe)
+    assert [one.level for one in findings] == ["error", "error", "warning", "note"]
+    assert [one.path for one in findings[:2]] == ["simulation.inputs", "product.mine"]
+    with pytest.raises(RecipeError, match=r"(?s)no program ./modell\.sh.*there is no file .*plots"):
+        require(findings)
+
+
+def test_inputs_that_do_not_answer_are_one_warning_beside_what_was_found(recipe_file: Any):
+    recipe, _ = load(str(recipe_file()))
+    found = '{"level": "error", "text": "x"}'
+    program = f"print({found!r}, flush=True); import time; time.sleep(60)"
+    findings = surveyed(recipe, 3.0, 0.0, [sys.executable, "-c", program])
+    assert [(one.level, one.path) for one in findings] == [
+        ("error", ""), ("warning", "simulation.inputs"),
+    ]  # fmt: skip
+    assert findings[1].text.endswith("could be looked at: they did not answer within 3 s")
+
+
+def test_a_file_that_never_opens_does_not_hold_the_check(wrf_inputs: Any, tmp_path: Path):
+    folder = wrf_inputs()
+    (folder / "namelist.input").unlink()
+    os.mkfifo(folder / "namelist.input")  # to open it is to wait for a writer
+    (tmp_path / "it.toml").write_text('[simulation]\nmodel = "wrf"\ninputs = "inputs"\n')
+    recipe, _ = load(str(tmp_path / "it.toml"))
+    (finding,) = surveyed(recipe, 1.0)
+    assert (finding.level, finding.path) == ("warning", "simulation.inputs")
+    assert "they did not answer within 1 s" in finding.text
+
+
+def test_a_recipe_that_cannot_travel_is_looked_at_all_the_same(recipe_file: Any):
+    recipe, _ = load(str(recipe_file()))
+
+    class Local(PlainKind):
+        name = "local"
+
+        def ships(self, options: Any) -> tuple[str, ...]:
+            return ("nowhere.txt",)
+
+        def inspect(self, options: Any, seen: Any) -> None:
+            raise RuntimeError("a defect of the kind's own")
+
+    product = MadeProduct(recipe.products[0].common, Local(), None)  # type: ignore[arg-type]
+    (finding,) = surveyed(replace(recipe, products=(product,)))
+    assert finding.path == "product.t2"
+    assert "there is no file" in finding.text
+
+
+def test_a_library_that_dies_of_an_input_is_one_warning(recipe_file: Any):
+    recipe, _ = load(str(recipe_file()))
+    (finding,) = surveyed(recipe, command=[sys.executable, "-c", "import os; os.abort()"])
+    assert finding.level == "warning"
+    assert "not all of the inputs could be looked at: the look at them ended with" in finding.text
+
+
+@pytest.mark.parametrize("site", [None, "limit = '1 GiB'"])
+def test_check_and_run_give_one_verdict_on_the_capacity(
+    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: Any, site: str | None
+):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    name = None
+    if site is not None:
+        file = tmp_path / "small.toml"
+        folder = f"folders = ['{tmp_path}']"
+        file.write_text(f"scheduler = 'local'\n[buffer]\n{folder}\n{site}\n")
+        name = str(file)
+    path, settings = str(recipe_file()), ["buffer.capacity=1000000 TiB"]
+    (finding,) = checked(path, name, settings)
+    assert (finding.level, finding.path) == ("error", "buffer.capacity")
+    with pytest.raises(SiteError) as raised:
+        new_run(path, name, settings)
+    # How much is free changes meanwhile.
+    assert str(raised.value).partition(":")[0] == finding.text.partition(":")[0]
+    assert not (tmp_path / "runs").exists() or not os.listdir(tmp_path / "runs")
+    assert checked(path, name, []) == []

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import time
+
+from burstlens.nearness import did_you_mean, near_names
+
+
+def test_near_names_come_with_the_nearest_first():
+    assert near_names("colormapp", ["colormap", "contours", "dpi"]) == ["colormap"]
+
+
+def test_a_name_of_a_hundred_kilobytes_is_compared_with_nothing():
+    begun = time.process_time()
+    assert near_names("x" * 100_000, ["x" * 99_999, "T2"]) == []
+    assert len(did_you_mean("y", ["x" * 100_000])) < 200
+    assert time.process_time() - begun < 5
+
+
+def test_only_some_of_very_many_names_are_compared():
+    begun = time.process_time()
+    did_you_mean("variable", [f"name{number}" for number in range(200_000)])
+    assert time.process_time() - begun < 20

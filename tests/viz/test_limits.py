@@ -1,0 +1,130 @@
+"""Colour limits that serve a whole run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from burstlens.viz.limits import fitted, rounded
+from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.product import Context
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Values:
+    """A field to be coloured."""
+
+    values: np.ndarray
+    name: str = "W"
+    long_name: str = "z-wind component"
+    units: str = "m s-1"
+
+    def extent(self) -> tuple[float, float]:
+        return float(np.nanmin(self.values)), float(np.nanmax(self.values))
+
+
+def field(*shares: tuple[float, float], **about: str) -> Values:
+    """10,000 points: of each value so large a share, the rest zero."""
+    values = np.zeros(10_000, np.float32)
+    begin = 0
+    for value, share in shares:
+        values[begin : begin + round(share * values.size)] = value
+        begin += round(share * values.size)
+    return Values(values, **about)
+
+
+@pytest.fixture
+def limits(context: Context):
+    """The limits of a series after this field, where it had these before."""
+
+    def found(shown, before=None, **options):
+        asked = MapOptions(shown.name, **options)
+        return fitted(dataclasses.replace(context, limits=before), asked, shown).limits
+
+    return found
+
+
+def test_a_constant_field_gives_none_and_takes_those_that_there_are(limits):
+    assert limits(field()) is None
+    assert limits(field((300.0, 1.0), name="T2", units="K")) is None
+    assert limits(field(), before=(-5.0, 5.0)) == (-5.0, 5.0)
+
+
+def test_the_rounding_of_a_float_makes_no_field_of_a_constant(limits):
+    noise = Values(np.array([300.0, 300.00003], np.float32), "T2", "temperature", "K")
+    assert limits(noise) is None
+
+
+def test_a_field_of_both_signs_has_round_limits_around_zero(limits):
+    assert limits(field((-0.03, 0.3), (0.17, 0.3))) == (-0.2, 0.2)
+
+
+def test_limits_widen_in_round_steps_when_more_than_a_few_points_lie_beyond(limits):
+    before = -0.2, 0.2
+    assert limits(field((30.0, 0.004)), before) == before
+    assert limits(field((30.0, 0.006)), before) == (-50.0, 50.0)
+    assert limits(field((0.3, 0.2)), before) == (-0.5, 0.5)
+
+
+def test_limits_never_narrow(limits):
+    calm = field((0.1, 0.5), (-0.1, 0.5))
+    assert limits(calm, (-50.0, 50.0)) == (-50.0, 50.0)
+    one_sided = Values(np.linspace(290, 310, 1000), "T2", "temperature", "K")
+    assert limits(one_sided, (270.0, 300.0)) == (270.0, 310.0)
+
+
+def test_a_single_wild_point_does_not_set_the_limits(limits):
+    assert limits(field((3.0, 0.4), (1e30, 0.0001))) == (0.0, 5.0)
+
+
+def test_what_few_points_have_is_shown_where_all_others_are_the_same(limits):
+    assert limits(field((0.7, 0.0002), name="QRAIN", units="g kg-1")) == (0.0, 1.0)
+
+
+def test_points_without_a_value_count_for_nothing(limits):
+    holed = Values(np.array([np.nan, np.inf, 1.0, 7.0]), "QRAIN", "rain", "g kg-1")
+    assert limits(holed) == (0.0, 10.0)
+    assert limits(Values(np.array([np.nan]))) is None
+
+
+def test_a_known_quantity_has_its_usual_range_from_a_constant_frame_on(limits):
+    calm = field(name="wind10", long_name="10 m wind speed")
+    assert limits(calm) == (0.0, 40.0)
+    storm = field((60.0, 0.02), name="wind10", long_name="10 m wind speed")
+    assert limits(storm, (0.0, 40.0)) == (0.0, 100.0)
+
+
+def test_given_limits_and_steps_of_colour_are_left_alone(limits):
+    assert limits(field((3.0, 0.5)), limits=(0, 1)) is None
+    assert limits(field((3.0, 0.5), name="RAINNC", units="mm")) is None
+    assert limits(field((3.0, 0.5)), colormap="nws_rain") is None
+
+
+def test_logarithmic_limits_are_round_and_reach_over_four_decades_and_a_step(limits):
+    wide = Values(np.geomspace(1e-12, 30.0, 1000), "PM10", "dust", "ug m-3")
+    low, high = limits(wide, log=True)
+    assert (low, high) == (0.002, 50.0)
+    assert limits(Values(np.array([0.3, 4.0])), log=True) == (0.2, 5.0)
+    assert limits(Values(np.zeros(3)), log=True) is None
+
+
+def test_nests_widen_the_limits_of_their_parent(context: Context):
+    parent, nest = field((0.1, 0.5)), field((4.0, 0.5))
+    assert fitted(context, MapOptions("W"), parent, nest).limits == (0.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (290.3, 304.2, (290.0, 305.0)),
+        (95_012.0, 101_010.0, (94_000.0, 102_000.0)),
+        (0.96, 1.02, (0.96, 1.02)),
+        (-5.0, 12.0, (-5.0, 15.0)),
+        (0.0, 2.0000001, (0.0, 2.0)),
+        (-3.0, -0.1, (-5.0, 0.0)),
+    ],
+)
+def test_rounded_limits_are_numbers_that_a_colour_bar_can_show(low, high, expected):
+    assert rounded(low, high) == expected

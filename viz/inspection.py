@@ -1,0 +1,270 @@
+"""What does not fit between a product and the frames to come, found before there are any.
+
+Each kind of product says by :meth:`Inspection` calls what it will read; the rules are those of the
+code that reads, which is asked here about an :class:`.Outline` instead of a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.errors import BurstlensError, FrameError, RecipeError
+from burstlens.viz.columns.section import End
+from burstlens.viz.crop import Crop, resolve
+from burstlens.viz.domain import beyond, outside_of
+from burstlens.viz.outline import Outline, UnknownYet
+from burstlens.viz.units import conversion
+
+if TYPE_CHECKING:
+    from burstlens.viz.frame import Variable
+    from burstlens.viz.maps.layers import Contours, Place, Source
+
+_SHOWN = 3
+"""Names of places in one message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """``text`` is what does not fit at the key ``path`` of a product; ``sure``: so it will be."""
+
+    path: str
+    text: str
+    sure: bool = True
+
+
+class Inspection:
+    """Collects misfits of one product with the frames of its stream.
+
+    Each method takes the path of the key that it is about. ``folder`` is that of the recipe.
+    ``lenient``: what the model can be made to write is a misfit that is not sure.
+    """
+
+    def __init__(self, outline: Outline, folder: Path, *, lenient: bool = False) -> None:
+        self.outline = outline
+        self.frame = outline.wider(widest=lenient)
+        """The same with what may be written by settings that are not known."""
+        self.folder = folder
+        self.found: list[Misfit] = []
+
+    def add(self, path: str, text: str, *, sure: bool = True) -> None:
+        """Note a misfit, once."""
+        misfit = Misfit(path, text, sure)
+        if misfit not in self.found:
+            self.found.append(misfit)
+
+    def variable(self, name: str, path: str) -> Variable | None:
+        """What a variable, a diagnostic or an expression will be; None where it is not one."""
+        try:
+            return self.outline.variable(name)
+        except UnknownYet:
+            return None
+        except (FrameError, RecipeError) as error:
+            known, text = self.outline.known, str(error)
+            if name in known.doubtful or name in known.unwritten:
+                text = f"{name} is not in the stream {self.outline.stream}"
+            try:
+                found = self.frame.variable(name)
+            except UnknownYet:
+                return None
+            except (FrameError, RecipeError):
+                why = known.doubt if name in known.unwritten else known.remedy
+                self.add(path, f"{text} ({why})" if why else text, sure=known.is_complete)
+                return None
+            self.add(path, f"{text}: {known.doubt}", sure=False)
+            return found
+
+    def needs(self, names: Iterable[str], path: str) -> bool:
+        """Whether all of these will be there."""
+        found = [self.variable(name, path) for name in names]  # every one of them, for its misfit
+        return None not in found
+
+    def quiet(self, name: str) -> Variable | None:
+        """The same of a name that was looked up already."""
+        return self.frame.variable(name) if self._has(name) else None
+
+    def is_deep(self, name: str) -> bool:
+        """Whether a variable has levels."""
+        from burstlens.viz.grid import axes
+
+        return self._has(name) and "z" in axes(self.frame, name)
+
+    def noted(self, path: str, rule: Callable[[], object]) -> None:
+        """Note what a rule of the product's own raises (FrameError, RecipeError)."""
+        with self._noting(path):
+            rule()
+
+    def source(self, source: Source, path: str) -> None:
+        """Whether the recipe or the frames say where an earthquake begins."""
+        from burstlens.viz.seismology.focus import located
+
+        self.noted(path, lambda: located(source, self.frame))
+
+    def units(self, found: Variable | None, wanted: str | None, path: str) -> None:
+        """Whether a variable can be shown in those units."""
+        if found is None or not wanted:
+            return
+        with self._noting(path):
+            conversion(found.units, wanted)
+
+    def plane(
+        self, name: str, crop: Crop, *, level: int | None = None, units: str | None = None,
+        path: str = "variable", at: str = "",
+    ) -> None:  # fmt: skip
+        """A 2-D field, or one level of a 3-D one; ``at`` is the path of the table that says so."""
+        found = self.variable(name, f"{at}{path}")
+        self.units(found, units, f"{at}units")
+        if found is None:
+            return
+        key = f"{at}level" if level is not None else f"{at}{path}"
+        with self._noting(key):
+            from burstlens.viz.field import one_level_of
+
+            inner = replace(crop, range={k: v for k, v in crop.range.items() if _is_level(k)})
+            try:
+                window = resolve(_still(inner), self.frame, name)
+            except FrameError:  # the misfit is the crop's
+                window = resolve(Crop(), self.frame, name)
+            one_level_of(self.frame, name, level, window)
+
+    def columns(self, name: str, path: str, units: str | None = None, units_path: str = "") -> None:
+        """A field of levels at all of them."""
+        found = self.variable(name, path)
+        self.units(found, units, units_path)
+        if found is None:
+            return
+        with self._noting(path):
+            from burstlens.viz.columns.cross_section import check_levels
+
+            check_levels(self.frame, name)
+
+    def volume(self, names: Sequence[str], path: str) -> None:
+        """Variables on one grid."""
+        known = [name for name in names if self.variable(name, path) is not None]
+        for name in known[1:]:
+            with self._noting(path):
+                from burstlens.viz.volumes.volume import check_grid, order_of
+
+                check_grid(self.frame, name, order_of(self.frame, known[0]), known[0])
+
+    def isolines(self, lines: Contours | Sequence[Contours], crop: Crop) -> None:
+        """The lines of equal value of a map."""
+        for at, one in numbered("contours", lines):
+            self.plane(one.variable, crop, level=one.level, units=one.units, at=f"{at}.")
+
+    def crop(self, crop: Crop, names: Iterable[str], path: str = "crop") -> None:
+        """Whether a crop keeps anything of the domain, of each variable that there is."""
+        extreme, _, followed = (crop.follow or "").partition(":")
+        if extreme in ("min", "max"):
+            self.variable(followed, f"{path}.follow")
+        known = [name for name in names if self._has(name)] or self._any()
+        for part in (replace(crop, range={}), replace(crop, index={}, stride=1)):
+            key = f"{path}.range" if part.range else f"{path}.index" if part.index else path
+            sure = not part.range or self.outline.known.is_placed
+            for name in known:
+                with self._noting(key, sure=sure):
+                    resolve(_still(part), self.frame, name)
+
+    def ends(self, ends: Mapping[str, End], name: str) -> None:
+        """Whether points, by the path of their key, lie in the domain of a variable.
+
+        All of them outside is a misfit for certain; with one inside, the domain and the line meet.
+        """
+        known = [name] if self._has(name) else self._any()
+        outside = {
+            path: outside_of(self.frame, known[0], end, path) for path, end in ends.items() if known
+        }
+        all_out = all(outside.values())
+        for path, text in outside.items():
+            if text:
+                self.add(path, text, sure=all_out and self.outline.known.is_placed)
+
+    def cuts(self, cuts: Mapping[str, Sequence[float]], path: str) -> None:
+        """Whether planes at these x or y (km) or lon or lat (degrees) meet the domain."""
+        for name in self._any():
+            for direction, values in cuts.items():
+                for value in values:
+                    text = beyond(self.frame, name, direction, value)
+                    if text:
+                        self.add(f"{path}.{direction}", text, sure=self.outline.known.is_placed)
+
+    def places(self, places: Sequence[Place] | str, path: str, *, each: bool = False) -> None:
+        """Whether named points lie in the domain; with ``each``, one outside is noted too.
+
+        Places on a map that lie outside are left out of it, so only all of them are a misfit.
+        """
+        if isinstance(places, str):
+            if not (self.folder / places).is_file():  # what a product ships is looked for elsewhere
+                return
+            from burstlens.viz.maps.places import read_places
+
+            try:
+                places = read_places(places, self.folder)
+            except RecipeError as error:
+                self.add(path, str(error))
+                return
+        name = next(iter(self._any()), None)
+        if not places or name is None:
+            return
+        ends = [End(lat=one.lat, lon=one.lon, x=one.x, y=one.y) for one in places]
+        outside = [outside_of(self.frame, name, end, "a place") for end in ends]
+        out = [one.name or str(end) for one, end, text in zip(places, ends, outside, strict=True)
+               if text]  # fmt: skip
+        if len(out) == len(places):
+            text = next(text for text in outside if text)
+            self.add(path, f"none of its places is in the domain: {text}",
+                     sure=each and self.outline.known.is_placed)  # fmt: skip
+        elif out and each:
+            shown = ", ".join([*out[:_SHOWN], *(["..."] if len(out) > _SHOWN else [])])
+            self.add(path, f"outside of the domain: {shown}", sure=False)
+
+    def _has(self, name: str) -> bool:
+        try:
+            self.frame.variable(name)
+        except BurstlensError:
+            return False
+        return True
+
+    def _any(self) -> list[str]:
+        """A field of the stream that has as many dimensions as any, for what is of no variable."""
+        known = self.outline.known.variables
+        there = self.outline.dimensions
+        dimensions = {
+            name: about[0] for name, about in known.items()
+            if about and len(about[0]) >= 2 and all(one in there for one in about[0])
+        }  # fmt: skip
+        usual = sorted(
+            dimensions, key=lambda n: ("_stag" in str(dimensions[n]), -len(dimensions[n]))
+        )
+        return usual[:1]
+
+    @contextmanager
+    def _noting(self, path: str, *, sure: bool = True) -> Iterator[None]:
+        """Note what is raised; skip what is not known yet."""
+        try:
+            yield
+        except (UnknownYet, KeyError):  # a dimension whose size is not known
+            return
+        except (FrameError, RecipeError) as error:
+            self.add(path, str(error).removeprefix("crop: ").removeprefix("units: "), sure=sure)
+
+
+def numbered(key: str, given: Any) -> Iterator[tuple[str, Any]]:
+    """Each table of a key that takes one or a list of them, with its path."""
+    if not isinstance(given, tuple):
+        yield key, given
+        return
+    for number, one in enumerate(given):
+        yield f"{key}.{number}", one
+
+
+def _still(crop: Crop) -> Crop:
+    """The crop without what moves with a frame's values."""
+    return replace(crop, follow=None, half_width_km=None, half_width=None)
+
+
+def _is_level(name: str) -> bool:
+    return name not in ("x", "y", "lon", "lat", "west_east", "south_north")

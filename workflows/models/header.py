@@ -1,0 +1,50 @@
+"""The header of a file among the inputs, as a frame of it would be read: names, sizes, attributes.
+
+No values are read but those of coordinates, and these when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """``variables`` by name, with their dimensions without time and their attributes; ``sizes`` of
+    the dimensions; the global ``attributes``."""
+
+    paths: tuple[Path, ...]
+    variables: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]
+    sizes: Mapping[str, int]
+    attributes: Mapping[str, Any]
+
+    def coordinates(self, name: str) -> NDArray[Any]:
+        """The values of a variable. KeyError when the file has none of that name, or no values."""
+        from burstlens.errors import FrameError
+        from burstlens.viz.frame import open_frame
+
+        if name not in self.variables:
+            raise KeyError(name)
+        try:
+            with open_frame(self.paths) as frame:
+                return frame.read(name)
+        except FrameError as error:
+            raise KeyError(name) from error
+
+
+def read_header(paths: Sequence[Path]) -> Header:
+    """The header of a file, or of the tiles of one. FrameError when it cannot be read."""
+    from burstlens.viz.frame import open_frame
+
+    with open_frame(paths) as frame:
+        variables = {}
+        for name in frame.names:
+            found = frame.variable(name)
+            variables[name] = found.dimensions, dict(found.attributes)
+        return Header(tuple(paths), variables, frame.dimensions, frame.attributes)

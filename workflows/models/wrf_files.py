@@ -1,0 +1,157 @@
+"""The files that WRF reads at its start: which there must be, and whether they fit the namelist.
+
+What must be there: share/mediation_wrfmain.F and share/input_wrf.F of WRF v4.3.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from burstlens.errors import FrameError
+from burstlens.workflows.models.base import Lack
+from burstlens.workflows.models.header import Header, read_header
+from burstlens.workflows.models.namelist import Namelist, first, flag, number
+
+NETCDF = (2, 11, 13, 102)
+"""io_form of netCDF: serial, PnetCDF, parallel netCDF-4, a file per rank."""
+_SIZES = (
+    ("e_we", "WEST-EAST_GRID_DIMENSION", "west_east_stag"),
+    ("e_sn", "SOUTH-NORTH_GRID_DIMENSION", "south_north_stag"),
+    ("e_vert", "BOTTOM-TOP_GRID_DIMENSION", "bottom_top_stag"),
+)
+_TAG = re.compile(r"<\w+>")
+
+
+def input_name(settings: Namelist, domain: int) -> str | None:
+    """The initial state of a domain; None where its name is not known beforehand."""
+    return _named(settings, "input_inname", "wrfinput_d<domain>", domain)
+
+
+def found(inputs: Path, name: str) -> tuple[Path, ...]:
+    """The file of that name, with or without colons, or its tiles; empty where there is none."""
+    for one in dict.fromkeys((name, name.replace(":", "_"))):
+        if (inputs / one).is_file():
+            return (inputs / one,)
+        place = inputs / one
+        tiles = sorted(place.parent.glob(f"{place.name}_[0-9][0-9][0-9][0-9]*"))
+        if tiles:
+            return tuple(tiles)
+    return ()
+
+
+def initial(settings: Namelist, inputs: Path, domain: int) -> Header | None:
+    """The header of a domain's initial state; None where there is none that can be read."""
+    name = input_name(settings, domain)
+    paths = found(inputs, name) if name else ()
+    try:
+        return read_header(paths) if paths else None
+    except FrameError:
+        return None
+
+
+def domains(settings: Namelist) -> range:
+    """The numbers of the domains, from 1."""
+    return range(1, max(1, int(number(settings, "max_dom", default=1))) + 1)
+
+
+def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: bool) -> list[Lack]:
+    """What WRF will not find, or not find of the namelist's size.
+
+    ``script``: the executable is a script. Where no initial state is there at all, it is taken to
+    make it itself.
+    """
+    if not settings:
+        return []
+    if script and not flag(settings, "restart") and not _is_prepared(inputs):
+        return []
+    needed = [*_missing(settings, inputs, start), *_misfits(settings, inputs)]
+    return [*needed, *_further(settings, inputs)]
+
+
+def _missing(settings: Namelist, inputs: Path, start: datetime | None) -> Iterator[Lack]:
+    restart = flag(settings, "restart")
+    for domain in domains(settings):
+        if restart:
+            name = _named(settings, "rst_inname", "wrfrst_d<domain>_<date>", domain, start)
+            why = "restart = .true. in namelist.input"
+        else:
+            name = input_name(settings, domain)
+            why = f"the initial state of domain {domain}"
+            if domain > 1:
+                if not _flag_of(settings, "input_from_file", domain):
+                    continue
+                why += ", input_from_file = .true. in namelist.input"
+        if name and not found(inputs, name):
+            # A nest may begin after the time of the restart.
+            yield Lack(f"there is no {name} ({why})", name, sure=domain == 1 or not restart)
+    if flag(settings, "specified") and not flag(settings, "multi_bdy_files"):
+        name = _named(settings, "bdy_inname", "wrfbdy_d<domain>", 1)
+        if name and not found(inputs, name):
+            why = "boundaries, specified = .true. in namelist.input"
+            yield Lack(f"there is no {name} ({why})", name)
+
+
+def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
+    """Files that are opened while WRF runs, or that it can do without."""
+    if number(settings, "sst_update") > 0 and "auxinput4_inname" in settings:
+        name = _named(settings, "auxinput4_inname", "", 1)
+        if name and not found(inputs, name):
+            text = f"there is no {name} (sst_update = 1 in namelist.input)"
+            yield Lack(text, name, sure=False)
+    for name in dict.fromkeys(map(str, settings.get("iofields_filename", []))):
+        if name not in ("", "NONE_SPECIFIED") and not (inputs / name).is_file():
+            stops = settings.get("ignore_iofields_warning") == [False]
+            text = f"there is no {name} (iofields_filename in namelist.input)"
+            yield Lack(text, name, sure=stops)
+
+
+def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
+    if flag(settings, "restart") or first(settings, "io_form_input", 2) not in NETCDF:
+        return
+    for domain in domains(settings):
+        name = input_name(settings, domain)
+        paths = found(inputs, name) if name else ()
+        if not name or not paths:
+            continue
+        if domain > 1 and not _flag_of(settings, "input_from_file", domain):
+            continue
+        try:
+            header = read_header(paths)
+        except FrameError as error:
+            yield Lack(str(error), name)
+            continue
+        for key, attribute, dimension in _SIZES:
+            asked = settings.get(key, [])[domain - 1 : domain]
+            there = header.attributes.get(attribute)
+            # A file that was cut out of another one keeps that one's attributes.
+            fits = {there, header.sizes.get(dimension)}
+            if there is not None and asked and isinstance(asked[0], int) and asked[0] not in fits:
+                yield Lack(
+                    f"{name} has {attribute} = {int(there)}, and namelist.input {key} = {asked[0]} "
+                    f"for domain {domain}: make it anew with this namelist",
+                    name,
+                )
+
+
+def _named(
+    settings: Namelist, key: str, default: str, domain: int, date: datetime | None = None
+) -> str | None:
+    """The name that a template makes; None with a tag in it that is not known."""
+    text = str(first(settings, key, default)).replace("<domain>", f"{domain:02d}")
+    if date is not None:
+        text = text.replace("<date>", f"{date.year:04d}-{date:%m-%d_%H:%M:%S}")
+    return None if _TAG.search(text) or text.startswith("/") else text
+
+
+def _flag_of(settings: Namelist, key: str, domain: int) -> bool:
+    """A logical of one domain, false where the list does not reach it."""
+    return settings.get(key, [])[domain - 1 : domain] == [True]
+
+
+def _is_prepared(inputs: Path) -> bool:
+    """Whether files that real.exe or an earlier run makes are among the inputs."""
+    names = ("wrfinput_d*", "wrfbdy_d*", "wrfrst_d*", "wrflowinp_d*", "wrffdda_d*")
+    return any(next(inputs.glob(pattern), None) is not None for pattern in names)

@@ -1,0 +1,95 @@
+"""The survey of a recipe: what its inputs show to be wrong, one finding after the other.
+
+It opens files that may lie on a file system that does not answer, and headers that a library may
+choke on: :mod:`burstlens.workflows.preflight` runs it in a process of its own, which is this module
+as a program: a pickled recipe on its standard input, a line of JSON per finding on its output.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from burstlens.quantity import show_bytes
+from burstlens.workflows.inputs import MOST_SHOWN, dead_links, matches
+from burstlens.workflows.misfits import misfits
+from burstlens.workflows.models.base import Lack, Reading, configured
+from burstlens.workflows.preflight import ERROR, WARNING, Finding
+from burstlens.workflows.recipe import Recipe
+
+_ERROR = "error: "
+
+
+def survey(recipe: Recipe) -> Iterator[Finding]:
+    """What the inputs and the recipe's own files show."""
+    inputs = recipe.inputs
+    if not inputs.is_dir():
+        yield Finding(ERROR, f"simulation.inputs: there is no folder {inputs}", "simulation.inputs")
+        return
+    for text in recipe.model.check(inputs):
+        level = ERROR if text.startswith(_ERROR) else WARNING
+        yield Finding(level, text.removeprefix(_ERROR), "simulation.inputs")
+    yield from _dead_links(recipe)
+    facts = recipe.model.facts(inputs)
+    yield from _output(recipe, facts.output_bytes)
+    for product in recipe.products:
+        for name in product.kind.ships(product.options):
+            if not (recipe.folder / name).is_file():
+                path = f"product.{product.name}"
+                yield Finding(ERROR, f"{path}: there is no file {recipe.folder / name}", path)
+    yield from _lacks(recipe)
+    yield from misfits(recipe, facts.streams)
+
+
+def _dead_links(recipe: Recipe) -> Iterator[Finding]:
+    """Links among the inputs that lead nowhere: they are not staged in."""
+    leave = recipe.simulation.leave
+    names = [name for name in dead_links(recipe.inputs) if not matches(name, leave)]
+    if names:
+        shown = ", ".join([*names[:MOST_SHOWN], *(["..."] if len(names) > MOST_SHOWN else [])])
+        text = f"links among the inputs lead nowhere and are left behind: {shown}"
+        yield Finding(WARNING, text, "simulation.inputs")
+
+
+def _output(recipe: Recipe, expected: int | None) -> Iterator[Finding]:
+    capacity = recipe.buffer.capacity
+    if expected is not None and expected > capacity and recipe.buffer.raw == "keep":
+        yield Finding(
+            WARNING,
+            f"about {show_bytes(expected)} of output are expected and buffer.capacity is "
+            f'{show_bytes(capacity)}; raise it, or release frames with buffer.raw = "release"',
+            "buffer.capacity",
+        )
+
+
+def _lacks(recipe: Recipe) -> Iterator[Finding]:
+    """Files that the model will not find; a step before it may well make them."""
+    model = configured(recipe.model, recipe.inputs)
+    lacking: Sequence[Lack] = model.lacks(recipe.inputs) if isinstance(model, Reading) else ()
+    steps = [step for step in recipe.steps if step.phase == "before"]
+    for lack in lacking:
+        if any(lack.file in word for step in steps for word in step.command):
+            continue
+        level, text = (ERROR if lack.sure else WARNING), lack.text
+        if steps:
+            level = WARNING
+            text += f": step.{steps[-1].name} would have to make it"
+        yield Finding(level, text, "simulation.inputs")
+
+
+def main(limit_s: float) -> None:
+    """The program: each finding goes out as soon as it is known, for ``limit_s`` seconds."""
+    recipe: Recipe = pickle.load(sys.stdin.buffer)  # noqa: S301  (of this user's own process)
+    # No handler in Python would end a call into a library.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    for finding in survey(recipe):
+        print(json.dumps(asdict(finding)), flush=True)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))
