@@ -29,7 +29,7 @@ from burstlens.workflows.recipe import (
     inside,
 )
 from burstlens.workflows.recipe_file import read
-from burstlens.workflows.recipe_layers import Source, rename
+from burstlens.workflows.recipe_layers import Source, drop_first_frames, rename
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
@@ -49,7 +49,8 @@ def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any
 
 def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
     """As :func:`load`, for a table that was read already."""
-    rename(source.table)  # a run's record may be older than the name
+    rename(source.table)  # a run's record may be older than these
+    drop_first_frames(source.table)
     faults = Faults()
     settled = settle(source.table, settings, faults)
     unknown = dict(unknown_places(settled.table, settled.declared))

@@ -78,7 +78,7 @@ class Source:
 
 
 def renamed(layers: Sequence[Layer]) -> list[str]:
-    """Rename keys that had another name once, in all files; returns a warning for each."""
+    """Bring keys of former versions up to date, in all files; returns a warning for each."""
     models = (layer.table.get("simulation") for layer in layers)
     named = (table["model"] for table in models if isinstance(table, dict) and "model" in table)
     notes = []
@@ -90,6 +90,12 @@ def renamed(layers: Sequence[Layer]) -> list[str]:
             places |= {(*_NEW, *path[2:]): at for path, at in places.items() if path[:2] == _OLD}
             notes.append(
                 f"{layer.path}:{line}: simulation.argv is now simulation.command; rename it"
+            )
+        for number, key in drop_first_frames(layer.table):
+            line, _ = layer.text.places.get(("product", number, "limits"), (0, 0))
+            notes.append(
+                f"{layer.path}:{line}: {key} = {{ first = ... }} has no effect: limits widen with "
+                "the run; take it away"
             )
     return notes
 
@@ -104,6 +110,21 @@ def rename(table: dict[str, Any], model: object = None) -> bool:
     names = {"argv": "command"}
     table["simulation"] = {names.get(key, key): value for key, value in simulation.items()}
     return True
+
+
+def drop_first_frames(table: dict[str, Any]) -> list[tuple[int, str]]:
+    """Take away ``limits = { first = n }``, which froze colour limits once, from all products.
+
+    Returns number and dotted key of each.
+    """
+    products = table.get("product")
+    found = []
+    for number, product in enumerate(products if isinstance(products, list) else ()):
+        limits = product.get("limits") if isinstance(product, dict) else None
+        if isinstance(limits, dict) and limits.keys() == {"first"}:
+            del product["limits"]
+            found.append((number, f"product.{product.get('name', number)}.limits"))
+    return found
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

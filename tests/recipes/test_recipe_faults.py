@@ -271,6 +271,16 @@ def test_the_former_name_of_command_is_taken_with_a_warning(recipe_file, burstle
     assert (fault.key, fault.place.line) == ("simulation.command", 6)
 
 
+def test_limits_of_the_first_frames_have_no_effect_and_a_warning(recipe_file, burstlens):
+    product = '\n[[product]]\nname = "old"\nkind = "map"\nvariable = "T2"\nlimits = { first = 3 }\n'
+    old = recipe_file(RIGHT + product, "old.toml")
+    loaded, table = load(str(old))
+    assert "limits" not in next(entry for entry in table["product"] if entry["name"] == "old")
+    line = 1 + old.read_text().splitlines().index("limits = { first = 3 }")
+    assert [f"old.toml:{line}: product.old.limits" in note for note in loaded.notes] == [True]
+    assert "limits widen with the run" in burstlens("check", str(old)).stdout
+
+
 HOSTILE = {
     "nested arrays": "a = " + "[" * 1000 + "]" * 1000,
     "a key of a thousand parts": ".".join(["a"] * 1000) + " = 1",

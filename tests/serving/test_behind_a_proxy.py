@@ -57,7 +57,7 @@ def proxied():
         handler = type("Handler", (Proxy,), {"behind": server.port})
         proxies.append(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
         threading.Thread(target=proxies[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{proxies[-1].server_port}{PREFIX}/"
+        return f"http://127.0.0.1:{proxies[-1].server_port}{PREFIX}{server.folder}/"
 
     yield stand_before
     for proxy in proxies:
@@ -97,4 +97,4 @@ def test_a_link_to_a_run_leads_in_behind_a_prefix(serve, standing, page, proxied
     assert page.url == f"{root}done/products/index.html"
     expect(page.get_by_role("heading", level=1)).to_have_text("Supercell")
     (cookie,) = page.context.cookies()
-    assert cookie["path"] == PREFIX
+    assert cookie["path"] == f"{PREFIX}{server.folder}"

@@ -301,7 +301,7 @@ def test_a_connection_is_used_again_after_each_kind_of_answer(server):
     with contextlib.closing(connection):
         sockets = set()
         for place, headers, status in asked:
-            connection.request("GET", place, headers=token | headers)
+            connection.request("GET", server.folder + place, headers=token | headers)
             response = connection.getresponse()
             assert response.status == status
             response.read()

@@ -47,7 +47,10 @@ def printed(shelf, *words, **env):
 
 def test_it_prints_the_link_the_tunnel_and_the_way_out(shelf):
     text, told = printed(shelf)
-    port = re.search(r"^  http://127\.0\.0\.1:(\d+)/\?token=[\w-]{43}$", text, re.MULTILINE)[1]
+    link = re.search(
+        r"^  http://127\.0\.0\.1:(\d+)/[0-9a-f]{16}/\?token=[\w-]{43}$", text, re.MULTILINE
+    )
+    port = link[1]
     assert re.search(rf"^  ssh -N -L {port}:127\.0\.0\.1:{port} \S+@\S+$", text, re.MULTILINE)
     assert str(shelf) in text
     assert "Ctrl-C ends the server" in text
