@@ -132,7 +132,7 @@ class StandingRuns:
         return sum(product["published"] for product in status["products"].values())
 
     def _once(self, name: str, pace: str, *, blow_up: bool = False) -> Ended:
-        if name not in self.ended:
+        if name not in self._drivers:
             self.prepare(name, pace, blow_up=blow_up)
             self._start(name)
         return self._end(name)
