@@ -20,3 +20,8 @@ def test_only_some_of_very_many_names_are_compared():
     begun = time.process_time()
     did_you_mean("variable", [f"name{number}" for number in range(200_000)])
     assert time.process_time() - begun < 20
+
+
+def test_of_very_many_names_none_of_which_is_near_none_is_listed():
+    assert did_you_mean("zzz", [f"name{number}" for number in range(101)]) == ""
+    assert "and 88 more" in did_you_mean("zzz", [f"name{number}" for number in range(100)])

@@ -134,11 +134,12 @@ class FrameReader:
         """
         if name not in self:
             # It reads frames itself, so it is imported when it is asked for.
+            from burstlens.viz.diagnostics.synonyms import SYNONYMS
             from burstlens.viz.diagnostics.table import DIAGNOSTICS, describe, is_derived
 
             if is_derived(name):
                 return describe(self, name)
-            near = self._near(name, DIAGNOSTICS)
+            near = self._near(name, DIAGNOSTICS, SYNONYMS)
             raise FrameError(f"{self._name()} has no variable {name!r}{near}")
         stored = self._tiles.first.variables[name]
         sizes = self.dimensions
@@ -271,13 +272,15 @@ class FrameReader:
             values[values == missing] = np.nan
         return np.asarray(values)
 
-    def _near(self, name: str, diagnostics: Iterable[str]) -> str:
+    def _near(self, name: str, diagnostics: Iterable[str], synonyms: Mapping[str, str]) -> str:
         """The end of a message on an unknown name: near names, else the file's own fields.
 
         Only a file on WRF's dimensions can have diagnostics."""
         sizes = self.dimensions
         own = [known for known in self.names if known not in sizes and known not in TIME_NAMES]
         if {"south_north", "west_east"} <= sizes.keys():
+            if name.casefold() in synonyms:
+                return f"{NEAR} {synonyms[name.casefold()]}?"
             near = did_you_mean(name, (*own, *diagnostics))
             if near.startswith(NEAR):
                 return near

@@ -12,6 +12,8 @@ LONGEST = 80
 mistypes a name that is longer."""
 MOST = 2000
 """The search compares with at most so many names."""
+LISTED = 100
+"""Of more names than these the first few say nothing about the rest."""
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
@@ -31,7 +33,8 @@ def near_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message on an unknown name: near names where there are any, else all of them.
+    """The end of a message on an unknown name: near names where there are any, else the first of
+    all, else nothing where these are more than ``LISTED``.
 
     >>> did_you_mean("QRAINE", ["QRAIN", "QVAPOR", "T2"])
     '; did you mean QRAIN?'
@@ -43,5 +46,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"{NEAR} {' or '.join(near)}?"
     if not names:
         return "; there are none"
+    if len(names) > LISTED:
+        return ""
     shown = ", ".join(one if len(one) <= LONGEST else f"{one[:LONGEST]}..." for one in names[:12])
     return f"; there are {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -187,6 +187,8 @@ def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_
         (path, "pgvv", "; did you mean pgv?"),
         (supercell, "slpp", "; did you mean slp or ISLTYP?"),
         (supercell, "T22", "; did you mean T2 or TH2?"),
+        (supercell, "mdbz", "; did you mean reflectivity_max?"),
+        (path, "mdbz", "; there are pgv, vx, vy, vz"),
     ):
         with open_frame([opened]) as frame, pytest.raises(FrameError) as wrong:
             frame.variable(name)
