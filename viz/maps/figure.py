@@ -160,8 +160,14 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Ar
 
 
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
-    """A white triangle at the minimum (pointing down) or maximum (pointing up)."""
+    """A white triangle at the minimum (pointing down) or maximum (pointing up).
+
+    None where all values read the same in the caption: it would stand at any of them.
+    """
     marks: list[Artist] = []
+    low, high = field.extent()
+    if f"{low:.4g}" == f"{high:.4g}":
+        return marks
     for extreme, shape in (("min", "v"), ("max", "^")):
         if which not in (extreme, "both"):
             continue

@@ -148,6 +148,21 @@ def test_the_second_frame_of_a_series_is_drawn_as_if_it_were_the_first(
     assert np.array_equal(alone, after)
 
 
+@pytest.mark.parametrize(("varied", "same"), [(1e-6, True), (1.0, False)])
+def test_a_field_whose_values_read_the_same_has_no_marks(
+    varied: float, same: bool, tmp_path: Path, context: Context
+):
+    path = tmp_path / "calm.nc"
+    with netCDF4.Dataset(str(path), "w") as data:
+        data.createDimension("y", 20)
+        data.createDimension("x", 20)
+        data.createVariable("w", "f4", ("y", "x"))[:] = 10 + varied * np.eye(20)
+    options = MapOptions("w", limits=(0, 20))
+    plain, _ = make(options, path, context)
+    marked, _ = make(dataclasses.replace(options, mark="both"), path, context)
+    assert np.array_equal(plain, marked) == same
+
+
 def test_tiles_are_shown_as_one_domain(tiles: list[Path], context: Context):
     _, facts = make(MapOptions("W", level=10), tiles, context)
     assert facts["shape"] == [41, 41]
