@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 
 from burstlens.errors import RunError
 from burstlens.journal import Journal, read
-from burstlens.lines import Lines, read_lines
+from burstlens.lines import HeldLines, Lines, read_lines, whole_lines
 
 
 def test_what_was_appended_is_read_back_in_order(tmp_path):
@@ -20,9 +21,67 @@ def test_what_was_appended_is_read_back_in_order(tmp_path):
     for number in range(3):
         lines.append({"n": number, "text": "Häufung\n"})
     assert [line["n"] for line in read_lines(path)] == [0, 1, 2]  # before any sync
+    assert is_open(path)
     lines.close()
     lines.close()
+    assert not is_open(path)
     assert path.read_bytes().count(b"\n") == 3
+
+
+def is_open(path) -> bool:
+    """Whether this process has that file open."""
+    folder = "/proc/self/fd"
+    return any(
+        os.path.realpath(os.path.join(folder, one)) == str(path) for one in os.listdir(folder)
+    )
+
+
+@pytest.fixture
+def flushed(monkeypatch):
+    """The descriptors that were brought to disk so far."""
+    found: list[int] = []
+    flush = os.fsync
+
+    def noted(descriptor: int) -> None:
+        found.append(descriptor)
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return found
+
+
+@pytest.mark.parametrize("kind", [Lines, HeldLines])
+def test_sync_and_close_bring_to_disk_what_was_appended_and_nothing_twice(tmp_path, flushed, kind):
+    lines = kind(tmp_path / "journal.jsonl")
+    counts = []
+    for step in (lines.sync, lambda: lines.append({"n": 1}), lines.sync, lines.sync):
+        step()
+        counts.append(len(flushed))
+    lines.append({"n": 2})
+    lines.close()
+    counts.append(len(flushed))
+    assert counts == [0, 0, 1, 1, 2]
+
+
+def test_a_file_that_cannot_be_brought_to_disk_is_closed_all_the_same(tmp_path, monkeypatch):
+    path = tmp_path / "journal.jsonl"
+    lines = Lines(path)
+    lines.append({"n": 1})
+
+    def away(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", away)
+    with pytest.raises(OSError, match="Input/output error"):
+        lines.close()
+    assert not is_open(path)
+    lines.close()
+
+
+def test_a_last_line_without_its_end_is_not_read_though_it_is_whole_json(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b'{"n":1}\n{"n":2}')
+    assert list(whole_lines(path)) == [(1, b'{"n":1}\n')]
 
 
 @pytest.mark.parametrize(
