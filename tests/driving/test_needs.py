@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.model import Damage
+from burstlens.model import Damage, Needed
 from burstlens.viz.product import Context
 from burstlens.workflows.backlog import Backlog, Work
 from burstlens.workflows.history import replay
@@ -153,6 +153,53 @@ def test_a_damaged_frame_does_not_hold_the_chain(backlog, frame):
     waiting.add_damage(Damage("storm-1", 1, "output", key(1), ("x",), 0, "cut short"))
     waiting.add(frame(key(2)))
     assert taken(waiting) == [("track", key(2)), ("track", key(1))]
+
+
+def test_a_placeholder_that_is_settled_meanwhile_starts_no_second_frame_of_the_chain(
+    backlog, frame
+):
+    waiting = backlog(made("track", chained=True))
+    waiting.add_damage(Damage("storm-1", 1, "output", key(0), ("x",), 0, "cut short"))
+    for number in (1, 2):
+        waiting.add(frame(key(number)))
+    assert taken(waiting) == [("track", key(1)), ("track", key(0))]
+    settle(waiting, "track", 0)
+    assert taken(waiting) == []
+    settle(waiting, "track", 1)
+    assert taken(waiting) == [("track", key(2))]
+
+
+def test_a_frame_that_two_attempts_wrote_is_open_until_both_are_settled(backlog, frame):
+    waiting = backlog(made("track", chained=True), made("moving", follows=("track",)))
+    for attempt in (1, 2):
+        waiting.add(frame(key(1), attempt=attempt))
+
+    def goes():
+        works = waiting.take(0.0, 100)
+        return [(w.order.context.product, w.order.frame.attempt) for w in works]
+
+    assert goes() == [("track", 1)]
+    settle(waiting, "track", 1, attempt=1)
+    assert goes() == [("track", 2)]
+    settle(waiting, "track", 1, attempt=2)
+    assert sorted(goes()) == [("moving", 1), ("moving", 2)]
+
+
+def test_what_is_settled_twice_or_was_never_open_holds_nothing(backlog, frame):
+    waiting = backlog(made("track", chained=True), made("plain"))
+    waiting.add(frame(key(1)))
+    assert len(taken(waiting)) == 2
+    for product in ("plain", "track", "track"):
+        waiting.needs.settled(product, "output", key(1), 1)
+    waiting.add(frame(key(2)))
+    assert sorted(taken(waiting)) == [("plain", key(2)), ("track", key(2))]
+
+
+def test_a_product_without_needs_is_given_nothing_and_is_always_whole(backlog, frame):
+    waiting = backlog(made("plain"), events=[state(1, "plain")])
+    work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
+    assert needed(waiting, work) == Needed()
+    assert waiting.needs.is_whole(work, Needed())
 
 
 @pytest.mark.parametrize("order", [("track", "moving"), ("moving", "track")])
@@ -323,6 +370,52 @@ def test_a_nest_that_is_far_ahead_does_not_fill_the_buffer(backlog, frame):
     assert sum(waiting.needs.keeps(nest) for nest in nests) == AHEAD
 
 
+def test_a_nest_that_is_seen_again_or_out_of_order_counts_once(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in range(AHEAD + 5)]
+    for nest in (*reversed(nests), *nests):
+        waiting.add(nest)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False] * 5 + [True] * AHEAD
+
+
+def test_a_nest_is_kept_for_a_map_that_is_to_be_made_however_far_it_is_ahead(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in range(AHEAD + 5)]
+    waiting.add(frame(key(0)))
+    for nest in nests:
+        waiting.add(nest)
+    waiting.needs.ended = True
+    assert waiting.needs.keeps(nests[0])
+    settle(waiting, "nested", 0)
+    assert not waiting.needs.keeps(nests[0])
+
+
+def test_a_product_without_needs_keeps_no_frame_of_another_stream(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)), made("plain"))
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for each in (*nests, frame(key(1)), frame(key(2))):
+        waiting.add(each)
+    for number in (1, 2):
+        settle(waiting, "nested", number)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
+
+
+def test_frames_of_a_former_attempt_are_neither_waited_for_nor_kept(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    old = frame(key(1), stream="d02")
+    waiting.add(old)
+    waiting.add(frame(key(3)))
+    assert taken(waiting) == []
+    waiting.add(frame(key(2), attempt=2))
+    waiting.add(frame(key(2), stream="d02", attempt=2))
+    waiting.add(frame(key(4)))  # of the former attempt, whose nest writes no more
+    assert sorted(taken(waiting)) == [("nested", key(number)) for number in (2, 3, 4)]
+    assert waiting.needs.keeps(old)
+    for number, attempt in ((2, 2), (3, 1), (4, 1)):
+        settle(waiting, "nested", number, attempt)
+    assert not waiting.needs.keeps(old)
+
+
 def test_guards_do_not_ride_on_what_waits(recipe, frame):
     text = """\
 title = "Any program"
@@ -362,6 +455,12 @@ def test_a_picture_is_made_again_only_with_the_frame_beside_that_it_showed(
     frames = [frame(key(number), stream="d02") for number in there]
     work = Work("remake", order)
     assert waiting.needs.is_whole(work, needed(waiting, work, frames)) == whole
+
+
+def test_a_picture_is_made_again_without_a_frame_beside_where_there_never_was_one(backlog, frame):
+    waiting = backlog(made("map", beside=("d02",)))
+    work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
+    assert waiting.needs.is_whole(work, needed(waiting, work))
 
 
 def test_a_picture_is_not_made_again_without_the_track_that_it_followed(backlog, frame):
