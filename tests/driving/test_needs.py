@@ -331,6 +331,21 @@ def test_what_follows_two_chains_waits_for_both(backlog, frame):
     assert taken(waiting) == [("moving", key(1))]
 
 
+def test_a_resumed_driver_knows_how_far_the_nest_was(backlog, frame):
+    seen = {"event": "frame.ready", "stream": "d02", "time": key(1), "attempt": 1}
+    waiting = backlog(made("nested", beside=("d02",)), events=[seen])
+    waiting.add(frame(key(1)))
+    assert taken(waiting) == [("nested", key(1))]
+
+
+def test_a_chain_that_is_entered_goes_one_frame_at_a_time(backlog, frame):
+    waiting = backlog(made("plain"))
+    waiting.enter([made("track", chained=True)])
+    for number in (1, 2):
+        waiting.add(frame(key(number)))
+    assert taken(waiting) == [("plain", key(2)), ("plain", key(1)), ("track", key(1))]
+
+
 def test_a_restarted_model_is_waited_for_anew(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
     for number in (1, 2, 3):

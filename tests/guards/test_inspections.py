@@ -76,6 +76,8 @@ def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
     assert waiting.add(frame(stream="d02")) == ()
     (work,) = waiting.take(0.0, 10)
     assert (work.what, names(work), work.order.inspects) == ("inspect", ["nest"], True)
+    context = work.order.context
+    assert (context.stream, context.time, context.attempt) == ("d02", "t00000001.000", 1)
     waiting.returned()
     assert waiting.empty
 
@@ -86,6 +88,16 @@ def test_what_guards_ride_on_goes_before_newer_frames_that_are_inspected(backlog
         waiting.add(frame(f"t0000000{second}.000", stream="d01"))
     order = [(w.order.frame.time[8], w.order.inspects) for w in waiting.take(0.0, 10)]
     assert order == [("2", True), ("1", True), ("2", False), ("1", False)]
+
+
+def test_no_more_frames_are_inspected_at_a_time_than_there_are_slots(backlog, frame):
+    waiting = backlog()
+    for second in (1, 2, 3):
+        waiting.add(frame(f"t0000000{second}.000", stream="d02"))
+    assert len(list(waiting.take(0.0, 2))) == 2
+    assert waiting.size == 3
+    waiting.returned()
+    assert [work.what for work in waiting.take(0.0, 2)] == ["inspect"]
 
 
 def test_while_products_are_paused_guards_still_look(backlog, frame):
