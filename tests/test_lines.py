@@ -97,6 +97,33 @@ def test_opening_cuts_off_a_torn_last_line(tmp_path, torn):
     assert path.read_bytes() == b'{"n":1}\n{"n":2}\n'
 
 
+def test_a_torn_last_line_costs_no_whole_line_however_long_or_short(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    for whole in (
+        b'{"n":1}\n{"n":2}\n',
+        b"\n",
+        b"x" * 65_000 + b"\n",
+        b"x\n" + b"y" * 66_000 + b"\n",
+    ):
+        for torn in (b"{", b"z" * 70_000):
+            path.write_bytes(whole + torn)
+            Lines(path).close()
+            assert path.read_bytes() == whole
+
+
+def test_a_file_that_does_not_take_a_line_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "journal.jsonl"
+    lines = Lines(path)
+
+    def full(descriptor: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        lines.append({"n": 1})
+    assert caught.value.filename == str(path)
+
+
 def test_a_file_of_nothing_but_a_torn_line_becomes_empty(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_bytes(b"x" * 70_000)
