@@ -15,9 +15,10 @@ from burstlens.journal import Journal, read
 from burstlens.lines import HeldLines, Lines, read_lines, whole_lines
 
 
-def test_what_was_appended_is_read_back_in_order(tmp_path):
+@pytest.mark.parametrize("kind", [Lines, HeldLines])
+def test_what_was_appended_is_read_back_in_order(tmp_path, kind):
     path = tmp_path / "index.jsonl"
-    lines = Lines(path)
+    lines = kind(path)
     for number in range(3):
         lines.append({"n": number, "text": "Häufung\n"})
     assert [line["n"] for line in read_lines(path)] == [0, 1, 2]  # before any sync
