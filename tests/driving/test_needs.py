@@ -179,6 +179,7 @@ def test_a_frame_that_two_attempts_wrote_is_open_until_both_are_settled(backlog,
         return [(w.order.context.product, w.order.frame.attempt) for w in works]
 
     assert goes() == [("track", 1)]
+    assert goes() == []
     settle(waiting, "track", 1, attempt=1)
     assert goes() == [("track", 2)]
     settle(waiting, "track", 1, attempt=2)
@@ -231,6 +232,15 @@ def test_what_follows_a_chain_that_failed_gets_the_state_before(backlog, frame):
     assert needed(waiting, work).followed == {"track": ".states/1-1"}
 
 
+def test_what_follows_a_chain_that_stands_already_goes_at_once(backlog, frame):
+    products = made("track", chained=True), made("moving", follows=("track",))
+    waiting = backlog(*products, events=[state(1)])
+    waiting.add(frame(key(1)))
+    [work] = waiting.take(0.0, 100)
+    assert work.order.context.product == "moving"
+    assert needed(waiting, work).followed == {"track": ".states/1-1"}
+
+
 def test_what_follows_a_chain_without_a_state_goes_without(backlog, frame):
     waiting = backlog(made("track", chained=True), made("moving", follows=("track",)))
     waiting.add(frame(key(1)))
@@ -265,13 +275,16 @@ def test_what_shows_a_nest_waits_until_the_nest_is_as_far(backlog, frame):
 
 def test_a_nest_that_starts_late_holds_up_no_frame_for_long(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
-    for number in (1, 2):
+    waiting.add(frame(key(1)))
+    waiting.needs.look()
+    assert taken(waiting) == []
+    for number in (2, 3):
         waiting.add(frame(key(number)))
     waiting.needs.look()
-    assert taken(waiting) == [("nested", key(1))]
+    assert taken(waiting) == [("nested", key(2)), ("nested", key(1))]
     waiting.needs.ended = True
     [work] = waiting.take(0.0, 100)
-    assert (work.order.frame.time, needed(waiting, work).beside) == (key(2), {})
+    assert (work.order.frame.time, needed(waiting, work).beside) == (key(3), {})
 
 
 def test_a_look_that_meets_the_parents_next_frame_first_leaves_the_nest_out_of_no_map(
@@ -415,6 +428,26 @@ def test_a_product_without_needs_keeps_no_frame_of_another_stream(backlog, frame
     assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
 
 
+def test_a_map_of_another_nest_keeps_no_frame_of_this_one(backlog, frame):
+    waiting = backlog(made("one", beside=("d02",)), made("other", beside=("d03",)))
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for each in (*nests, frame(key(1)), frame(key(2))):
+        waiting.add(each)
+    for number in (1, 2):
+        settle(waiting, "one", number)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
+
+
+def test_a_nest_is_kept_for_a_map_of_a_stream_that_is_not_the_first(backlog, frame):
+    waiting = backlog(made("nested", stream="d01", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for each in (*nests, frame(key(1), stream="d01"), frame(key(2), stream="d01")):
+        waiting.add(each)
+    assert all(waiting.needs.keeps(nest) for nest in nests)
+    waiting.needs.settled("nested", "d01", key(1), 1)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
+
+
 def test_frames_of_a_former_attempt_are_neither_waited_for_nor_kept(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
     old = frame(key(1), stream="d02")
@@ -426,8 +459,8 @@ def test_frames_of_a_former_attempt_are_neither_waited_for_nor_kept(backlog, fra
     waiting.add(frame(key(4)))  # of the former attempt, whose nest writes no more
     assert sorted(taken(waiting)) == [("nested", key(number)) for number in (2, 3, 4)]
     assert waiting.needs.keeps(old)
-    for number, attempt in ((2, 2), (3, 1), (4, 1)):
-        settle(waiting, "nested", number, attempt)
+    for number in (3, 4):
+        settle(waiting, "nested", number)
     assert not waiting.needs.keeps(old)
 
 
