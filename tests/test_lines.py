@@ -27,6 +27,7 @@ def test_what_was_appended_is_read_back_in_order(tmp_path, kind):
     lines.close()
     assert not is_open(path)
     assert path.read_bytes().count(b"\n") == 3
+    assert path.stat().st_mode & 0o111 == 0
 
 
 def is_open(path) -> bool:

@@ -252,7 +252,7 @@ def test_limits_follow_the_frames_unless_the_recipe_gives_them(backlog):
     fixed = backlog(FIXED)
     assert not fixed.widens("t2")
     fixed.enter([named(backlog().products[0], "w")])
-    assert (fixed.widens("t2"), fixed.widens("w")) == (False, True)
+    assert (fixed.widens("t2"), fixed.widens("w"), fixed.widens("gone")) == (False, True, False)
 
 
 def test_a_damaged_frame_gets_a_placeholder_in_each_series(backlog):

@@ -450,6 +450,19 @@ def test_an_index_that_was_deleted_is_written_anew(begin, staged, run_dir):
     assert [line["name"] for line in read_lines(run_dir.index)] == [NAME]
 
 
+def test_a_journal_without_clocks_gives_lines_that_do_not_know_when_a_frame_was_written(
+    begin, staged, run_dir
+):
+    _, journal = begin()
+    fields = _fields(staged())
+    del fields["clock"]
+    journal.append("product.published", **fields)
+    journal.sync()
+    after, _ = begin()
+    after.settle()
+    assert [line["written"] for line in read_lines(run_dir.index)] == [None]
+
+
 def test_a_target_that_is_away_raises_and_the_same_receipts_can_be_given_again(
     begin, staged, run_dir, events
 ):

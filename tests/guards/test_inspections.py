@@ -73,11 +73,11 @@ def test_the_first_product_of_a_frame_carries_every_guard_of_its_stream(backlog,
 
 def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
     waiting = backlog()
-    assert waiting.add(frame(stream="d02")) == ()
+    assert waiting.add(frame(stream="d02", attempt=2)) == ()
     (work,) = waiting.take(0.0, 10)
     assert (work.what, names(work), work.order.inspects) == ("inspect", ["nest"], True)
     context = work.order.context
-    assert (context.stream, context.time, context.attempt) == ("d02", "t00000001.000", 1)
+    assert (context.stream, context.time, context.attempt) == ("d02", "t00000001.000", 2)
     waiting.returned()
     assert waiting.empty
 
@@ -121,6 +121,13 @@ def test_a_frame_that_was_inspected_is_not_inspected_again(backlog, frame):
     waiting.add(frame("t00000001.000", stream="d01"))
     assert not any(work.order.inspects for work in waiting.take(0.0, 10))
     waiting.add(frame("t00000001.000", stream="d01", attempt=2))
+    assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
+
+
+def test_a_frame_that_a_product_is_added_for_is_not_inspected_twice(backlog, frame):
+    waiting = backlog()
+    for names in (None, {"w"}):
+        waiting.add(frame(stream="d01"), names)
     assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
 
 
