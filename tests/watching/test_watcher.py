@@ -12,6 +12,8 @@ from burstlens.workflows import ready
 from burstlens.workflows.cursor import Cursor, Open, Unit
 from burstlens.workflows.guards.log import LogPattern
 from burstlens.workflows.models.command import Command
+from burstlens.workflows.models.wrf import Wrf
+from burstlens.workflows.structure import has_gap
 from burstlens.workflows.watcher import Report, Watcher
 
 MODEL = Command(
@@ -101,6 +103,93 @@ def test_a_frame_in_progress_is_one_that_is_not_declared_whole(watcher, write):
     one = watcher()
     assert look(one).in_progress
     assert not look(one, 9.0).in_progress
+
+
+def test_one_stream_in_progress_is_enough(watcher, write):
+    write("a_1.nc", 1.0)
+    one = watcher(model=replace(MODEL, frames={"a": "a_*.nc", "b": "b_*.nc"}))
+    look(one)
+    assert not look(one, 9.0).in_progress
+    write("b_1.nc", 1.0)
+    assert look(one).in_progress
+
+
+def test_a_file_about_which_nothing_is_new_is_not_opened_again(watcher, write, monkeypatch):
+    path = str(write("out_1.nc", 1.0))
+    opened = []
+    opens = os.open
+
+    def noted(file, *rest, **keywords):
+        opened.append(str(file))
+        return opens(file, *rest, **keywords)
+
+    one = watcher()
+    look(one)
+    monkeypatch.setattr(os, "open", noted)
+    look(one)
+    assert path not in opened
+    look(one, ready.QUIET_S)
+    assert path in opened
+
+
+def test_an_hdf5_file_is_whole_when_its_writer_has_closed_it(tmp_path, watcher):
+    file = netCDF4.Dataset(tmp_path / "out_1.nc", "w")
+    file.createDimension("time", None)
+    file.createVariable("time", "f8", ("time",))[0] = 1.0
+    file.sync()
+    one = watcher()
+    assert look(one).frames == ()
+    file.close()
+    assert [frame.signal for frame in look(one).frames] == ["closed"]
+
+
+LOST = "open_hist_w : error opening wrfout_d01_0001-01-01_00:01:00 for writing. ***\n"
+
+
+def test_a_frame_that_the_log_calls_lost_is_damage_at_once_and_once(tmp_path, watcher):
+    log, name = tmp_path / "rsl.error.0000", LOST.split()[4]
+    (tmp_path / name).touch()
+    one = watcher(model=Wrf())
+    look(one)
+    log.write_text(LOST)
+    report = look(one)
+    [damage] = report.damaged
+    assert (damage.time, damage.paths, damage.stream) == ("00010101T000100", (name,), "d01")
+    assert not report.cursor.open
+    log.write_text(2 * LOST)
+    assert look(one, 9.0, ended=True).damaged == ()
+
+
+def test_a_lost_frame_whose_file_was_never_there_is_damage_as_well(tmp_path, watcher):
+    (tmp_path / "rsl.error.0000").write_text(LOST.replace("wrfout", "nothing") + LOST)
+    [damage] = look(watcher(model=Wrf())).damaged
+    assert damage.paths == (LOST.split()[4],)
+
+
+def test_a_hole_in_a_record_is_no_damage_where_the_log_never_called_it_written(tmp_path, watcher):
+    path = tmp_path / "out_1.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 32768)
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = "s"
+        time[:] = [1.0, 2.0]
+        file.createVariable("v", "f8", ("time", "x"))[:] = 1.0
+    data = path.read_bytes()
+    record = 8 * 32769
+    path.write_bytes(data[:4] + b"\0\0\0\1" + data[8:-record])
+    one = watcher()
+    look(one)
+    assert times(look(one, 9.0)) == ["1.000"]
+    with path.open("r+b") as file:
+        file.seek(len(data) - record)
+        file.write(data[-record : -record + 8])
+        file.truncate(len(data))
+        file.seek(4)
+        file.write(b"\0\0\0\2")
+    assert has_gap(str(path), 1)
+    look(one)
+    assert times(look(one, 9.0)) == ["2.000"]
 
 
 @pytest.mark.parametrize("news", ["frames", "damaged", "trouble", "notices"])
