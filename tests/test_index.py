@@ -37,20 +37,45 @@ def test_a_later_line_of_the_same_frame_replaces_the_earlier_one(run_dir):
     assert found == [("20050828T130000", 1), ("20050828T120000", 2)]
 
 
+def test_lines_that_differ_in_product_stream_or_time_stand_side_by_side(run_dir):
+    others = [LINE | {name: "other"} for name in ("product", "stream", "time")]
+    write(run_dir, LINE, *others)
+    index = Index(run_dir.index)
+    index.look()
+    assert [entry.line for entry in index.entries.values()] == [LINE, *others]
+
+
+def test_an_index_that_was_written_anew_is_read_from_its_beginning(run_dir):
+    write(run_dir, LINE, LINE | {"time": "20050828T130000"})
+    index = Index(run_dir.index)
+    index.look()
+    run_dir.index.unlink()
+    write(run_dir, LINE | {"attempt": 2})
+    index.look()
+    assert [(entry.time, entry.attempt) for entry in index.entries.values()] == [(LINE["time"], 2)]
+
+
 def test_what_is_told_of_a_product(run_dir):
     found = published(LINE)
+    fields = ("product", "stream", "time", "attempt", "name", "bytes", "t", "written", "facts")
+    assert {name: getattr(found, name) for name in fields} == {name: LINE[name] for name in fields}
     assert found.latency_s == 0.5
+    assert published(LINE | {"written": 20.5}).latency_s == 0.0
+    assert published(LINE | {"written": 20.6}).latency_s is None  # clocks that differ
     assert found.facts["units"] == "K"
     assert found.placeholder == ""
     assert published(LINE | {"written": None}).latency_s is None
     hole = published(LINE | {"facts": {"placeholder": True, "reason": "no T2"}})
     assert hole.placeholder == "no T2"
+    assert published(LINE | {"facts": {"placeholder": True}}).placeholder == "no reason"
 
 
 def test_the_index_of_an_older_version_is_read(run_dir):
     """Without ``written``, facts or a checksum."""
     old = {key: LINE[key] for key in ("product", "stream", "time", "name")}
-    assert published(old).latency_s is None
+    found = published(old)
+    assert (found.attempt, found.bytes, found.t, found.latency_s) == (0, 0, 0.0, None)
+    assert (found.facts, found.placeholder) == ({}, "")
 
 
 @pytest.mark.parametrize(
@@ -64,21 +89,34 @@ def test_a_line_that_is_no_index_line_is_passed_over(run_dir, line):
     assert len(index.entries) == 1
 
 
-@pytest.mark.parametrize("odd", ["attempt", "bytes", "t", "written", "facts", "crc32"])
-def test_an_odd_value_spoils_no_more_than_itself(odd):
+@pytest.mark.parametrize(
+    ("odd", "default"),
+    [("attempt", 0), ("bytes", 0), ("t", 0.0), ("written", None), ("facts", {})],
+)
+def test_an_odd_value_spoils_no_more_than_itself(odd, default):
     found = published(LINE | {odd: ["?"]})
+    assert getattr(found, odd) == default
     assert found.name == LINE["name"]
 
 
 @pytest.mark.parametrize(
-    "name", ["../secret", "/etc/passwd", "t2/../../secret", "t2/link.png", "loop/x", "a\0b", "gone"]
+    ("name", "message"),
+    [
+        ("../secret", "leads out of"),
+        ("/etc/passwd", "leads out of"),
+        ("t2/../../secret", "leads out of"),
+        ("t2/link.png", "leads out of"),
+        ("loop/x", "cannot be found"),
+        ("a\0b", "cannot be found: embedded null byte"),
+        ("gone", "cannot be found: No such file or directory$"),
+    ],
 )
-def test_no_name_and_no_link_leads_out_of_the_products(run_dir, name):
+def test_no_name_and_no_link_leads_out_of_the_products(run_dir, name, message):
     (run_dir.path / "secret").write_text("x")
     (run_dir.products / "t2").mkdir()
     (run_dir.products / "t2" / "link.png").symlink_to(run_dir.path / "secret")
     (run_dir.products / "loop").symlink_to("loop")
-    with pytest.raises(RunError):
+    with pytest.raises(RunError, match=message):
         product_path(run_dir.products, name)
 
 

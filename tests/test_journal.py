@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,35 @@ def test_a_damaged_line_is_refused_by_its_number(tmp_path: Path):
     path.write_text(f"{json.dumps(good)}\n{json.dumps(good | {'paths': 3})}\n")
     with pytest.raises(RunError, match=r'journal\.jsonl, line 2: .*"paths" is a whole number'):
         list(read(path))
+
+
+DEEP = {
+    "event": "product.added", "product": "w", "t": 1.0,
+    "table": json.loads('{"a":' * 40 + "1" + "}" * 40),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"event": "alarm"', "it is not JSON; the journal is damaged: restore it"),
+        ("[" * 100_000, "it is not JSON"),
+        (json.dumps(DEEP), "product.added is nested too deep"),
+    ],
+)
+def test_a_line_that_is_no_event_is_refused_by_its_number(tmp_path: Path, line: str, message: str):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(f"{line}\n")
+    with pytest.raises(RunError, match=f"line 1: {message}"):
+        list(read(path))
+
+
+def test_what_was_appended_is_on_disk_after_a_sync_and_after_the_end(tmp_path: Path, monkeypatch):
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    journal = Journal(tmp_path / "journal.jsonl", 1)
+    for end in (journal.sync, journal.close):
+        journal.append("alarm", text="full")
+        before = len(flushed)
+        end()
+        assert len(flushed) == before + 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,18 +12,78 @@ import pytest
 
 from burstlens.errors import RunError
 from burstlens.journal import Journal, read
-from burstlens.lines import Lines, read_lines
+from burstlens.lines import HeldLines, Lines, read_lines, whole_lines
 
 
-def test_what_was_appended_is_read_back_in_order(tmp_path):
+@pytest.mark.parametrize("kind", [Lines, HeldLines])
+def test_what_was_appended_is_read_back_in_order(tmp_path, kind):
     path = tmp_path / "index.jsonl"
-    lines = Lines(path)
+    lines = kind(path)
     for number in range(3):
         lines.append({"n": number, "text": "Häufung\n"})
     assert [line["n"] for line in read_lines(path)] == [0, 1, 2]  # before any sync
+    assert is_open(path)
     lines.close()
     lines.close()
+    assert not is_open(path)
     assert path.read_bytes().count(b"\n") == 3
+    assert path.stat().st_mode & 0o111 == 0
+
+
+def is_open(path) -> bool:
+    """Whether this process has that file open."""
+    folder = "/proc/self/fd"
+    return any(
+        os.path.realpath(os.path.join(folder, one)) == str(path) for one in os.listdir(folder)
+    )
+
+
+@pytest.fixture
+def flushed(monkeypatch):
+    """The descriptors that were brought to disk so far."""
+    found: list[int] = []
+    flush = os.fsync
+
+    def noted(descriptor: int) -> None:
+        found.append(descriptor)
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return found
+
+
+@pytest.mark.parametrize("kind", [Lines, HeldLines])
+def test_sync_and_close_bring_to_disk_what_was_appended_and_nothing_twice(tmp_path, flushed, kind):
+    lines = kind(tmp_path / "journal.jsonl")
+    counts = []
+    for step in (lines.sync, lambda: lines.append({"n": 1}), lines.sync, lines.sync):
+        step()
+        counts.append(len(flushed))
+    lines.append({"n": 2})
+    lines.close()
+    counts.append(len(flushed))
+    assert counts == [0, 0, 1, 1, 2]
+
+
+def test_a_file_that_cannot_be_brought_to_disk_is_closed_all_the_same(tmp_path, monkeypatch):
+    path = tmp_path / "journal.jsonl"
+    lines = Lines(path)
+    lines.append({"n": 1})
+
+    def away(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", away)
+    with pytest.raises(OSError, match="Input/output error"):
+        lines.close()
+    assert not is_open(path)
+    lines.close()
+
+
+def test_a_last_line_without_its_end_is_not_read_though_it_is_whole_json(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b'{"n":1}\n{"n":2}')
+    assert list(whole_lines(path)) == [(1, b'{"n":1}\n')]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +97,33 @@ def test_opening_cuts_off_a_torn_last_line(tmp_path, torn):
     lines.append({"n": 2})
     lines.close()
     assert path.read_bytes() == b'{"n":1}\n{"n":2}\n'
+
+
+def test_a_torn_last_line_costs_no_whole_line_however_long_or_short(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    for whole in (
+        b'{"n":1}\n{"n":2}\n',
+        b"\n",
+        b"x" * 65_000 + b"\n",
+        b"x\n" + b"y" * 66_000 + b"\n",
+    ):
+        for torn in (b"{", b"z" * 70_000):
+            path.write_bytes(whole + torn)
+            Lines(path).close()
+            assert path.read_bytes() == whole
+
+
+def test_a_file_that_does_not_take_a_line_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "journal.jsonl"
+    lines = Lines(path)
+
+    def full(descriptor: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        lines.append({"n": 1})
+    assert caught.value.filename == str(path)
 
 
 def test_a_file_of_nothing_but_a_torn_line_becomes_empty(tmp_path):

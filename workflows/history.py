@@ -158,11 +158,11 @@ def key_of(event: Event) -> Key:
 
 
 def _int(value: object) -> int:
-    return int(value) if isinstance(value, int | float | str) else 0
+    return value if isinstance(value, int) else 0
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    return value if isinstance(value, int | float) else 0.0
 
 
 def _started(history: History, event: Event) -> None:
@@ -218,7 +218,7 @@ def _ready(history: History, event: Event) -> None:
     if _frame(event) not in history.frames:
         history.frames.add(_frame(event))
         history.ready.add(_frame(event)[:2])
-        history.raw_bytes += _int(event.get("bytes", 0))
+        history.raw_bytes += _int(event.get("bytes"))
         history.files.setdefault(_int(event["attempt"]), set()).add(str(event.get("file", "")))
 
 
@@ -273,7 +273,7 @@ def _published(history: History, event: Event) -> None:
     else:
         history.holes.discard(key)
     history.standing[product] += (key not in history.holes) - stood
-    history.product_bytes += _int(event.get("bytes", 0))
+    history.product_bytes += _int(event.get("bytes"))
     state = event.get("state")
     if isinstance(state, Mapping):
         history.states.note(*key, str(state["name"]), _int(state.get("bytes")))

@@ -62,7 +62,7 @@ class Needs:
         One look meets the files of a running model one after the other: it may see two frames of
         one stream and none of another that was written between them. The next look sees it.
         """
-        self._before_look = {series: times[-1] for series, times in self._times.items() if times}
+        self._before_look = {series: times[-1] for series, times in self._times.items()}
 
     def saw(self, stream: str, time: str, attempt: int) -> None:
         """A frame is there, or will never be whole. What attempts of the model write is apart:
@@ -198,11 +198,11 @@ class Needs:
             return False
         own = self._times.get((by, frame.attempt), [])
         since = min(still, default=own[-1] if own else "")
-        times = self._times.get((frame.stream, frame.attempt), [])
+        times = self._times[frame.stream, frame.attempt]  # the frame's own is among them
         first = max(bisect.bisect_right(times, since) - 1, 0)
         if not still:
             first = max(first, len(times) - AHEAD)
-        return first >= len(times) or frame.time >= times[first]
+        return frame.time >= times[first]
 
     @property
     def waiting(self) -> list[Work]:

@@ -49,11 +49,12 @@ class Publisher:
         self._series = Series(run.products, start)
 
     def settle(self) -> None:
-        """After a restart: finish, or forget, each publication that was cut, and mend the index.
+        """After a restart: finish each publication that was cut, and mend the index. What is not
+        there as it was staged is made again.
 
         Raises OSError when ``products/`` cannot be read or written.
         """
-        for key, event in list(self._history.publishing.items()):
+        for event in list(self._history.publishing.values()):
             receipt = _receipt(event)
             state = receipt.state
             kept = state is None or self._stands(state) or self._waits(state)
@@ -64,8 +65,6 @@ class Publisher:
                 self._put(state)
                 self._put(receipt)
                 self._note(receipt)
-            else:
-                self._history.publishing.pop(key)  # it is made again
         listed = set()
         for line in read_lines(self._run.index):
             listed.add((key_of(line), line["t"]))

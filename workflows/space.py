@@ -128,9 +128,7 @@ class Space:
 
     def pressed(self, free_bytes: int | None) -> bool:
         """Whether the reserve for products is reached, by the run's own account or the disk's."""
-        if free_bytes is not None and self.short(free_bytes):
-            return True
-        return self.fill() > 1 - self.recipe.buffer.reserve
+        return self.short(free_bytes) or self.short(None)
 
     def short(self, free_bytes: int | None) -> bool:
         """Whether the disk's own room is down to the reserve; its capacity's where none is known.

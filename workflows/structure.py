@@ -173,7 +173,7 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
             break
         keys += _times(header, variable, header.read(descriptor, variable, index))
     end = max(header.begin_of_record(header.records), header.end_of_fixed())
-    if thorough and not short and size > end:
+    if thorough and size > end:
         short = f"it has {size - end} bytes of an unfinished record"
     share = size if header.records == 1 else header.record_bytes
     return replace(_structure(keys, first, header.records, share, patch, short), classic=True)

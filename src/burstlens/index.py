@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from burstlens.errors import RunError
@@ -121,16 +121,13 @@ def product_path(products: Path, name: str) -> Path:
     Raises RunError when it is missing, or when the name or a link leads out of ``products``: an
     index is written by whoever owns the run, and read by others with their own rights.
     """
-    relative = PurePosixPath(name)
-    path = products / relative
-    if relative.is_absolute() or ".." in relative.parts:
-        raise RunError(f"{name!r} leads out of {products}")
+    path = products / name
     try:
         inside = path.resolve(strict=True).is_relative_to(products.resolve())
     except (OSError, RuntimeError, ValueError) as error:
         raise RunError(f"{path} is in the index and cannot be found: {_reason(error)}") from None
     if not inside:
-        raise RunError(f"{path} is a link that leads out of {products}")
+        raise RunError(f"{name!r} in the index leads out of {products}")
     return path
 
 

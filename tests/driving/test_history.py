@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
+from burstlens.exit_codes import FRAMES_LOST
+from burstlens.model import Damage
 from burstlens.workflows.history import replay
 
 FRAME = {"stream": "d01", "time": "t1", "attempt": 1}
@@ -25,6 +29,26 @@ def test_a_run_keeps_its_first_start_and_its_last_outcome():
     assert (history.state, history.started) == ("done", 0.0)
 
 
+def test_how_a_run_ended_is_forgotten_when_it_is_resumed():
+    ended = {"event": "run.ended", "outcome": "failed", "exit_code": 1, "message": "no", "line": 7}
+    history = told({"event": "run.started"}, ended)
+    assert history.outcome == {
+        "state": "failed", "exit_code": 1, "message": "no", "line": 7, "saved_node_hours": None,
+    }  # fmt: skip
+    history.apply({"event": "run.resumed", "t": 9.0})
+    assert (history.state, history.outcome) == ("running", None)
+
+
+def test_a_run_that_ended_without_an_outcome_has_failed():
+    history = told({"event": "run.started"}, {"event": "run.ended", "saved_node_hours": 2.5})
+    assert (history.state, history.outcome["saved_node_hours"]) == ("failed", 2.5)
+
+
+def test_the_last_event_is_the_one_of_the_latest_time():
+    history = told({"event": "alarm", "t": 5.0}, {"event": "alarm", "t": 3.0})
+    assert history.last == 5.0
+
+
 def test_a_frame_of_two_attempts_is_one_frame_and_one_that_came_whole_is_not_damaged():
     again = FRAME | {"attempt": 2}
     history = told(
@@ -45,6 +69,9 @@ def test_what_a_run_took_leaves_out_the_pause_before_a_resume():
         {"event": "run.ended", "outcome": "done", "t": 9085.0},
     )
     assert history.took_s(9085.0) == 85.0
+    assert history.took_s(9085.00049) == 85.0  # to the millisecond
+    assert history.took_s(0.0) == 0.0  # a clock that was set back
+    assert told().took_s(9085.0) is None
 
 
 def test_a_frame_told_twice_counts_once():
@@ -113,6 +140,104 @@ def test_a_buffer_that_was_released_holds_no_inputs():
     assert (history.staged_in, history.buffer_released) == (False, True)
 
 
+def test_a_buffer_may_exist_from_the_request_on_until_it_is_given_back():
+    requested = {"event": "buffer.requested"}
+    created = {"event": "buffer.created", "kind": "posix", "path": "/b", "folder": "r"}
+    released = {"event": "buffer.released"}
+    found = [
+        (history.buffer_requested, history.buffer_released)
+        for history in (
+            told(),
+            told(requested),
+            told(created),
+            told(created, released),
+            told(created, released, requested),
+            told(created, released, created),
+        )
+    ]
+    assert found == [
+        (False, False), (True, False), (True, False), (False, True), (True, True), (True, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outcome", "exit_code", "home"),
+    [("done", 0, True), ("failed", FRAMES_LOST, True), ("failed", 1, False), ("stopped", 4, False)],
+)
+def test_a_run_is_home_when_its_model_ended_well_though_frames_be_lost(outcome, exit_code, home):
+    stage_out = {"event": "stageout.done", "outcome": outcome, "exit_code": exit_code}
+    history = told(stage_out)
+    assert (history.brought_home, history.kept_home) == (home, True)
+    assert not told().kept_home
+
+
+def test_what_came_home_is_not_what_the_next_attempt_writes():
+    about = {"job": "attempt-2", "attempt": 2}
+    history = told({"event": "stageout.done"})
+    history.apply({"event": "simulation.ended", "t": 1.0, **about, "outcome": "failed"})
+    assert history.kept_home
+    history.apply({"event": "simulation.submitting", "t": 2.0, **about})
+    assert not history.kept_home
+
+
+def test_products_are_paused_until_the_run_is_asked_to_go_on():
+    pause = {"event": "control.received", "control": "pause"}
+    stop = {"event": "control.received", "control": "stop"}
+    more = {"event": "control.received", "control": "resume-watching"}
+    found = [told(*events).paused for events in ([], [pause], [pause, stop], [pause, more], [stop])]
+    assert found == [False, True, True, False, False]
+
+
+def test_an_added_product_passes_over_the_frames_before_it_unless_it_is_for_all():
+    before = (
+        {"event": "frame.ready", **FRAME},
+        {"event": "frame.damaged", **FRAME, "time": "t2"},
+    )
+    after = {"event": "frame.ready", **FRAME, "time": "t3"}
+    added = {"event": "product.added", "product": "w", "table": {"kind": "map"}}
+    history = told(*before, added, after)
+    assert history.added == {"w": {"kind": "map"}}
+    assert history.passed_over == {"w": {("d01", "t1", 1), ("d01", "t2", 1)}}
+    assert told(*before, added | {"all_frames": True}).passed_over == {"w": frozenset()}
+
+
+def test_what_guards_have_read_and_found_is_known_by_frame():
+    history = told(
+        {"event": "frame.inspected", **FRAME},
+        {"event": "guard.tripped", **FRAME, "guard": "hot", "attempt": 2},
+    )
+    assert history.inspected == {("d01", "t1", 1)}
+    assert history.tripped == {("hot", "d01", "t1", 2)}
+
+
+def test_the_reason_of_a_product_is_that_of_its_last_failure():
+    failed = {"event": "product.failed", **PRODUCT}
+    history = told(failed | {"reason": "no T2"}, failed | {"time": "t2", "reason": "no room"})
+    assert history.reasons == {"t2": "no room"}
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+@pytest.mark.parametrize("stream", ["d01", "d02"])
+@pytest.mark.parametrize("time", ["t1", "t2"])
+def test_damage_is_known_by_its_stream_time_and_attempt(stream, time, attempt):
+    history = told({"event": "frame.damaged", **FRAME})
+    damage = Damage("storm-1", attempt, stream, time, ("r/1/out.nc",), 0, "cut")
+    assert history.has_damage(damage) == ((stream, time, attempt) == ("d01", "t1", 1))
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+@pytest.mark.parametrize("stream", ["d01", "d02"])
+@pytest.mark.parametrize(("file", "record"), [("a.nc", 3), ("b.nc", 3), ("a.nc", 4)])
+def test_damage_without_a_time_is_known_by_its_stream_file_record_and_attempt(
+    stream, file, record, attempt
+):
+    paths = "r/1/a.nc", "r/1/b.nc"
+    history = told({"event": "frame.damaged", **FRAME, "time": None, "paths": paths, "record": 3})
+    damage = Damage("storm-1", attempt, stream, None, (f"r/1/{file}", "r/1/b.nc"), record, "cut")
+    known = (stream, file, record, attempt) == ("d01", "a.nc", 3, 1)
+    assert history.has_damage(damage) == known
+
+
 def test_jobs_keep_their_id_and_outcome():
     history = told(
         {"event": "simulation.submitting", "job": "attempt-1", "attempt": 1},
@@ -149,6 +274,8 @@ def test_a_picture_is_outgrown_when_it_has_other_limits_than_its_series():
     assert [history.outgrown(("t2", "d01", time)) for time in times] == [True, True, False, False]
     history.apply(picture | {"time": "t1", "limits": [0, 5]})
     assert not history.outgrown(("t2", "d01", "t1"))
+    history.apply(picture | {"time": "t1", "attempt": 2})  # without limits of its own
+    assert history.outgrown(("t2", "d01", "t1"))
 
 
 def test_an_event_of_a_later_version_is_passed_over():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.model import Damage
+from burstlens.model import Damage, Needed
 from burstlens.viz.product import Context
 from burstlens.workflows.backlog import Backlog, Work
 from burstlens.workflows.history import replay
@@ -155,6 +155,54 @@ def test_a_damaged_frame_does_not_hold_the_chain(backlog, frame):
     assert taken(waiting) == [("track", key(2)), ("track", key(1))]
 
 
+def test_a_placeholder_that_is_settled_meanwhile_starts_no_second_frame_of_the_chain(
+    backlog, frame
+):
+    waiting = backlog(made("track", chained=True))
+    waiting.add_damage(Damage("storm-1", 1, "output", key(0), ("x",), 0, "cut short"))
+    for number in (1, 2):
+        waiting.add(frame(key(number)))
+    assert taken(waiting) == [("track", key(1)), ("track", key(0))]
+    settle(waiting, "track", 0)
+    assert taken(waiting) == []
+    settle(waiting, "track", 1)
+    assert taken(waiting) == [("track", key(2))]
+
+
+def test_a_frame_that_two_attempts_wrote_is_open_until_both_are_settled(backlog, frame):
+    waiting = backlog(made("track", chained=True), made("moving", follows=("track",)))
+    for attempt in (1, 2):
+        waiting.add(frame(key(1), attempt=attempt))
+
+    def goes():
+        works = waiting.take(0.0, 100)
+        return [(w.order.context.product, w.order.frame.attempt) for w in works]
+
+    assert goes() == [("track", 1)]
+    assert goes() == []
+    settle(waiting, "track", 1, attempt=1)
+    assert goes() == [("track", 2)]
+    settle(waiting, "track", 1, attempt=2)
+    assert sorted(goes()) == [("moving", 1), ("moving", 2)]
+
+
+def test_what_is_settled_twice_or_was_never_open_holds_nothing(backlog, frame):
+    waiting = backlog(made("track", chained=True), made("plain"))
+    waiting.add(frame(key(1)))
+    assert len(taken(waiting)) == 2
+    for product in ("plain", "track", "track"):
+        waiting.needs.settled(product, "output", key(1), 1)
+    waiting.add(frame(key(2)))
+    assert sorted(taken(waiting)) == [("plain", key(2)), ("track", key(2))]
+
+
+def test_a_product_without_needs_is_given_nothing_and_is_always_whole(backlog, frame):
+    waiting = backlog(made("plain"), events=[state(1, "plain")])
+    work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
+    assert needed(waiting, work) == Needed()
+    assert waiting.needs.is_whole(work, Needed())
+
+
 @pytest.mark.parametrize("order", [("track", "moving"), ("moving", "track")])
 def test_what_follows_a_chain_waits_for_the_same_frame_of_it(backlog, frame, order):
     products = {
@@ -181,6 +229,15 @@ def test_what_follows_a_chain_that_failed_gets_the_state_before(backlog, frame):
     waiting.returned()
     waiting.needs.settled("track", "output", key(2), 1)
     [work] = waiting.take(0.0, 100)
+    assert needed(waiting, work).followed == {"track": ".states/1-1"}
+
+
+def test_what_follows_a_chain_that_stands_already_goes_at_once(backlog, frame):
+    products = made("track", chained=True), made("moving", follows=("track",))
+    waiting = backlog(*products, events=[state(1)])
+    waiting.add(frame(key(1)))
+    [work] = waiting.take(0.0, 100)
+    assert work.order.context.product == "moving"
     assert needed(waiting, work).followed == {"track": ".states/1-1"}
 
 
@@ -218,13 +275,16 @@ def test_what_shows_a_nest_waits_until_the_nest_is_as_far(backlog, frame):
 
 def test_a_nest_that_starts_late_holds_up_no_frame_for_long(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
-    for number in (1, 2):
+    waiting.add(frame(key(1)))
+    waiting.needs.look()
+    assert taken(waiting) == []
+    for number in (2, 3):
         waiting.add(frame(key(number)))
     waiting.needs.look()
-    assert taken(waiting) == [("nested", key(1))]
+    assert taken(waiting) == [("nested", key(2)), ("nested", key(1))]
     waiting.needs.ended = True
     [work] = waiting.take(0.0, 100)
-    assert (work.order.frame.time, needed(waiting, work).beside) == (key(2), {})
+    assert (work.order.frame.time, needed(waiting, work).beside) == (key(3), {})
 
 
 def test_a_look_that_meets_the_parents_next_frame_first_leaves_the_nest_out_of_no_map(
@@ -284,6 +344,21 @@ def test_what_follows_two_chains_waits_for_both(backlog, frame):
     assert taken(waiting) == [("moving", key(1))]
 
 
+def test_a_resumed_driver_knows_how_far_the_nest_was(backlog, frame):
+    seen = {"event": "frame.ready", "stream": "d02", "time": key(1), "attempt": 1}
+    waiting = backlog(made("nested", beside=("d02",)), events=[seen])
+    waiting.add(frame(key(1)))
+    assert taken(waiting) == [("nested", key(1))]
+
+
+def test_a_chain_that_is_entered_goes_one_frame_at_a_time(backlog, frame):
+    waiting = backlog(made("plain"))
+    waiting.enter([made("track", chained=True)])
+    for number in (1, 2):
+        waiting.add(frame(key(number)))
+    assert taken(waiting) == [("plain", key(2)), ("plain", key(1)), ("track", key(1))]
+
+
 def test_a_restarted_model_is_waited_for_anew(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
     for number in (1, 2, 3):
@@ -321,6 +396,72 @@ def test_a_nest_that_is_far_ahead_does_not_fill_the_buffer(backlog, frame):
     for nest in nests:
         waiting.add(nest)
     assert sum(waiting.needs.keeps(nest) for nest in nests) == AHEAD
+
+
+def test_a_nest_that_is_seen_again_or_out_of_order_counts_once(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in range(AHEAD + 5)]
+    for nest in (*reversed(nests), *nests):
+        waiting.add(nest)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False] * 5 + [True] * AHEAD
+
+
+def test_a_nest_is_kept_for_a_map_that_is_to_be_made_however_far_it_is_ahead(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in range(AHEAD + 5)]
+    waiting.add(frame(key(0)))
+    for nest in nests:
+        waiting.add(nest)
+    waiting.needs.ended = True
+    assert waiting.needs.keeps(nests[0])
+    settle(waiting, "nested", 0)
+    assert not waiting.needs.keeps(nests[0])
+
+
+def test_a_product_without_needs_keeps_no_frame_of_another_stream(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)), made("plain"))
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for each in (*nests, frame(key(1)), frame(key(2))):
+        waiting.add(each)
+    for number in (1, 2):
+        settle(waiting, "nested", number)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
+
+
+def test_a_map_of_another_nest_keeps_no_frame_of_this_one(backlog, frame):
+    waiting = backlog(made("one", beside=("d02",)), made("other", beside=("d03",)))
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for each in (*nests, frame(key(1)), frame(key(2))):
+        waiting.add(each)
+    for number in (1, 2):
+        settle(waiting, "one", number)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
+
+
+def test_a_nest_is_kept_for_a_map_of_a_stream_that_is_not_the_first(backlog, frame):
+    waiting = backlog(made("nested", stream="d01", beside=("d02",)))
+    nests = [frame(key(number), stream="d02") for number in (1, 2)]
+    for each in (*nests, frame(key(1), stream="d01"), frame(key(2), stream="d01")):
+        waiting.add(each)
+    assert all(waiting.needs.keeps(nest) for nest in nests)
+    waiting.needs.settled("nested", "d01", key(1), 1)
+    assert [waiting.needs.keeps(nest) for nest in nests] == [False, True]
+
+
+def test_frames_of_a_former_attempt_are_neither_waited_for_nor_kept(backlog, frame):
+    waiting = backlog(made("nested", beside=("d02",)))
+    old = frame(key(1), stream="d02")
+    waiting.add(old)
+    waiting.add(frame(key(3)))
+    assert taken(waiting) == []
+    waiting.add(frame(key(2), attempt=2))
+    waiting.add(frame(key(2), stream="d02", attempt=2))
+    waiting.add(frame(key(4)))  # of the former attempt, whose nest writes no more
+    assert sorted(taken(waiting)) == [("nested", key(number)) for number in (2, 3, 4)]
+    assert waiting.needs.keeps(old)
+    for number in (3, 4):
+        settle(waiting, "nested", number)
+    assert not waiting.needs.keeps(old)
 
 
 def test_guards_do_not_ride_on_what_waits(recipe, frame):
@@ -362,6 +503,12 @@ def test_a_picture_is_made_again_only_with_the_frame_beside_that_it_showed(
     frames = [frame(key(number), stream="d02") for number in there]
     work = Work("remake", order)
     assert waiting.needs.is_whole(work, needed(waiting, work, frames)) == whole
+
+
+def test_a_picture_is_made_again_without_a_frame_beside_where_there_never_was_one(backlog, frame):
+    waiting = backlog(made("map", beside=("d02",)))
+    work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
+    assert waiting.needs.is_whole(work, needed(waiting, work))
 
 
 def test_a_picture_is_not_made_again_without_the_track_that_it_followed(backlog, frame):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -18,10 +20,10 @@ from burstlens.workflows.publish import Publisher, _fields
 def begin(run_dir) -> Callable[..., tuple[Publisher, Journal]]:
     """A publisher as a driver has it that starts on this run directory now."""
 
-    def make() -> tuple[Publisher, Journal]:
+    def make(fill=None) -> tuple[Publisher, Journal]:
         history = replay(read(run_dir.journal))
         journal = Journal(run_dir.journal, epoch=1, seen=history.apply)
-        return Publisher(run_dir, journal, history), journal
+        return Publisher(run_dir, journal, history, fill=fill), journal
 
     return make
 
@@ -54,6 +56,109 @@ def test_a_receipt_becomes_a_file_an_event_and_a_line(begin, staged, run_dir, ev
     assert (line["name"], line["crc32"], line["t"]) == (NAME, event["crc32"], event["t"])
 
 
+def is_open(path) -> bool:
+    """Whether this process has that file open."""
+    folder = "/proc/self/fd"
+    return any(os.path.realpath(f"{folder}/{one}") == str(path) for one in os.listdir(folder))
+
+
+def test_what_a_receipt_says_is_in_the_journal_and_what_readers_need_in_the_index(
+    begin, staged, run_dir
+):
+    publisher, journal = begin(fill=lambda: 0.123456)
+    frame = {"stream": "output", "time": "t00000001.000", "attempt": 1}
+    journal.append("frame.ready", **frame, bytes=1000)
+    facts, clock = {"units": "K"}, {"written": 5.0, "made": 6.0}
+    [event] = publisher.publish([replace(staged(), facts=facts, clock=clock)])
+    publisher.close()
+    assert (event["facts"], event["clock"]) == (facts, clock)
+    [line] = read_lines(run_dir.index)
+    about = {"written": 5.0, "raw_bytes": 1000, "fill": 0.1235, "facts": facts}
+    assert {name: line[name] for name in about} == about
+    assert {name: line[name] for name in frame} == frame
+    assert not is_open(run_dir.index)
+
+
+def test_a_mended_line_says_nothing_of_the_buffer_which_has_changed_since(begin, staged, run_dir):
+    publisher, journal = begin()
+    journal.append("frame.ready", stream="output", time="t1", attempt=1, bytes=1000)
+    publisher.publish([staged()])
+    run_dir.index.unlink()
+    after, _ = begin(fill=lambda: 0.5)
+    after.settle()
+    [line] = read_lines(run_dir.index)
+    assert (line["raw_bytes"], line["fill"]) == (None, None)
+
+
+def test_pages_have_what_was_published_when_a_driver_has_settled_and_when_it_has_ended(
+    begin, staged, run_dir
+):
+    feed = run_dir.products / "live" / "frames-0000.js"
+    publisher, _ = begin()
+    publisher.publish([staged()])
+    after, _ = begin()
+    after.settle()
+    assert feed.read_text().count(NAME) == 1
+    after.publish([staged(time="t00000002.000")])
+    after.close()
+    assert NAME.replace("1.000", "2.000") in feed.read_text()
+
+
+def test_the_journal_is_on_disk_before_the_rename_and_the_folder_after_it(
+    begin, staged, run_dir, monkeypatch
+):
+    publisher, _ = begin()
+    receipt = staged()
+    done: list[str] = []
+    flush, rename = os.fsync, os.replace
+
+    def fsync(descriptor: int) -> None:
+        done.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        flush(descriptor)
+
+    def replaces(old, new) -> None:
+        rename(old, new)
+        done.append(os.path.basename(new))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replaces)
+    publisher.publish([receipt])
+    assert done == ["journal.jsonl", os.path.basename(NAME), "t2"]
+
+
+def test_an_index_that_the_disk_does_not_take_is_written_later(begin, staged, run_dir, monkeypatch):
+    publisher, _ = begin()
+    full = True
+    write = os.write
+
+    def refused(descriptor: int, data: bytes) -> int:
+        if full and os.readlink(f"/proc/self/fd/{descriptor}") == str(run_dir.index):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", refused)
+    publisher.publish([staged()])
+    with pytest.raises(OSError, match="No space left"):
+        publisher.flush()
+    full = False
+    publisher.flush()
+    assert [line["name"] for line in read_lines(run_dir.index)] == [NAME]
+    full = True
+    publisher.publish([staged(time="t00000002.000")])
+    with pytest.raises(OSError, match="No space left"):
+        publisher.close()
+    assert not is_open(run_dir.index)
+
+
+def test_a_receipt_whose_file_is_gone_raises_its_name(begin, staged, run_dir):
+    publisher, _ = begin()
+    publisher.publish([staged()])
+    receipt = staged(time="t00000002.000")
+    (run_dir.products / receipt.incoming).unlink()
+    with pytest.raises(FileNotFoundError, match=re.escape(receipt.incoming)):
+        publisher.publish([receipt])
+
+
 def test_each_product_stream_and_time_is_published_once(begin, staged, run_dir, events):
     publisher, _ = begin()
     first, zombie, retried = staged(), staged(content=b"other"), staged(content=b"third")
@@ -73,6 +178,9 @@ def test_a_later_attempt_supersedes_and_an_earlier_one_is_dropped(begin, staged,
     publisher.close()
     assert content(run_dir) == {NAME: b"better"}
     assert events()[-2:] == ["product.superseded", "product.published"]
+    [old] = [event for event in read(run_dir.journal) if event["event"] == "product.superseded"]
+    about = "t2", "output", "t00000001.000", 1
+    assert tuple(old[name] for name in ("product", "stream", "time", "attempt")) == about
     after, _ = begin()
     after.settle()
     assert [line["attempt"] for line in read_lines(run_dir.index)] == [1, 2]
@@ -113,6 +221,16 @@ def test_a_picture_with_wider_limits_supersedes_that_of_the_same_attempt(
     assert len(list(read_lines(run_dir.index))) == 2
 
 
+def test_an_earlier_attempts_picture_is_dropped_though_it_has_the_wider_limits(
+    begin, staged, run_dir
+):
+    publisher, journal = begin()
+    publisher.publish([replace(staged(attempt=2), limits=(-1.0, 1.0))])
+    journal.append("product.limits", product="t2", limits=list(WIDER))
+    assert publisher.publish([replace(staged(content=b"late", attempt=1), limits=WIDER)]) == []
+    assert content(run_dir) == {NAME: b"picture"}
+
+
 def test_a_picture_with_limits_that_are_outgrown_as_well_is_dropped(outgrown, staged, run_dir):
     publisher, _ = outgrown()
     assert publisher.publish([replace(staged(content=b"2"), limits=(-2.0, 2.0))]) == []
@@ -147,9 +265,11 @@ def test_a_driver_killed_as_it_supersedes_leaves_one_valid_picture(
     assert [line["crc32"] for line in read_lines(run_dir.index)][-1] == crc32
 
 
-def test_of_one_group_the_highest_attempt_is_published(begin, staged, run_dir):
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_of_one_group_the_highest_attempt_alone_is_published(begin, staged, run_dir, order):
     publisher, _ = begin()
-    publisher.publish([staged(content=b"2", attempt=2), staged(content=b"1", attempt=1)])
+    receipts = [staged(content=str(attempt).encode(), attempt=attempt) for attempt in order]
+    assert [event["attempt"] for event in publisher.publish(receipts)] == [2]
     publisher.close()
     assert content(run_dir) == {NAME: b"2"}
 
@@ -210,6 +330,40 @@ def test_a_driver_killed_between_a_state_and_its_product_leaves_both_to_the_next
     assert replay(read(run_dir.journal)).states.newest("t2", "output", "t9") == STATE
 
 
+def test_a_later_attempts_equal_picture_that_was_cut_brings_its_own_state(begin, staged, run_dir):
+    publisher, journal = begin()
+    publisher.publish([staged(state=b"first")])
+    journal.append("product.publishing", **_fields(staged(attempt=2, state=b"second")))
+    journal.sync()
+    after, _ = begin()
+    after.settle()
+    after.clean_incoming()
+    second = STATE[:-1] + "2"
+    assert content(run_dir) == {NAME: b"picture", STATE: b"first", second: b"second"}
+
+
+def test_a_product_that_stands_without_its_state_is_made_again(begin, staged, run_dir, events):
+    _, journal = begin()
+    receipt = staged(state=b"state")
+    journal.append("product.publishing", **_fields(receipt))
+    journal.sync()
+    (run_dir.products / receipt.name).parent.mkdir()
+    os.replace(run_dir.products / receipt.incoming, run_dir.products / receipt.name)
+    (run_dir.products / receipt.state.incoming).unlink()
+    after, _ = begin()
+    after.settle()
+    assert events() == ["product.publishing"]
+
+
+def test_a_cut_publication_whose_state_is_null_in_the_journal_is_settled(begin, staged, events):
+    _, journal = begin()
+    journal.append("product.publishing", **_fields(staged()), state=None)
+    journal.sync()
+    after, _ = begin()
+    after.settle()
+    assert events()[-1] == "product.published"
+
+
 def test_a_product_whose_state_is_not_the_one_staged_is_made_again(begin, staged, run_dir):
     _, journal = begin()
     receipt = staged(state=b"state")
@@ -230,6 +384,8 @@ def test_states_that_there_is_no_room_for_are_deleted_the_oldest_first(
     publisher, _ = begin()
     for number in range(4):
         publisher.publish([staged(time=f"t{number:08d}.000", state=b"state")])
+        if number == 1:  # somebody else has deleted it already
+            (run_dir.products / ".states" / "t2_output_t00000000.000_1").unlink()
     publisher.close()
     kept = sorted(path.name for path in (run_dir.products / ".states").iterdir())
     assert kept == [f"t2_output_t{number:08d}.000_1" for number in (2, 3)]
@@ -292,6 +448,19 @@ def test_an_index_that_was_deleted_is_written_anew(begin, staged, run_dir):
     after, _ = begin()
     after.settle()
     assert [line["name"] for line in read_lines(run_dir.index)] == [NAME]
+
+
+def test_a_journal_without_clocks_gives_lines_that_do_not_know_when_a_frame_was_written(
+    begin, staged, run_dir
+):
+    _, journal = begin()
+    fields = _fields(staged())
+    del fields["clock"]
+    journal.append("product.published", **fields)
+    journal.sync()
+    after, _ = begin()
+    after.settle()
+    assert [line["written"] for line in read_lines(run_dir.index)] == [None]
 
 
 def test_a_target_that_is_away_raises_and_the_same_receipts_can_be_given_again(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.states import HELD_BYTES, LEAST, States
+from burstlens.workflows.states import CHANCES, HELD_BYTES, LEAST, States
 
 
 @pytest.fixture
@@ -52,6 +52,37 @@ def test_large_ones_are_kept_for_some_frames_all_the_same():
     for number in range(20):
         found.note("peak", "surface", f"t{number:02d}", f"{number}", HELD_BYTES)
     assert len(found.surplus("peak", "surface")) == 20 - LEAST
+
+
+@pytest.mark.parametrize(("more", "gone"), [(0, []), (1, ["0"])])
+def test_states_stay_until_they_take_more_room_than_there_is(more, gone):
+    found = States()
+    sizes = [HELD_BYTES // 16] * 15 + [HELD_BYTES // 16 + more]
+    for number, size in enumerate(sizes):
+        found.note("peak", "surface", f"t{number:02d}", f"{number}", size)
+    assert found.surplus("peak", "surface") == gone
+
+
+def test_a_state_that_is_replaced_gives_its_room_back():
+    found = States()
+    for number in range(LEAST + 1):
+        found.note("peak", "surface", f"t{number}", f"{number}", 1)
+    for _ in range(2):
+        found.note("peak", "surface", "t5", "large", HELD_BYTES - LEAST)
+    assert found.surplus("peak", "surface") == []
+
+
+def test_no_more_states_are_given_than_a_frame_may_go_on_from():
+    found = States()
+    for number in range(CHANCES + 2):
+        found.note("track", "d01", f"t{number}", f"{number}", 1)
+    newest = range(CHANCES + 1, 1, -1)
+    assert found.before("track", "d01", "t9") == tuple(str(number) for number in newest)
+
+
+def test_a_product_without_a_state_has_none_before_and_none_too_many(states):
+    assert states.before("peak", "d01", "t9") == ()
+    assert states.surplus("peak", "d01") == []
 
 
 def test_small_ones_all_stay(states):

@@ -73,9 +73,11 @@ def test_the_first_product_of_a_frame_carries_every_guard_of_its_stream(backlog,
 
 def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
     waiting = backlog()
-    assert waiting.add(frame(stream="d02")) == ()
+    assert waiting.add(frame(stream="d02", attempt=2)) == ()
     (work,) = waiting.take(0.0, 10)
     assert (work.what, names(work), work.order.inspects) == ("inspect", ["nest"], True)
+    context = work.order.context
+    assert (context.stream, context.time, context.attempt) == ("d02", "t00000001.000", 2)
     waiting.returned()
     assert waiting.empty
 
@@ -86,6 +88,16 @@ def test_what_guards_ride_on_goes_before_newer_frames_that_are_inspected(backlog
         waiting.add(frame(f"t0000000{second}.000", stream="d01"))
     order = [(w.order.frame.time[8], w.order.inspects) for w in waiting.take(0.0, 10)]
     assert order == [("2", True), ("1", True), ("2", False), ("1", False)]
+
+
+def test_no_more_frames_are_inspected_at_a_time_than_there_are_slots(backlog, frame):
+    waiting = backlog()
+    for second in (1, 2, 3):
+        waiting.add(frame(f"t0000000{second}.000", stream="d02"))
+    assert len(list(waiting.take(0.0, 2))) == 2
+    assert waiting.size == 3
+    waiting.returned()
+    assert [work.what for work in waiting.take(0.0, 2)] == ["inspect"]
 
 
 def test_while_products_are_paused_guards_still_look(backlog, frame):
@@ -109,6 +121,13 @@ def test_a_frame_that_was_inspected_is_not_inspected_again(backlog, frame):
     waiting.add(frame("t00000001.000", stream="d01"))
     assert not any(work.order.inspects for work in waiting.take(0.0, 10))
     waiting.add(frame("t00000001.000", stream="d01", attempt=2))
+    assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
+
+
+def test_a_frame_that_a_product_is_added_for_is_not_inspected_twice(backlog, frame):
+    waiting = backlog()
+    for names in (None, {"w"}):
+        waiting.add(frame(stream="d01"), names)
     assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
 
 

@@ -1,0 +1,156 @@
+"""What the lines of a model's logs leave behind: frames that are written, progress, trouble."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstlens.workflows.cursor import MAX_WRITTEN, Speech, Written
+from burstlens.workflows.guards.log import LogPattern
+from burstlens.workflows.model_log import MAX_TROUBLE, TAIL_LINES, Follower, heeded, matching
+from burstlens.workflows.models.command import Command
+from burstlens.workflows.models.wrf import Wrf
+
+MODEL = Command(
+    argv=["./model"],
+    frames={"out": "out_*.nc", "wind": "wind_*.nc"},
+    written=r"^wrote (?P<file>\S+)",
+    progress=r"^t=(?P<elapsed>[\d.]+) of (?P<total>[\d.]+)$",
+    trouble="^BAD",
+    done="^bye$",
+    log_patterns=("log.*",),
+)
+FIRST, OTHER = "log.0", "log.1"
+
+
+@pytest.fixture
+def hear(tmp_path):
+    """What is heard of these lines in the first log, after what was said before."""
+
+    def heard(*lines, name=FIRST, speech=None, model=MODEL, patterns=(), last=False):
+        with (tmp_path / name).open("a") as log:
+            log.writelines(f"{line}\n" for line in lines)
+        follower = Follower(tmp_path, model, model.facts(tmp_path), {}, patterns)
+        logs = follower.logs(path.name for path in tmp_path.iterdir())
+        return follower.hear(logs, speech or Speech(), 0.0, last=last)
+
+    return heard
+
+
+def test_the_first_log_by_name_speaks_for_the_model(tmp_path):
+    follower = Follower(tmp_path, MODEL, MODEL.facts(tmp_path), {})
+    assert follower.logs(["log.1", "notes", "log.0"]) == {FIRST: True, OTHER: False}
+
+
+def test_a_frame_that_the_log_calls_written_waits_until_it_is_declared(hear):
+    found = hear("wrote out_1.nc", "wrote wind_1.nc")
+    waits = (Written("out", None, "out_1.nc"), Written("wind", None, "wind_1.nc"))
+    assert (tuple(found.written), found.speech.written) == (waits, waits)
+    assert found.speech.speaks
+    speech = heeded(found.speech, "out", "t1", ("out_1.nc",))
+    assert (speech.written, speech.told) == (waits[1:], {"out": "t1"})
+
+
+def test_the_newest_time_declared_is_kept_by_stream():
+    speech = heeded(Speech(told={"d01": "t5", "d02": "t1"}), "d01", "t3", ())
+    assert speech.told == {"d01": "t5", "d02": "t1"}
+    assert heeded(speech, "d02", "t3", ()).told == {"d01": "t5", "d02": "t3"}
+
+
+def test_a_line_of_a_frame_that_was_declared_already_waits_for_nothing(hear):
+    lines = [f"Timing for Writing wrfout_d01_0001-01-01_00:0{n}:00 for domain 1: 1.0 elapsed s"
+             for n in (1, 2)]  # fmt: skip
+    found = hear(*lines, name="rsl.error.0000", model=Wrf(), speech=Speech(
+        told={"d01": "00010101T000100"}
+    ))  # fmt: skip
+    assert len(found.written) == 2
+    assert [line.time for line in found.speech.written] == ["00010101T000200"]
+
+
+def test_lines_that_wait_are_bounded_by_stream_and_the_oldest_go(hear):
+    lines = [f"wrote out_{number}.nc" for number in range(MAX_WRITTEN + 2)]
+    waiting = hear("wrote wind_1.nc", *lines).speech.written
+    files = [f"out_{number}.nc" for number in range(2, MAX_WRITTEN + 2)]
+    assert [line.file for line in waiting] == ["wind_1.nc", *files]
+
+
+ENTRIES = {
+    "of no stream": Written(None, None, "a.nc"),
+    "of another stream": Written("d02", None, "a.nc"),
+    "of the file": Written("d01", None, "a.nc"),
+    "of another file": Written("d01", None, "b.nc"),
+    "of the time": Written("d01", "t1", "b.nc"),
+    "of its beginning": Written("d01", "t", "b.nc"),
+    "of another time": Written("d01", "t2", "a.nc"),
+}
+
+
+def test_a_line_speaks_of_a_frame_by_its_time_or_else_by_its_file():
+    found = [*matching(ENTRIES.values(), "d01", "t1", ("a.nc",))]
+    named = [name for name, entry in ENTRIES.items() if entry in found]
+    assert named == ["of no stream", "of the file", "of the time", "of its beginning"]
+
+
+def test_other_logs_tell_of_trouble_alone(hear):
+    hear("t=1 of 4")
+    found = hear("wrote out_1.nc", "t=3 of 4", "bye", "BAD wind", name=OTHER)
+    assert (found.written, found.speech.written) == ([], ())
+    assert not found.speech.ended_well
+    assert found.speech.progress.fraction == 0.25
+    assert found.trouble == ["BAD wind"]
+    assert (list(found.tail), found.last_line) == (["t=1 of 4"], "t=1 of 4")
+
+
+def test_the_end_and_the_progress_are_kept_from_call_to_call(hear):
+    speech = hear("t=1 of 4", "bye").speech
+    speech = hear("later", speech=speech).speech
+    assert (speech.ended_well, speech.progress.fraction) == (True, 0.25)
+    assert speech.last_line == "later"
+    assert hear(speech=speech).speech.last_line == "later"
+
+
+def test_a_log_that_is_read_on_gives_only_its_new_lines(hear):
+    speech = hear("wrote out_1.nc").speech
+    assert [line.file for line in hear("wrote out_2.nc", speech=speech).written] == ["out_2.nc"]
+
+
+def test_what_a_former_run_left_in_the_log_is_not_heard(tmp_path):
+    (tmp_path / FIRST).write_text("bye\n")
+    size = (tmp_path / FIRST).stat().st_size
+    follower = Follower(tmp_path, MODEL, MODEL.facts(tmp_path), {FIRST: (size, 1)})
+    assert not follower.hear({FIRST: True}, Speech(), 0.0).speech.ended_well
+
+
+def test_a_log_that_is_not_there_yet_or_cannot_be_read_holds_up_no_other(tmp_path, hear):
+    (tmp_path / "log.00").mkdir()
+    hear("bye", name=OTHER)
+    follower = Follower(tmp_path, MODEL, MODEL.facts(tmp_path), {})
+    found = follower.hear({"gone": False, "log.00": False, OTHER: True}, Speech(), 0.0)
+    assert found.speech.ended_well
+    assert found.unreadable == ["log.00 cannot be read: it is no regular file"]
+
+
+def test_trouble_is_bounded_and_the_latest_is_shown_last(hear):
+    found = hear(*(f"BAD {number}" for number in range(MAX_TROUBLE + 2)))
+    assert found.trouble == [f"BAD {number}" for number in range(2, MAX_TROUBLE + 2)]
+
+
+def test_the_tail_has_the_last_lines_cut_to_what_is_shown(hear):
+    found = hear(*(f"{number} " + "x" * 600 for number in range(TAIL_LINES + 1)))
+    assert [line.split()[0] for line in found.tail] == [str(n) for n in range(1, TAIL_LINES + 1)]
+    assert {len(line) for line in found.tail} == {500}
+    assert len(found.speech.last_line) == 500
+
+
+def test_a_frame_that_the_model_could_not_write_is_lost_by_the_first_log_alone(hear):
+    line = "open_hist_w : error opening wrfout_d01_0001-01-01_00:01:00 for writing. ***"
+    found = hear(line, name="rsl.error.0000", model=Wrf())
+    assert [said.file for said in found.lost] == ["wrfout_d01_0001-01-01_00:01:00"]
+    again = hear(line, name="rsl.error.0001", model=Wrf(), speech=found.speech)
+    assert again.lost == []
+
+
+def test_patterns_of_guards_are_looked_for_in_every_log(hear):
+    pattern = (LogPattern("nan", "NaN"),)
+    hear("NaN in vx", name=OTHER, patterns=pattern)
+    found = hear("t=1 of 4", "NaN in vy", patterns=pattern)
+    assert sum(hit.lines for hit in found.search.hits.values()) == 2
