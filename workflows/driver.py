@@ -215,7 +215,7 @@ class Driver:
             # A former driver died between the last file home and the end: only freeing is left.
             self._homecoming.free(self.buffer, self.snapshot.judge(Outcome("done", 0)))
             return
-        if self.history.staged_in or self._separate:
+        if self.history.staged_in or self.site.job_stages_in:
             self._start_jobs()
             return
         self.snapshot.state = "staging in"

@@ -24,6 +24,8 @@ from pathlib import Path
 from types import FrameType
 
 PERIOD_S = 0.5
+CLEANS_S = 60.0
+"""How long the other nodes may take to delete what the run has there."""
 DRIVERLESS_S = 600.0
 """How long an idle job waits for a driver that is silent."""
 
@@ -54,7 +56,17 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
     Host(folder).serve()
     # A buffer of the job's own goes with it; on a disk of the node nobody else would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
+    nodes = int(os.environ.get("SLURM_JOB_NUM_NODES") or 1)
+    if choice and nodes > 1:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            command = [*each_node(nodes), "rm", "-rf", "--", os.path.join(root, run_folder)]
+            subprocess.run(command, stdin=subprocess.DEVNULL, timeout=CLEANS_S)
     return 0
+
+
+def each_node(nodes: int) -> tuple[str, ...]:
+    """The words that start a program once on each of the job's nodes, beside what runs there."""
+    return ("srun", "--overlap", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1")
 
 
 def _chosen(capacity_bytes: int, candidates: Sequence[str], run_folder: str) -> str:

@@ -85,7 +85,8 @@ def make_plan(
     the batch scripts that the run would submit."""
     simulation = recipe.simulation
     batch = site.scheduler != "local"
-    by = ", by the first job" if site.viewing.placement == "separate" else ""
+    by = ", by the first job" if site.job_stages_in else ""
+    by += " to each node" if site.buffer.node_local and simulation.nodes > 1 else ""
     nodes = [
         Node("buffer", "login" if batch else "buffer", _space(recipe, site)),
         Node("stage in", "buffer", f"{recipe.inputs}, links followed, old output left behind{by}",
