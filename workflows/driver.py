@@ -180,6 +180,7 @@ class Driver:
         if not adopted:
             self.history.staged_in = False
             self.jobs.fresh_buffer = True
+            self._report_lost_buffer(self.history.attempt)
         self.journal.append(
             "buffer.adopted" if adopted else "buffer.created",
             kind=self.buffer.kind,
@@ -220,6 +221,16 @@ class Driver:
             return
         self.snapshot.state = "staging in"
         self._stage_in()
+
+    def _report_lost_buffer(self, attempt: int) -> None:
+        """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
+        if self.history.frames:
+            text = (
+                f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
+                f"starts again from its inputs, as attempt {attempt + 1}"
+            )
+            self.journal.append("alarm", text=text)
+            self.snapshot.alarm(text)
 
     def _stage_in(self) -> None:
         leave = self.recipe.simulation.leave

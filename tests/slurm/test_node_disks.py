@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,3 +77,26 @@ def test_ranks_on_several_nodes_have_inputs_there_and_products_come_while_they_r
     assert events.index("simulation.submitted") < events.index("stagein.done")
     assert str(slurm.daemons.nvme) not in (case.run / "journal.jsonl").read_text()
     assert left(slurm) == ""
+
+
+def test_a_run_whose_job_has_ended_says_that_its_frames_are_gone_and_starts_again(
+    slurm: Testbed, on_disks: Any
+) -> None:
+    case = on_disks(nodes=1)
+    driver = case.launch()
+    case.await_event("product.published")
+    (job,) = case.jobs()
+    driver.kill()
+    driver.wait()
+    slurm.run(["scancel", job["JobId"]])
+    slurm.wait(job["JobId"])
+    case.go_on()
+    case.finish()
+    assert not case.faults(), case.said()
+    alarms = [line["text"] for line in case.journal() if line["event"] == "alarm"]
+    (alarm,) = [text for text in alarms if "buffer" in text]
+    assert alarm == (
+        "the buffer of attempt 1 is gone with its raw frames: the simulation starts again from its "
+        "inputs, as attempt 2"
+    )
+    assert Path(case.run / "attempts" / "2" / "ended.json").exists()
