@@ -367,7 +367,8 @@ class Driver:
 
     def _look_around(self) -> None:
         self.jobs.note_stage_in()
-        self._viewing.mend()
+        if self.buffer is None or not self._homecoming.lost_buffer():
+            self._viewing.mend()
         self._heed_stop()
         self.guarding.look()
         if os.path.exists(self.run.claim(self.journal.epoch + 1)):

@@ -76,6 +76,12 @@ class JobBuffer:
             return None
         return known or self._reference()
 
+    def has_ended(self) -> bool:
+        """Whether the job with the buffer is over, as Slurm says now. Raises SlurmError."""
+        job_id = self.launcher.batch.find(self.launcher.host)
+        number = (job_id or "").partition(":")[2]
+        return not number or self.launcher.batch.slurm.look(number).over
+
     def give_back(self, buffer: BufferRef) -> None:
         """Let the job end; its buffer goes with it. Raises GivenUpError, SiteError."""
         self._leave(self._host(self._hosts()))

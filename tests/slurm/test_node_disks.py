@@ -100,3 +100,22 @@ def test_a_run_whose_job_has_ended_says_that_its_frames_are_gone_and_starts_agai
         "inputs, as attempt 2"
     )
     assert Path(case.run / "attempts" / "2" / "ended.json").exists()
+
+
+def test_a_job_that_ends_under_its_driver_ends_the_run_which_can_be_resumed(
+    slurm: Testbed, on_disks: Any
+) -> None:
+    case = on_disks(nodes=1)
+    driver = case.launch()
+    case.await_event("product.published")
+    (job,) = case.jobs()
+    slurm.run(["scancel", job["JobId"]])
+    life = case.wait(driver)
+    assert life.code == 1, life.said
+    assert "the job with the buffer has ended, and with it the raw frames" in life.said, life.said
+    assert "burstlens resume r" in life.said
+    status = json.loads((case.run / "status.json").read_text())
+    assert status["state"] == "failed"
+    case.go_on()
+    case.finish()
+    assert not case.faults(), case.said()
