@@ -88,13 +88,13 @@ def _lacks(recipe: Recipe) -> Iterator[Finding]:
 def _unseen_writers(recipe: Recipe, site: Site) -> Iterator[Finding]:
     """Output on the disks of other nodes than the first, which nothing watches or keeps."""
     nodes, path = recipe.simulation.nodes, "simulation.nodes"
-    apart = f"{nodes} nodes of site {site.name} have a disk each, and only the first one's is seen"
+    apart = f"{nodes} nodes of site {site.name} have a disk each, only the first is watched"
     if not isinstance(recipe.model, Writing):
-        text = f"{path}: {apart}: {recipe.model.name} has to write its frames from there"
+        text = f"{path}: {apart}: {recipe.model.name} has to write its frames there"
         yield Finding(WARNING, text, path)
         return
     for text in recipe.model.other_writers(recipe.inputs):
-        remedy = "change it, or take one node or a site whose buffer all nodes see"
+        remedy = "change the setting, or take one node or a site whose buffer all nodes see"
         yield Finding(ERROR, f"{text}; {apart}: {remedy}", path)
 
 

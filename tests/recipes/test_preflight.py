@@ -174,7 +174,7 @@ def test_output_on_the_disks_of_other_nodes_is_refused(on_two_nodes: Any, settin
     assert level == "error"
     assert setting.partition(" ")[0] in text
     assert means in text
-    assert "2 nodes of site frontier have a disk each, and only the first one's is seen" in text
+    assert "2 nodes of site frontier have a disk each, only the first is watched" in text
     assert on_two_nodes(setting, site="slurm") == []
 
 
@@ -189,4 +189,4 @@ def test_a_program_whose_writers_are_not_known_is_warned_of(recipe_file: Any):
         if one.path == "simulation.nodes"
     ]  # fmt: skip
     assert finding.level == "warning"
-    assert "command has to write its frames from there" in finding.text
+    assert "command has to write its frames there" in finding.text

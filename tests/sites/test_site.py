@@ -7,6 +7,7 @@ import pytest
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.errors import SiteError
+from burstlens.workflows.plan import make_plan
 
 SITE = """\
 scheduler = "slurm"
@@ -52,3 +53,12 @@ def test_the_viewing_block_is_a_step_on_the_node_where_the_first_rank_writes():
     words = Inside("12", "ROOT", "/mnt/bb/ada", cpus=56, node="frontier00123").step("pool", 8)
     assert "srun --jobid=12 --overlap --nodes=1 --ntasks=1 --nodelist=frontier00123 " in words
     assert words.startswith("export ROOT=/mnt/bb/ada\n")
+
+
+def test_the_plan_says_where_inputs_go_and_when_the_disks_are_given_back(recipe):
+    site = read(SITES / "frontier.toml")
+    plan = make_plan(recipe("simulation.nodes=2", "buffer.capacity=600 GiB"), site)
+    what = {node.name: node.what for node in plan.nodes}
+    assert what["buffer"] == "posix buffer in each node with room for 600 GiB"
+    assert what["stage in"].endswith(", by the first job to each node")
+    assert what["free"] == "the buffer ends with its job"

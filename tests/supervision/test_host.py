@@ -17,7 +17,7 @@ FOLDER = "storm-1-0a1b"
 
 @pytest.fixture
 def host(tmp_path, run_dir):
-    """The host's folder of a run directory; it is told to leave as soon as nothing runs."""
+    """The host's folder of a run directory; which leaves as soon as nothing runs."""
     folder = run_dir.path / "steps" / "host-1"
     (folder / "queue").mkdir(parents=True)
     (folder / "leave").touch()

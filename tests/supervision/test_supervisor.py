@@ -298,7 +298,7 @@ def test_inputs_folders_and_logs_are_those_of_each_node(ended, each_node, tmp_pa
     assert f"model_folder.py logs {run_dir.job('attempt-1')} {tmp_path}/buffer" in logs
 
 
-def test_what_a_node_cannot_do_is_told_without_the_launchers_own_lines(
+def test_what_a_node_cannot_do_is_reported_without_the_launchers_own_lines(
     ended, each_node, tmp_path, run_dir
 ):
     listed = {"kind": "posix", "by": "", "left": 0, "files": [["/away", "x"]], "folders": []}
