@@ -33,11 +33,11 @@ DRIVERLESS_S = 600.0
 def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
     """Serve until told to leave. Returns 1 when the job has no buffer, or may not write there."""
     try:
-        root = _chosen(int(choice[0]), choice[1:], run_folder) if choice else os.environ[variable]
+        given = os.environ.get(variable)
+        root = _chosen(int(choice[0]), choice[1:], run_folder) if choice else given
+        if not root:
+            raise OSError(f"{variable} is not set: the job has not got its buffer")
         Path(root, run_folder).mkdir(parents=True, exist_ok=True)
-    except KeyError:
-        print(f"{variable} is not set: the job has not got its buffer", file=sys.stderr)
-        return 1
     except OSError as error:
         print(_reason(error), file=sys.stderr)
         return 1
@@ -86,7 +86,8 @@ def _chosen(capacity_bytes: int, candidates: Sequence[str], run_folder: str) -> 
         free = status.f_bavail * status.f_frsize
         if free >= capacity_bytes:
             return root
-        os.rmdir(os.path.join(root, run_folder))
+        with contextlib.suppress(OSError):  # what lies there is the run's, of an earlier job
+            os.rmdir(os.path.join(root, run_folder))
         refused.append(f"{root} has {free:,} of {capacity_bytes:,} bytes free")
     raise OSError(f"{socket.gethostname()} has no folder for the buffer: {'; '.join(refused)}")
 

@@ -29,7 +29,8 @@ def serve(host):
     """Runs the host to its end with these candidates for the buffer's root."""
 
     def run(*candidates, room=1, **environment):
-        words = [str(host), "BURSTLENS_JOB_BUFFER", FOLDER, str(room), *map(str, candidates)]
+        words = [str(host), "BURSTLENS_JOB_BUFFER", FOLDER]
+        words += [str(room), *map(str, candidates)] if candidates else []
         return subprocess.run(
             [sys.executable, "-P", hosts.__file__, *words],
             env={**os.environ, **environment},
@@ -85,3 +86,11 @@ def test_a_node_without_a_fit_folder_is_named_with_each_reason(host, serve, tmp_
     assert "of 1,152,921,504,606,846,976 bytes free" in line
     assert not (host / "host.json").exists()
     assert not list(small.iterdir())
+
+
+@pytest.mark.parametrize("variables", [{}, {"BURSTLENS_JOB_BUFFER": ""}])
+def test_a_job_without_its_buffer_says_which_variable_is_missing(host, serve, variables):
+    done = serve(**variables)
+    assert done.returncode == 1
+    assert done.stderr == "BURSTLENS_JOB_BUFFER is not set: the job has not got its buffer\n"
+    assert not (host / "host.json").exists()
