@@ -38,8 +38,11 @@ class BufferSite:
     """Of DataWarp and Rabbit: a buffer that jobs share, or one that lives with the simulation's
     job; then the viewing block's placement is `same-job`."""
     folders: tuple[str, ...] = ()
-    """Candidates of kind `posix`, the fastest first; ``$NAME`` and ``~`` are expanded. The first
-    one with room is taken."""
+    """Candidates of kind `posix`, the fastest first; ``$NAME`` and ``~`` are expanded, with
+    placement `same-job` on the job's first node. The first one with room is taken."""
+    node_local: bool = False
+    """The folders are a disk of each node, which the other nodes of the job do not see: each node
+    gets the inputs, and only the first one's output is watched. With placement `same-job`."""
     limit: Bytes | None = None
     """The most that one run may take there."""
     granule: Bytes | None = None
@@ -150,6 +153,21 @@ class Site:
             raise ValueError(
                 'a buffer that lives with its job is seen by no other: viewing.placement "same-job"'
             )
+        same_job = self.viewing.placement == "same-job"
+        if self.buffer.node_local and not (self.buffer.kind == "posix" and same_job):
+            raise ValueError(
+                'buffer.node_local goes with buffer.kind "posix" and viewing.placement "same-job"'
+            )
+        if self.buffer.kind == "posix" and same_job and not self.buffer.folders:
+            raise ValueError(
+                "buffer.folders must name where compute nodes have the job's own folder, such as "
+                '"$TMPDIR"'
+            )
+
+    @property
+    def job_stages_in(self) -> bool:
+        """Whether the first job on the buffer brings the inputs there; else the viewing block."""
+        return self.viewing.placement == "separate" or self.buffer.node_local
 
     def workers(self) -> int:
         """Workers per node that make products; of a batch block that counts its CPUs itself, the

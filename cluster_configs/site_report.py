@@ -128,7 +128,7 @@ def _toml(value: object) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):
         return f'"{value}"' if "\n" not in value else f'"""{value}"""'
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _places(text: str) -> dict[str, tuple[int, str]]:

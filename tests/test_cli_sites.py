@@ -118,6 +118,10 @@ def test_every_value_of_every_site_has_a_meaning(burstlens, path):
     assert len(written) > 3
 
 
+def test_a_truth_value_is_explained_as_toml_writes_it(burstlens):
+    assert "\nnode_local = true\n" in burstlens("sites", "--explain", "frontier").stdout
+
+
 def test_an_unknown_site_is_refused_with_near_names(burstlens):
     done = burstlens("sites", "--explain", "shaheen")
     assert done.returncode == 1

@@ -26,7 +26,7 @@ def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) 
 
 def findings(recipe: Recipe, site: Site) -> list[Finding]:
     """What :func:`new_run` would refuse or warn of: the inputs, the space, how it is written."""
-    found = [*preflight(recipe), *(Finding(WARNING, note) for note in recipe.notes)]
+    found = [*preflight(recipe, site), *(Finding(WARNING, note) for note in recipe.notes)]
     try:
         require_capacity(site, recipe.buffer.capacity)
     except SiteError as error:

@@ -180,6 +180,7 @@ class Driver:
         if not adopted:
             self.history.staged_in = False
             self.jobs.fresh_buffer = True
+            self._report_lost_buffer(self.history.attempt)
         self.journal.append(
             "buffer.adopted" if adopted else "buffer.created",
             kind=self.buffer.kind,
@@ -215,11 +216,21 @@ class Driver:
             # A former driver died between the last file home and the end: only freeing is left.
             self._homecoming.free(self.buffer, self.snapshot.judge(Outcome("done", 0)))
             return
-        if self.history.staged_in or self._separate:
+        if self.history.staged_in or self.site.job_stages_in:
             self._start_jobs()
             return
         self.snapshot.state = "staging in"
         self._stage_in()
+
+    def _report_lost_buffer(self, attempt: int) -> None:
+        """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
+        if self.history.frames:
+            text = (
+                f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
+                f"starts again from its inputs, as attempt {attempt + 1}"
+            )
+            self.journal.append("alarm", text=text)
+            self.snapshot.alarm(text)
 
     def _stage_in(self) -> None:
         leave = self.recipe.simulation.leave
@@ -356,7 +367,8 @@ class Driver:
 
     def _look_around(self) -> None:
         self.jobs.note_stage_in()
-        self._viewing.mend()
+        if self.buffer is None or not self._homecoming.lost_buffer():
+            self._viewing.mend()
         self._heed_stop()
         self.guarding.look()
         if os.path.exists(self.run.claim(self.journal.epoch + 1)):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.errors import GivenUpError, RunError, StagingError
+from burstlens.errors import GivenUpError, RunError, SiteError, StagingError
 from burstlens.journal import Journal
 from burstlens.run_dir import RunDir
 from burstlens.workflows import buffer as buffers
 from burstlens.workflows.buffer import BufferRef, Home
 from burstlens.workflows.graph import Done, Graph
+from burstlens.workflows.job_buffer import JobBuffer
 from burstlens.workflows.jobs import Jobs, Outcome
 from burstlens.workflows.provision import Provision
 from burstlens.workflows.recipe import Recipe
@@ -60,6 +62,31 @@ class Homecoming:
         self.gives_back = False
         """Whether the buffer is being given back: a request to stop is for that from then on."""
         self.end: Outcome | None = None
+        self._lost_buffer = False
+
+    def lost_buffer(self) -> bool:
+        """Whether the job that had the buffer ended before all was home: no viewing block can run
+        any more, and the run ends as soon as its jobs are known to have ended."""
+        if self.gives_back or not isinstance(self._provision, JobBuffer):
+            return False
+        if not self._lost_buffer and self._graph.block_state() == "gone":
+            with contextlib.suppress(SiteError, OSError):  # asked again in a moment
+                self._lost_buffer = self._provision.has_ended()
+        if self._lost_buffer and not self._jobs.live and self.end is None:
+            self._journal.append("buffer.released")
+            self.end = self._without_buffer()
+        return self._lost_buffer
+
+    def _without_buffer(self) -> Outcome:
+        outcome = self._jobs.outcome()
+        what = (
+            "the job with the buffer has ended, and with it the raw frames; to simulate again: "
+            f"burstlens resume {self._run.id}"
+        )
+        message = f"{outcome.message}; {what}" if outcome.message else what
+        if outcome.state == "done":
+            return Outcome("failed", 1, message)
+        return replace(outcome, message=message)
 
     def goes_back(self, buffer: BufferRef) -> bool:
         """Whether the scheduler takes the buffer back, with all that it holds."""

@@ -1,9 +1,11 @@
 """The host of a batch job that has a buffer of its own: starts supervisors inside that job.
 
-``python host.py FOLDER VARIABLE RUN_FOLDER`` is the job's program, on the standard library alone.
-It says in ``host.json`` of its folder of the run directory where the buffer is mounted, starts the
-supervisor of each job folder that a driver names in ``queue/``, and ends when told to ``leave``, or
-when no driver has been heard of for long and nothing runs any more: what waits costs node-hours.
+``python host.py FOLDER VARIABLE RUN_FOLDER [BYTES CANDIDATE ...]`` is the job's program, on the
+standard library alone. ``VARIABLE`` holds the buffer's root; with candidates, the first of them
+with room for ``BYTES`` on this node becomes that root. It says in ``host.json`` of its folder of
+the run directory where the buffer is mounted, starts the supervisor of each job folder that a
+driver names in ``queue/``, and ends when told to ``leave``, or when no driver has been heard of for
+long and nothing runs any more: what waits costs node-hours.
 """
 
 from __future__ import annotations
@@ -17,28 +19,33 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
 PERIOD_S = 0.5
+CLEANS_S = 60.0
+"""How long the other nodes may take to delete what the run has there."""
 DRIVERLESS_S = 600.0
 """How long an idle job waits for a driver that is silent."""
 
 
-def main(folder: Path, variable: str, run_folder: str) -> int:
+def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
     """Serve until told to leave. Returns 1 when the job has no buffer, or may not write there."""
-    root = os.environ.get(variable)
-    if not root:
-        print(f"{variable} is not set: the job has not got its buffer", file=sys.stderr)
-        return 1
     try:
+        given = os.environ.get(variable)
+        root = _chosen(int(choice[0]), choice[1:], run_folder) if choice else given
+        if not root:
+            raise OSError(f"{variable} is not set: the job has not got its buffer")
         Path(root, run_folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        print(f"cannot make {error.filename} on the buffer ({error.strerror})", file=sys.stderr)
+        print(_reason(error), file=sys.stderr)
         return 1
+    os.environ[variable] = root  # for the supervisors and the model
     (folder / "queue").mkdir(exist_ok=True)
     told = {
         "host": socket.gethostname(),
+        "node": os.environ.get("SLURMD_NODENAME"),
         "job_id": os.environ.get("SLURM_JOB_ID"),
         "root": root,
         "cpus": int(os.environ.get("SLURM_CPUS_ON_NODE") or os.cpu_count() or 1),
@@ -49,7 +56,46 @@ def main(folder: Path, variable: str, run_folder: str) -> int:
     Host(folder).serve()
     # A buffer of the job's own goes with it; on a disk of the node nobody else would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
+    nodes = int(os.environ.get("SLURM_JOB_NUM_NODES") or 1)
+    if choice and nodes > 1:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            command = [*each_node(nodes), "rm", "-rf", "--", os.path.join(root, run_folder)]
+            subprocess.run(command, stdin=subprocess.DEVNULL, timeout=CLEANS_S)
     return 0
+
+
+def each_node(nodes: int) -> tuple[str, ...]:
+    """The words that start a program once on each of the job's nodes, beside what runs there."""
+    return ("srun", "--overlap", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1")
+
+
+def _chosen(capacity_bytes: int, candidates: Sequence[str], run_folder: str) -> str:
+    """The first candidate where the run's folder can be made and that has room. Raises OSError."""
+    refused = []
+    for candidate in candidates:
+        root = os.path.expandvars(os.path.expanduser(candidate))
+        if "$" in root:
+            refused.append(f"{candidate} has a variable that this job lacks")
+            continue
+        try:
+            Path(root, run_folder).mkdir(parents=True, exist_ok=True)
+            status = os.statvfs(root)
+        except OSError as error:
+            refused.append(_reason(error))
+            continue
+        free = status.f_bavail * status.f_frsize
+        if free >= capacity_bytes:
+            return root
+        with contextlib.suppress(OSError):  # what lies there is the run's, of an earlier job
+            os.rmdir(os.path.join(root, run_folder))
+        refused.append(f"{root} has {free:,} of {capacity_bytes:,} bytes free")
+    raise OSError(f"{socket.gethostname()} has no folder for the buffer: {'; '.join(refused)}")
+
+
+def _reason(error: OSError) -> str:
+    if error.filename is None:
+        return str(error)
+    return f"cannot make {error.filename} on the buffer ({error.strerror})"
 
 
 class Host:
@@ -131,4 +177,4 @@ if __name__ == "__main__":
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(__doc__)
         sys.exit()
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

@@ -23,6 +23,8 @@ from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.launch_hosted import HostedLauncher
 from burstlens.workflows.recipe import Recipe
 
+ROOT = "BURSTLENS_JOB_BUFFER"
+"""The variable that holds the root of a buffer of kind ``posix``, in all processes of the job."""
 LOOK_S = 0.5
 """How often a file is looked for."""
 
@@ -74,6 +76,12 @@ class JobBuffer:
             return None
         return known or self._reference()
 
+    def has_ended(self) -> bool:
+        """Whether the job with the buffer is over, as Slurm says now. Raises SlurmError."""
+        job_id = self.launcher.batch.find(self.launcher.host)
+        number = (job_id or "").partition(":")[2]
+        return not number or self.launcher.batch.slurm.look(number).over
+
     def give_back(self, buffer: BufferRef) -> None:
         """Let the job end; its buffer goes with it. Raises GivenUpError, SiteError."""
         self._leave(self._host(self._hosts()))
@@ -86,7 +94,8 @@ class JobBuffer:
         """The job, as the viewing block has to know it."""
         told = read_json(self.launcher.host / "host.json") or {}
         cpus = int(told.get("cpus") or 1)
-        return Inside(str(told["job_id"]), self._variable, str(told["root"]), cpus)
+        node = str(told.get("node") or "")
+        return Inside(str(told["job_id"]), self._variable, str(told["root"]), cpus, node)
 
     def _leave(self, host: Path) -> None:
         """End the host's job: one that waits is cancelled, one that runs ends by itself."""
@@ -119,9 +128,9 @@ class JobBuffer:
 
     @property
     def _variable(self) -> str:
-        if self.site.buffer.kind != "posix":
-            return directives(self.site.buffer).variable("run", persistent=False)
-        return next(folder[1:] for folder in self.site.buffer.folders if folder.startswith("$"))
+        if self.site.buffer.kind == "posix":
+            return ROOT
+        return directives(self.site.buffer).variable("run", persistent=False)
 
     def _hosts(self) -> int:
         return len(list((self.run.path / "steps").glob("host-*")))
@@ -140,13 +149,16 @@ class JobBuffer:
         """The one job, with its marks in that folder."""
         simulation, slurm = self.recipe.simulation, self.site.slurm
         steps = [step for step in self.recipe.steps if step.where == "buffer" and not step.beside]
-        own = () if self.site.buffer.kind == "posix" else (
-            directives(self.site.buffer).own("run", self.recipe.buffer.capacity),
-        )  # fmt: skip
+        buffer, capacity = self.site.buffer, self.recipe.buffer.capacity
+        posix = buffer.kind == "posix"
+        own = () if posix else (directives(buffer).own("run", capacity),)
+        # The host expands them: a login node has other variables and other disks.
+        choice = (str(capacity), *buffer.folders) if posix else ()
+        program = (sys.executable, "-P", hosts.__file__, str(host), self._variable, self.folder)
         return BatchJob(
             name=f"{self.launcher.batch.token}-{host.name}",
             comment=self.run.id,
-            argv=(sys.executable, "-P", hosts.__file__, str(host), self._variable, self.folder),
+            argv=(*program, *choice),
             output=host / "host.log",
             nodes=simulation.nodes,
             tasks_per_node=simulation.ranks_per_node,

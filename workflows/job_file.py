@@ -12,6 +12,7 @@ from burstlens.run_dir import RunDir
 from burstlens.workflows import mpiio
 from burstlens.workflows.buffer import BufferRef
 from burstlens.workflows.history import History
+from burstlens.workflows.host import each_node
 from burstlens.workflows.inputs import input_files, output_names
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.provision import Provision
@@ -42,7 +43,7 @@ class JobFile:
     def open(self, buffer: BufferRef, attempt: int) -> None:
         """From now on of this attempt; where the first job stages in, its list is written."""
         self.plan(buffer, attempt, [])
-        if self.site.viewing.placement == "separate":
+        if self.site.job_stages_in:
             recipe, leave = self.recipe, self.recipe.simulation.leave
             self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
 
@@ -121,16 +122,20 @@ class JobFile:
         return job | {"folder": f"{self.buffer.folder}/{place}"}
 
     def _batch(self, nodes: int, tasks_per_node: int, *, first: bool) -> dict[str, Any]:
-        """What a batch job needs beside: its size, its buffer, and the inputs to stage in."""
-        if self.site.viewing.placement != "separate":
-            return {}
-        batch = {
-            "nodes": nodes,
-            "tasks_per_node": tasks_per_node,
-            "buffer_lines": [*self.provision.lines(self.buffer), *self._stage_in_lines(first)],
-        }
-        stage_in = {"stage_in": {"list": LIST, "folder": self.buffer.folder}} if first else {}
-        return {"batch": batch, **stage_in}
+        """What a batch job needs beside: its size, its buffer, the inputs to stage in, and how a
+        program is started on each node where these have a disk of their own."""
+        found: dict[str, Any] = {}
+        if self.site.viewing.placement == "separate":
+            found["batch"] = {
+                "nodes": nodes,
+                "tasks_per_node": tasks_per_node,
+                "buffer_lines": [*self.provision.lines(self.buffer), *self._stage_in_lines(first)],
+            }
+        if first and self.site.job_stages_in:
+            found["stage_in"] = {"list": LIST, "folder": self.buffer.folder}
+        if first and self.site.buffer.node_local and self.recipe.simulation.nodes > 1:
+            found["each_node"] = each_node(self.recipe.simulation.nodes)
+        return found
 
     def _stage_in_lines(self, first: bool) -> list[str]:
         """The inputs as directives of the scheduler, where the site wants them, once a buffer."""

@@ -99,6 +99,8 @@ class Jobs:
         last = self.history.jobs.get(f"attempt-{self.history.attempt}")
         again = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
         self.attempt = self.history.attempt + 1 if again else self.history.attempt
+        if self.fresh_buffer:
+            (self.run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
         self._describe.open(buffer, self.attempt)
         before: list[Any] = []
         for step in self._steps("before"):
@@ -201,7 +203,7 @@ class Jobs:
 
     def note_stage_in(self) -> None:
         """Journal what the first job says of its stage in, once."""
-        if self.site.viewing.placement == "separate" and not self.history.staged_in:
+        if self.site.job_stages_in and not self.history.staged_in:
             told = None
             with contextlib.suppress(OSError):  # looked for again in a moment
                 told = read_json(self.run.path / DONE)

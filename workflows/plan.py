@@ -85,7 +85,8 @@ def make_plan(
     the batch scripts that the run would submit."""
     simulation = recipe.simulation
     batch = site.scheduler != "local"
-    by = ", by the first job" if site.viewing.placement == "separate" else ""
+    by = ", by the first job" if site.job_stages_in else ""
+    by += " to each node" if site.buffer.node_local and simulation.nodes > 1 else ""
     nodes = [
         Node("buffer", "login" if batch else "buffer", _space(recipe, site)),
         Node("stage in", "buffer", f"{recipe.inputs}, links followed, old output left behind{by}",
@@ -111,7 +112,9 @@ def make_plan(
     keep = ", ".join(recipe.stage_out.keep) or "no raw files"
     ends = tuple(dict.fromkeys((after, "watch", *(s.name for s in _steps(recipe, "beside")))))
     nodes.append(Node("bring home", "buffer", f"logs, settings, {keep}", ends))
-    if recipe.buffer.destroy == "on-success":
+    if site.viewing.placement == "same-job":
+        nodes.append(Node("free", "login", "the buffer ends with its job", ("bring home",)))
+    elif recipe.buffer.destroy == "on-success":
         nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
     frame_nodes = tuple(_frame_nodes(recipe))
     return Plan(recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts)
@@ -121,7 +124,8 @@ def _space(recipe: Recipe, site: Site) -> str:
     """The buffer, with what the request comes to where space is handed out in granules."""
     asked, per_job = recipe.buffer.capacity, site.buffer.lifetime == "job"
     if site.buffer.kind == "posix":
-        return f"posix buffer with room for {show_bytes(asked)}"
+        of = " in each node" if site.buffer.node_local else ""
+        return f"posix buffer{of} with room for {show_bytes(asked)}"
     handed_out = granularity(site.buffer)
     size = handed_out.grant(asked).text if handed_out else show_bytes(asked)
     name = f" {recipe.buffer.name}" if recipe.buffer.name else ""

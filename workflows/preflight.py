@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from burstlens.cluster_configs.site import Site
 from burstlens.errors import RecipeError
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.notify import allowed, forbidden
@@ -40,14 +41,14 @@ class Finding:
     path: str = ""
 
 
-def preflight(recipe: Recipe) -> list[Finding]:
-    """What the inputs and the recipe's own files show, errors first.
+def preflight(recipe: Recipe, site: Site | None = None) -> list[Finding]:
+    """What the inputs and the recipe's own files show, for a run on that site, errors first.
 
     The inputs are looked at by a process of its own, which a file system that does not answer
     holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where nothing ends it. Raises
     RecipeError for a faulty configuration of the user's.
     """
-    found = [*surveyed(recipe), *_reaching_out(recipe), *_running(recipe)]
+    found = [*surveyed(recipe, site=site), *_reaching_out(recipe), *_running(recipe)]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 
@@ -56,6 +57,7 @@ def surveyed(
     limit_s: float = LIMIT_S,
     start_limit_s: float = START_LIMIT_S,
     command: Sequence[str] = PROGRAM,
+    site: Site | None = None,
 ) -> list[Finding]:
     """The findings of :mod:`burstlens.workflows.survey`, made by a process of its own.
 
@@ -64,11 +66,11 @@ def surveyed(
     all.
     """
     try:
-        packed = pickle.dumps(recipe)
+        packed = pickle.dumps((recipe, site))
     except (pickle.PicklingError, AttributeError, TypeError):  # a plugin's options may be anything
         from burstlens.workflows.survey import survey
 
-        return list(survey(recipe))
+        return list(survey(recipe, site))
     environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
     child = subprocess.Popen(
         [*command, str(limit_s)],

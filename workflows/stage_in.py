@@ -3,12 +3,13 @@
 ``python -m burstlens.workflows.stage_in LIST FOLDER``: ``LIST`` is the JSON file that the driver
 wrote, ``FOLDER`` the run's on the buffer. A mark on the buffer itself says that it is done, so
 that it is done once a buffer, whatever is killed; ``staged-in.json`` beside the list tells the
-driver.
+driver. Where each node has a buffer of its own, srun starts it on each, and the first one reports.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -70,7 +71,8 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
             raise StagingError(
                 "cannot stage in", path=str(folder), number=error.errno or 0
             ) from error
-    patiently(lambda: write_json(list_.with_name(DONE), done))
+    if os.environ.get("SLURM_PROCID", "0") == "0":
+        patiently(lambda: write_json(list_.with_name(DONE), done))
     return done
 
 

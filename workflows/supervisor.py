@@ -9,20 +9,15 @@ works, and the end is told, when the driver is dead.
 
 from __future__ import annotations
 
-import fnmatch
-import glob
 import importlib.util
 import json
 import os
-import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -42,11 +37,12 @@ def _beside(name: str) -> ModuleType:
 
 
 if TYPE_CHECKING or __package__:
-    from burstlens.workflows import job_processes
+    from burstlens.workflows import job_processes, model_folder
     from burstlens.workflows.passing_errors import PASSING, again, patiently
     from burstlens.workflows.sentry import Sentry
 else:  # a program that is started by its path belongs to no package
-    job_processes, Sentry = _beside("job_processes"), _beside("sentry").Sentry
+    job_processes, model_folder = _beside("job_processes"), _beside("model_folder")
+    Sentry = _beside("sentry").Sentry
     passing = _beside("passing_errors")
     PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
 start_ticks = job_processes.start_ticks
@@ -56,6 +52,9 @@ CONTROL_PERIOD_S = 0.25
 STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
 TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
+_OF_SLURM = ("srun: ", "slurmstepd: ")
+EACH_NODE_S = 60.0
+"""How long logs may take to come home from the other nodes."""
 WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
 
@@ -100,7 +99,7 @@ class Supervisor:
             base = self._base()
             if "stage_in" in self.job:
                 self._stage_in(base)
-            folder = again(lambda: self._make_folder(base))
+            folder = self._make_folder(base)
             self._write("baseline.json", again(lambda: baseline(folder)))
             if self._asked():  # while it waited in a queue, or staged in
                 raise ValueError("stopped before its program was started")
@@ -125,7 +124,7 @@ class Supervisor:
         job_processes.end_children({process.pid})
         if reason != "given up":  # then another one's word stands there
             self._write("ended.json", self._end(process.returncode, reason, ""))
-        self._bring_logs_home(folder)
+        self._bring_logs_home(base)
         return 0
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
@@ -153,10 +152,25 @@ class Supervisor:
         """Run the program that stages in; it does nothing on a buffer that has its inputs."""
         told = self.job["stage_in"]
         list_, folder = str(self.run_dir / told["list"]), str(base / told["folder"])
-        command = [sys.executable, "-P", "-m", "burstlens.workflows.stage_in", list_, folder]
-        with patiently(lambda: open(self.job_folder / "stage-in.log", "w+b")) as log:
-            staging = subprocess.Popen(
-                command,
+        self._run_first("stage in", "-m", "burstlens.workflows.stage_in", list_, folder)
+
+    def _make_folder(self, base: Path) -> Path:
+        """The program's folder, on each node where these have a disk of their own."""
+        folder: Path = again(lambda: model_folder.make(base, self.job))
+        if "each_node" in self.job:
+            words = model_folder.__file__, "make", str(self.job_folder), str(base)
+            self._run_first("making the folder", *words)
+        return folder
+
+    def _run_first(self, what: str, *words: str) -> None:
+        """Run a program of Burstlens before the job's own, on each node where the job says how.
+
+        Raises ValueError with its last line when it fails.
+        """
+        name = f"{what.replace(' ', '-')}.log"
+        with patiently(lambda: open(self.job_folder / name, "w+b")) as log:
+            child = subprocess.Popen(
+                [*self.job.get("each_node", ()), sys.executable, "-P", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -165,29 +179,18 @@ class Supervisor:
             )
             while True:
                 try:
-                    code = staging.wait(CONTROL_PERIOD_S)
+                    code = child.wait(CONTROL_PERIOD_S)
                     break
                 except subprocess.TimeoutExpired:
                     if self.signalled or self._asked():
-                        job_processes.kill(staging.pid)
+                        job_processes.kill(child.pid)
             log.seek(0)
-            said = log.read().decode(errors="replace").strip().splitlines()
+            lines = log.read().decode(errors="replace").strip().splitlines()
         if code:
+            # srun ends with lines of its own on the nodes that failed.
+            said = [line for line in lines if not line.startswith(_OF_SLURM)] or lines
             why = "stopped" if self._asked() else said[-1] if said else f"exit code {code}"
-            raise ValueError(f"stage in failed: {why}")
-
-    def _make_folder(self, base: Path) -> Path:
-        folder: Path = base / self.job["folder"]
-        folder.mkdir(parents=True, exist_ok=True)
-        if self.job.get("inputs"):
-            inputs = base / self.job["inputs"]
-            link_inputs(inputs, folder, self.job.get("unlinked", ()), self.job.get("copied", ""))
-            # Stage-in through DataWarp loses the executable bits.
-            for name in self.job.get("executables", ()):
-                path = inputs / name
-                if path.exists():  # it may have been left behind
-                    path.chmod(path.stat().st_mode | 0o111 & ~_umask())
-        return folder
+            raise ValueError(f"{what} failed: {why}")
 
     def _start(self, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
         """The program's process, leader of a group of its own, and its start time."""
@@ -313,38 +316,22 @@ class Supervisor:
 
         patiently(write)
 
-    def _bring_logs_home(self, folder: Path) -> None:
-        home = self.run_dir / "logs" / self.job["name"]
-        for pattern in () if patiently(self._is_anothers) else self.job.get("keep_logs", ()):
-            for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
-                target = home / os.path.relpath(found, folder)
-                try:
-                    home.mkdir(exist_ok=True)  # never logs/ itself: the run may be away
-                    again(partial(_copy_whole, found, target))
-                except OSError as error:
-                    print(f"log not brought home: {error}", file=sys.stderr)
-
-
-def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = (), copied: str = "") -> None:
-    """Give ``folder`` a relative link to each input file; folders are made, not linked.
-
-    What stands there already stays. Names that match ``unlinked`` get none: a program before the
-    model may have left logs of that name. Those that match ``copied`` (a regular expression) get a
-    copy: the model may write them, and must not do so through a link. Raises OSError.
-    """
-    for path, names, files in os.walk(inputs):
-        here = folder / os.path.relpath(path, inputs)
-        for name in names:
-            (here / name).mkdir(exist_ok=True)
-        for name in files:
-            link, source = here / name, os.path.join(path, name)
-            relative = os.path.relpath(link, folder)
-            if any(fnmatch.fnmatch(relative, pattern) for pattern in unlinked):
-                continue
-            if not os.path.lexists(link) and re.fullmatch(copied, relative):
-                shutil.copy2(source, link)
-            elif not os.path.lexists(link):
-                link.symlink_to(os.path.relpath(source, here))
+    def _bring_logs_home(self, base: Path) -> None:
+        if patiently(self._is_anothers):
+            return
+        for log in model_folder.logs(base, self.job):
+            try:
+                again(partial(model_folder.bring_home, base, self.job, log))
+            except OSError as error:
+                print(f"log not brought home: {error}", file=sys.stderr)
+        if "each_node" in self.job:
+            words = model_folder.__file__, "logs", str(self.job_folder), str(base)
+            with suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(
+                    [*self.job["each_node"], sys.executable, "-P", *words],
+                    stdin=subprocess.DEVNULL,
+                    timeout=EACH_NODE_S,
+                )
 
 
 def baseline(folder: Path) -> dict[str, list[int]]:
@@ -367,19 +354,6 @@ def baseline(folder: Path) -> dict[str, list[int]]:
 
 def _raise(error: OSError) -> NoReturn:
     raise error
-
-
-def _copy_whole(source: str, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    shutil.copyfile(source, part)
-    os.replace(part, target)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _exit(status: int) -> NoReturn:

@@ -2,7 +2,8 @@
 
 It opens files that may lie on a file system that does not answer, and headers that a library may
 choke on: :mod:`burstlens.workflows.preflight` runs it in a process of its own, which is this module
-as a program: a pickled recipe on its standard input, a line of JSON per finding on its output.
+as a program: a pickled recipe and site on its standard input, a line of JSON per finding on its
+output.
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from burstlens.cluster_configs.site import Site
 from burstlens.quantity import show_bytes
 from burstlens.workflows.inputs import MOST_SHOWN, dead_links, matches
 from burstlens.workflows.misfits import misfits
-from burstlens.workflows.models.base import Lack, Reading, configured
+from burstlens.workflows.models.base import Lack, Reading, Writing, configured
 from burstlens.workflows.preflight import ERROR, WARNING, Finding
 from burstlens.workflows.recipe import Recipe
 
 _ERROR = "error: "
 
 
-def survey(recipe: Recipe) -> Iterator[Finding]:
-    """What the inputs and the recipe's own files show."""
+def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
+    """What the inputs and the recipe's own files show, for a run on that site."""
     inputs = recipe.inputs
     if not inputs.is_dir():
         yield Finding(ERROR, f"simulation.inputs: there is no folder {inputs}", "simulation.inputs")
@@ -42,6 +44,8 @@ def survey(recipe: Recipe) -> Iterator[Finding]:
                 path = f"product.{product.name}"
                 yield Finding(ERROR, f"{path}: there is no file {recipe.folder / name}", path)
     yield from _lacks(recipe)
+    if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
+        yield from _unseen_writers(recipe, site)
     yield from misfits(recipe, facts.streams)
 
 
@@ -81,13 +85,28 @@ def _lacks(recipe: Recipe) -> Iterator[Finding]:
         yield Finding(level, text, "simulation.inputs")
 
 
+def _unseen_writers(recipe: Recipe, site: Site) -> Iterator[Finding]:
+    """Output on the disks of other nodes than the first, which nothing watches or keeps."""
+    nodes, path = recipe.simulation.nodes, "simulation.nodes"
+    apart = f"{nodes} nodes of site {site.name} have a disk each, only the first is watched"
+    if not isinstance(recipe.model, Writing):
+        text = f"{path}: {apart}: {recipe.model.name} has to write its frames there"
+        yield Finding(WARNING, text, path)
+        return
+    for text in recipe.model.other_writers(recipe.inputs):
+        remedy = "change the setting, or take one node or a site whose buffer all nodes see"
+        yield Finding(ERROR, f"{text}; {apart}: {remedy}", path)
+
+
 def main(limit_s: float) -> None:
     """The program: each finding goes out as soon as it is known, for ``limit_s`` seconds."""
-    recipe: Recipe = pickle.load(sys.stdin.buffer)  # noqa: S301  (of this user's own process)
+    recipe: Recipe
+    site: Site | None
+    recipe, site = pickle.load(sys.stdin.buffer)  # noqa: S301  (of this user's own process)
     # No handler in Python would end a call into a library.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limit_s)
-    for finding in survey(recipe):
+    for finding in survey(recipe, site):
         print(json.dumps(asdict(finding)), flush=True)
 
 

@@ -315,7 +315,7 @@ def _out(buffer: BufferRef) -> Path:
         out.mkdir(exist_ok=True)
     except OSError as error:
         raise StagingError(
-            "no room for products on the buffer", path=str(out), number=error.errno or 0
+            "cannot make products on the buffer", path=str(out), number=error.errno or 0
         ) from error
     return out
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from burstlens.errors import StagingError
 from burstlens.model import Failure, Needed
 from burstlens.viz.product import Context, product_kind
 from burstlens.viz.script import PythonOptions
@@ -90,3 +91,13 @@ def test_a_kind_that_writes_no_state_fails(work, run_dir):
     failure = work(function="forgets")
     assert isinstance(failure, Failure)
     assert "wrote no state" in failure.reason
+
+
+def test_a_buffer_that_was_deleted_is_not_called_a_full_one(work, tmp_path):
+    shutil.rmtree(tmp_path / "buffer")
+    with pytest.raises(StagingError) as raised:
+        work()
+    assert str(raised.value) == (
+        f"cannot make products on the buffer: {tmp_path}/buffer/storm-1/out "
+        "(No such file or directory)"
+    )

@@ -48,3 +48,13 @@ def test_a_list_without_folders_of_an_older_version_is_still_obeyed(tmp_path, li
     del told["folders"]
     place.write_text(json.dumps(told))
     assert stage_in(place, tmp_path / "bb" / "storm-1")["files"] == 1
+
+
+def test_of_several_nodes_the_first_one_reports(tmp_path, listed, monkeypatch):
+    done = tmp_path / "run" / DONE
+    monkeypatch.setenv("SLURM_PROCID", "1")
+    stage_in(tmp_path / "run" / LIST, tmp_path / "bb" / "storm-1")
+    assert not done.exists()
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    stage_in(tmp_path / "run" / LIST, tmp_path / "bb" / "storm-1")
+    assert read_json(done)["files"] == 1

@@ -135,3 +135,58 @@ def test_check_and_run_give_one_verdict_on_the_capacity(
     assert str(raised.value).partition(":")[0] == finding.text.partition(":")[0]
     assert not (tmp_path / "runs").exists() or not os.listdir(tmp_path / "runs")
     assert checked(path, name, []) == []
+
+
+TWO_NODES = """
+title = "Two nodes"
+[simulation]
+model = "wrf"
+inputs = "inputs"
+nodes = 2
+"""
+
+
+@pytest.fixture
+def on_two_nodes(recipe_file: Any) -> Callable[..., list[tuple[str, str]]]:
+    """The findings about nodes of a WRF run with these settings on that site."""
+
+    def found(*settings: str, site: str = "frontier") -> list[tuple[str, str]]:
+        path = recipe_file(text=TWO_NODES)
+        text = "&time_control\n" + ",\n".join(settings) + "\n/\n"
+        (path.parent / "inputs" / "namelist.input").write_text(text)
+        findings = checked(str(path), site)
+        return [(one.level, one.text) for one in findings if one.path == "simulation.nodes"]
+
+    return found
+
+
+@pytest.mark.parametrize(
+    ("setting", "means"),
+    [
+        ("io_form_history = 102", "each rank writes a file of its own"),
+        ("io_form_auxhist2 = 11", "all ranks write one file"),
+        ("io_form_restart = 13", "all ranks write one file"),
+        ("nio_tasks_per_group = 2", "the last ranks write"),
+    ],
+)
+def test_output_on_the_disks_of_other_nodes_is_refused(on_two_nodes: Any, setting: str, means: str):
+    ((level, text),) = on_two_nodes("io_form_history = 2", setting)
+    assert level == "error"
+    assert setting.partition(" ")[0] in text
+    assert means in text
+    assert "2 nodes of site frontier have a disk each, only the first is watched" in text
+    assert on_two_nodes(setting, site="slurm") == []
+
+
+def test_output_of_the_first_rank_alone_is_fine_on_several_nodes(on_two_nodes: Any):
+    assert on_two_nodes("io_form_history = 2", "io_form_input = 11") == []
+
+
+def test_a_program_whose_writers_are_not_known_is_warned_of(recipe_file: Any):
+    text = TWO_NODES.replace('model = "wrf"', 'model = "command"\ncommand = ["./a"]')
+    (finding,) = [
+        one for one in checked(str(recipe_file(text=text)), "frontier")
+        if one.path == "simulation.nodes"
+    ]  # fmt: skip
+    assert finding.level == "warning"
+    assert "command has to write its frames there" in finding.text

@@ -36,6 +36,9 @@ case $last in /*) cat "$last" ;; *) cat ;; esac > "$KEPT"
 case $last in /*) echo "Submitted batch job 7" ;; *) echo 7 ;; esac
 """
 BATCH_SITES = sorted(path.stem for path in SITES.glob("*.toml") if read(path).scheduler == "slurm")
+SEPARATE_SITES = [
+    name for name in BATCH_SITES if read(SITES / f"{name}.toml").viewing.placement == "separate"
+]
 BUFFER_SITES = [name for name in BATCH_SITES if read(SITES / f"{name}.toml").buffer.kind != "posix"]
 
 
@@ -93,14 +96,14 @@ def simulate(tmp_path, site, lines):
     assert BatchLauncher(Slurm(), site, RunDir(tmp_path / RUN), TOKEN).submit(folder) == "slurm:7"
 
 
-@pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
+@pytest.mark.parametrize("site", SEPARATE_SITES, indirect=True)
 def test_simulation(site, tmp_path, sent, golden):
     lines = [] if site.buffer.kind == "posix" else [directives(site.buffer).use(BUFFER)]
     simulate(tmp_path, site, lines)
     golden(site, "simulation.sh", sent())
 
 
-@pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
+@pytest.mark.parametrize("site", SEPARATE_SITES, indirect=True)
 def test_viewing_block(site, tmp_path, sent, golden):
     lines = () if site.buffer.kind == "posix" else (directives(site.buffer).use(BUFFER),)
     # The interfaces of the machine that runs this are no part of the site.
@@ -134,12 +137,14 @@ def test_buffer_is_made_and_given_back_by_jobs_of_their_own(site, what, golden):
 def test_job_with_a_buffer_of_its_own_in_which_everything_runs(
     site, tmp_path, sent, golden, recipe
 ):
-    folders = ("$TMPDIR",) if site.buffer.kind == "posix" else ()
-    here = replace(
-        site,
-        buffer=replace(site.buffer, lifetime="job", folders=folders),
-        viewing=replace(site.viewing, placement="same-job"),
-    )
+    here = site
+    if site.viewing.placement == "separate":
+        folders = ("$TMPDIR",) if site.buffer.kind == "posix" else ()
+        here = replace(
+            site,
+            buffer=replace(site.buffer, lifetime="job", folders=folders),
+            viewing=replace(site.viewing, placement="same-job"),
+        )
     batch = BatchLauncher(Slurm(), here, RunDir(tmp_path / RUN), TOKEN)
     size = ("simulation.nodes=40", "simulation.ranks_per_node=32")
     wanted = recipe(*size, "simulation.walltime=02:00:00", "buffer.capacity=600 GiB")
@@ -157,7 +162,8 @@ def test_no_golden_script_is_left_of_a_site_that_is_gone():
 def test_no_script_names_this_machine():
     for path in GOLDEN.glob("*/*.sh"):
         text = path.read_text()
-        assert socket.gethostname() not in text.replace("localhost", "")
+        # As a word of its own: a machine may be called "vm", and a constraint "nvme".
+        assert not re.search(rf"\b{re.escape(socket.gethostname())}\b", text), path
         assert str(Path(__file__).parents[2]) not in text, path
 
 

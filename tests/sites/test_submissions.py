@@ -9,7 +9,7 @@ import pytest
 
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.run_dir import runs_folder
-from burstlens.workflows import supervisor
+from burstlens.workflows import host, supervisor
 from burstlens.workflows.submissions import submissions
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -52,6 +52,7 @@ after = "simulation"
 def as_golden(text):
     for found, name in (
         (supervisor.__file__, "BURSTLENS/supervisor.py"),
+        (host.__file__, "BURSTLENS/host.py"),
         (sys.executable, "VENV/bin/python"),
         (f"{runs_folder()}/RUN/", "RUNS/chapala-1/"),
         ("bl_RUN_TOKEN", "bl_chapala_1_0a1b2c3d"),
@@ -73,6 +74,9 @@ def test_scripts_are_those_that_a_run_submits(name, recipe):
                 assert scripts[what] == (GOLDEN / name / file).read_text()
     else:
         assert list(scripts) == ["the job with the buffer"]
+        golden = (GOLDEN / name / "same-job.sh").read_text()
+        # The recipe's two steps on the buffer, of an hour each, are part of the one job.
+        assert scripts["the job with the buffer"] == golden.replace("--time=120", "--time=240")
     assert not runs_folder().exists()
 
 

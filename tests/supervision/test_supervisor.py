@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -8,7 +9,9 @@ import time
 import pytest
 
 from burstlens.durable import read_json
-from burstlens.workflows.supervisor import baseline, link_inputs, start_ticks
+from burstlens.workflows import model_folder
+from burstlens.workflows.model_folder import link_inputs
+from burstlens.workflows.supervisor import baseline, start_ticks
 
 # A program that ends on TERM neither itself nor through its child, which writes its own pid.
 STUBBORN = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"
@@ -258,3 +261,66 @@ def test_ended_is_written_when_the_run_directory_is_back(job, supervise, wait_fo
     wait_for(lambda: time.monotonic() > begun + 2)  # its program has ended meanwhile
     away.rename(folder)
     assert wait_for(lambda: read_json(folder / "ended.json"))["exit_code"] == 0
+
+
+SRUN = """\
+#!/bin/sh
+echo "$*" >> {calls}
+"$@" || {{ echo "srun: error: n2: task 1: Exited with exit code 1"; exit 1; }}
+"""
+
+
+@pytest.fixture
+def each_node(tmp_path):
+    """A program that stands in for srun: it notes what it is to start, and starts it."""
+    path = tmp_path / "srun"
+    path.write_text(SRUN.format(calls=tmp_path / "calls"))
+    path.chmod(0o755)
+    return [str(path)]
+
+
+def test_inputs_folders_and_logs_are_those_of_each_node(ended, each_node, tmp_path, run_dir):
+    (tmp_path / "source").write_text("physics")
+    files = [[str(tmp_path / "source"), "namelist.input"]]
+    listed = {"kind": "posix", "by": "", "left": 0, "files": files, "folders": []}
+    (run_dir.path / "stage-in.json").write_text(json.dumps(listed))
+    end = ended(
+        "cat namelist.input",
+        each_node=each_node,
+        stage_in={"list": "stage-in.json", "folder": "storm-1"},
+        inputs="storm-1/inputs",
+    )
+    assert end["reason"] == "exited", end
+    assert (run_dir.logs / "attempt-1" / "model.log").read_text() == "physics"
+    stage, make, logs = (tmp_path / "calls").read_text().splitlines()
+    assert f"stage_in {run_dir.path}/stage-in.json {tmp_path}/buffer/storm-1" in stage
+    assert f"model_folder.py make {run_dir.job('attempt-1')} {tmp_path}/buffer" in make
+    assert f"model_folder.py logs {run_dir.job('attempt-1')} {tmp_path}/buffer" in logs
+
+
+def test_what_a_node_cannot_do_is_reported_without_the_launchers_own_lines(
+    ended, each_node, tmp_path, run_dir
+):
+    listed = {"kind": "posix", "by": "", "left": 0, "files": [["/away", "x"]], "folders": []}
+    (run_dir.path / "stage-in.json").write_text(json.dumps(listed))
+    stage_in = {"list": "stage-in.json", "folder": "storm-1"}
+    end = ended("true", each_node=each_node, stage_in=stage_in)
+    assert end["reason"] == "not started"
+    assert end["message"].startswith("stage in failed: ")
+    assert "/away (No such file or directory)" in end["message"]
+    assert "srun" not in end["message"]
+
+
+def test_logs_of_other_nodes_join_those_of_the_first(job, tmp_path, run_dir):
+    folder = job("true", keep_logs=["rsl.*", "namelist.input"])
+    place = tmp_path / "buffer" / "storm-1" / "1"
+    place.mkdir(parents=True)
+    for name in ("rsl.error.0000", "rsl.error.0032"):
+        (place / name).write_text("of the second node")
+    (place / "namelist.input").symlink_to("rsl.error.0000")
+    home = run_dir.logs / "attempt-1"
+    home.mkdir()
+    (home / "rsl.error.0000").write_text("of the first node")
+    assert model_folder.main("logs", folder, tmp_path / "buffer") == 0
+    assert sorted(path.name for path in home.iterdir()) == ["rsl.error.0000", "rsl.error.0032"]
+    assert (home / "rsl.error.0000").read_text() == "of the first node"

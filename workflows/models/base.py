@@ -210,6 +210,15 @@ class Reading(Protocol):
 
 
 @runtime_checkable
+class Writing(Protocol):
+    """An adapter that knows which processes of its model write."""
+
+    def other_writers(self, inputs: Path) -> Sequence[str]:
+        """The settings by which other processes than the first one write frames or restart files,
+        one message each, with the value that changes it; never raises for odd settings."""
+
+
+@runtime_checkable
 class Outlined(Protocol):
     """An adapter that knows beforehand what its model's frames will hold."""
 

@@ -172,6 +172,10 @@ class Wrf:
         """A missing executable or namelist, and the namelist's traps."""
         return wrf_checks.check(self.configured(inputs), inputs)
 
+    def other_writers(self, inputs: Path) -> list[str]:
+        """A file per rank, parallel files and I/O ranks, as ``namelist.input`` asks for them."""
+        return wrf_checks.other_writers(namelist.read(inputs / "namelist.input"))
+
     def lacks(self, inputs: Path) -> list[Lack]:
         """Initial state, boundaries and restart files that ``namelist.input`` asks for."""
         settings = namelist.read(inputs / "namelist.input")

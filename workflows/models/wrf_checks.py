@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 SERIAL = (2.0, 102.0)
 """io_form of netCDF through one process (a file): 2, and 102 with a file a rank."""
 
+PARALLEL = (11.0, 13.0)
+"""io_form of PnetCDF and of netCDF-4 in parallel."""
+SPLIT = 100.0
+"""What is added to an io_form for a file per rank."""
+_OUTPUT_FORM = re.compile(r"io_form_(?:history|restart|auxhist\d+)")
+
 
 def is_quilting(settings: Namelist) -> bool:
     """Whether ranks of their own write (``&namelist_quilt``)."""
@@ -33,6 +40,20 @@ def is_serial(settings: Namelist) -> bool:
         if key == "io_form_history" or key.startswith("io_form_auxhist")
     ]
     return "io_form_history" in settings and all(form in SERIAL for form in forms)
+
+
+def other_writers(settings: Namelist) -> list[str]:
+    """The settings by which other ranks than the first one write frames or restart files."""
+    found = []
+    for key in sorted(filter(_OUTPUT_FORM.fullmatch, settings)):
+        form = number(settings, key)
+        if form > SPLIT:
+            found.append(f"{key} = {form:g}: each rank writes a file of its own (2: rank 0 writes)")
+        elif form in PARALLEL:
+            found.append(f"{key} = {form:g}: all ranks write one file (2: rank 0 writes)")
+    if is_quilting(settings):
+        found.append("nio_tasks_per_group > 0: the last ranks write (0: rank 0 writes)")
+    return found
 
 
 def history_interval_s(settings: Namelist, index: int = 0) -> float:

@@ -64,7 +64,9 @@ class Daemons:
             ],
             CONTROLLER: ["slurmctld", "-f", str(self.conf)],
         }  # fmt: skip
-        command = commands.get(name) or ["slurmd", "-N", name, "-f", str(self.conf)]
+        command = commands.get(name) or [
+            *self._own_disk(), "slurmd", "-N", name, "-f", str(self.conf)
+        ]  # fmt: skip
         self._pid_file(name).unlink(missing_ok=True)
         with (log / f"{name}.out").open("a") as out:
             code = subprocess.run(
@@ -77,6 +79,24 @@ class Daemons:
                 return
             time.sleep(0.05)
         raise TestbedError(f"{name} does not start:\n{self.log(name)}")
+
+    @property
+    def nvme(self) -> Path:
+        """Where a job finds the disk of its node: another one on each node, empty elsewhere."""
+        return self.root / "nvme"
+
+    def nodes_have_disks(self) -> bool:
+        """Whether this machine lets root mount for some processes alone."""
+        words = ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", str(self.nvme)]
+        return subprocess.run(words, capture_output=True).returncode == 0
+
+    def _own_disk(self) -> list[str]:
+        """The words that give a slurmd and its jobs a mount namespace with a disk of their own."""
+        self.nvme.mkdir(exist_ok=True)
+        if not self.nodes_have_disks():
+            return []
+        mount = 'mount -t tmpfs -o mode=1777 tmpfs "$0" && exec "$@"'
+        return ["unshare", "--mount", "sh", "-c", mount, str(self.nvme)]
 
     def stop(self, name: str, *, kill: bool = False) -> None:
         """End a daemon, with ``kill`` at once. Jobs go on without their slurmd."""

@@ -8,4 +8,4 @@
 #SBATCH --open-mode=append
 #SBATCH --no-requeue
 #SBATCH --signal=B:TERM@60
-exec VENV/bin/python -P BURSTLENS/host.py RUNS/chapala-1/steps/host-1 TMPDIR chapala-1-0a1b2c3d
+exec VENV/bin/python -P BURSTLENS/host.py RUNS/chapala-1/steps/host-1 BURSTLENS_JOB_BUFFER chapala-1-0a1b2c3d 644245094400 '$TMPDIR'

@@ -1,0 +1,64 @@
+"""What a site file may say, and what each fault of it is called."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.site import SITES, read
+from burstlens.errors import SiteError
+from burstlens.workflows.plan import make_plan
+
+SITE = """\
+scheduler = "slurm"
+[buffer]
+kind = "{kind}"
+{more}
+[viewing]
+placement = "{placement}"
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def site(kind="posix", placement="same-job", more=""):
+        path = tmp_path / "ours.toml"
+        path.write_text(SITE.format(kind=kind, placement=placement, more=more))
+        return path
+
+    return site
+
+
+def test_a_disk_of_each_node_is_for_the_job_that_has_the_node(write):
+    with pytest.raises(SiteError, match=r'node_local goes with .*placement "same-job"'):
+        read(write(placement="separate", more='node_local = true\nfolders = ["/mnt/bb"]'))
+    with pytest.raises(SiteError, match=r'node_local goes with buffer.kind "posix"'):
+        read(write(kind="datawarp", more="node_local = true"))
+
+
+def test_a_folder_of_the_jobs_own_has_to_be_named(write):
+    with pytest.raises(SiteError, match=r"buffer\.folders must name"):
+        read(write())
+    assert read(write(more='folders = ["/scratch/$SLURM_JOB_ID"]')).buffer.node_local is False
+
+
+def test_frontier_stages_in_by_its_job_and_has_the_disks_of_each_node():
+    site = read(SITES / "frontier.toml")
+    assert site.job_stages_in
+    assert site.buffer.folders == ("/mnt/bb/$USER",)
+    assert site.slurm.constraint == "nvme"
+
+
+def test_the_viewing_block_is_a_step_on_the_node_where_the_first_rank_writes():
+    words = Inside("12", "ROOT", "/mnt/bb/ada", cpus=56, node="frontier00123").step("pool", 8)
+    assert "srun --jobid=12 --overlap --nodes=1 --ntasks=1 --nodelist=frontier00123 " in words
+    assert words.startswith("export ROOT=/mnt/bb/ada\n")
+
+
+def test_the_plan_says_where_inputs_go_and_when_the_disks_are_given_back(recipe):
+    site = read(SITES / "frontier.toml")
+    plan = make_plan(recipe("simulation.nodes=2", "buffer.capacity=600 GiB"), site)
+    what = {node.name: node.what for node in plan.nodes}
+    assert what["buffer"] == "posix buffer in each node with room for 600 GiB"
+    assert what["stage in"].endswith(", by the first job to each node")
+    assert what["free"] == "the buffer ends with its job"

@@ -1,0 +1,96 @@
+"""The host of a job that has a buffer of its own, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from burstlens.durable import read_json
+from burstlens.workflows import host as hosts
+
+FOLDER = "storm-1-0a1b"
+
+
+@pytest.fixture
+def host(tmp_path, run_dir):
+    """The host's folder of a run directory; which leaves as soon as nothing runs."""
+    folder = run_dir.path / "steps" / "host-1"
+    (folder / "queue").mkdir(parents=True)
+    (folder / "leave").touch()
+    return folder
+
+
+@pytest.fixture
+def serve(host):
+    """Runs the host to its end with these candidates for the buffer's root."""
+
+    def run(*candidates, room=1, **environment):
+        words = [str(host), "BURSTLENS_JOB_BUFFER", FOLDER]
+        words += [str(room), *map(str, candidates)] if candidates else []
+        return subprocess.run(
+            [sys.executable, "-P", hosts.__file__, *words],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.fixture
+def program(host, run_dir):
+    """A job in the host's queue; returns what its program says of the buffer."""
+    folder = run_dir.job("attempt-1")
+    folder.mkdir(parents=True)
+    job = {
+        "run_dir": str(run_dir.path), "name": "attempt-1", "root": "$BURSTLENS_JOB_BUFFER",
+        "folder": f"{FOLDER}/1", "log": "model.log", "keep_logs": ["model.log"],
+        "argv": ["sh", "-c", "pwd; ls -d $BURSTLENS_JOB_BUFFER/*"],
+    }  # fmt: skip
+    (folder / "job.json").write_text(json.dumps(job))
+    (host / "queue" / "attempt-1").write_text(str(folder))
+    return lambda: (run_dir.logs / "attempt-1" / "model.log").read_text().splitlines()
+
+
+def test_the_root_is_expanded_on_the_node_and_the_model_runs_there(host, serve, program, tmp_path):
+    (tmp_path / "bb" / "ada").mkdir(parents=True)
+    done = serve(tmp_path / "bb" / "$WHO", WHO="ada", SLURMD_NODENAME="n7")
+    assert done.returncode == 0, done.stderr
+    root = tmp_path / "bb" / "ada"
+    told = read_json(host / "host.json")
+    assert (told["root"], told["node"]) == (str(root), "n7")
+    assert program() == [f"{root}/{FOLDER}/1", f"{root}/{FOLDER}"]
+    assert not list(root.iterdir()), "the run's folder is left on the disk"
+
+
+def test_candidates_without_their_variable_are_passed_over(host, serve, tmp_path):
+    assert serve("/mnt/$NOT_SET_HERE", tmp_path).returncode == 0
+    assert read_json(host / "host.json")["root"] == str(tmp_path)
+
+
+def test_a_node_without_a_fit_folder_is_named_with_each_reason(host, serve, tmp_path):
+    (tmp_path / "file").write_text("")
+    small = tmp_path / "small"
+    small.mkdir()
+    done = serve("/mnt/$NOT_SET_HERE", tmp_path / "file", small, room=1 << 60)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "has no folder for the buffer: /mnt/$NOT_SET_HERE has a variable" in line
+    assert f"cannot make {tmp_path}/file/{FOLDER} on the buffer (Not a directory)" in line
+    assert f"{small} has " in line
+    assert "of 1,152,921,504,606,846,976 bytes free" in line
+    assert not (host / "host.json").exists()
+    assert not list(small.iterdir())
+
+
+@pytest.mark.parametrize("variables", [{}, {"BURSTLENS_JOB_BUFFER": ""}])
+def test_a_job_without_its_buffer_says_which_variable_is_missing(host, serve, variables):
+    done = serve(**variables)
+    assert done.returncode == 1
+    assert done.stderr == "BURSTLENS_JOB_BUFFER is not set: the job has not got its buffer\n"
+    assert not (host / "host.json").exists()

@@ -1,0 +1,112 @@
+"""The folder that a supervised program runs in: made before it starts, its logs brought home.
+
+Standard library alone: the supervisor loads this file by its path, as it is started itself.
+``python model_folder.py make|logs JOB_FOLDER ROOT`` does the same on each node of a job whose nodes
+have a disk of their own; ``ROOT`` is the buffer's.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def make(base: Path, job: Mapping[str, Any]) -> Path:
+    """The folder of that job below the buffer's root ``base``, with a link to each input.
+
+    Raises OSError.
+    """
+    folder: Path = base / job["folder"]
+    folder.mkdir(parents=True, exist_ok=True)
+    if job.get("inputs"):
+        inputs = base / job["inputs"]
+        link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
+        # Stage-in through DataWarp loses the executable bits.
+        for name in job.get("executables", ()):
+            path = inputs / name
+            if path.exists():  # it may have been left behind
+                path.chmod(path.stat().st_mode | 0o111 & ~_umask())
+    return folder
+
+
+def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = (), copied: str = "") -> None:
+    """Give ``folder`` a relative link to each input file; folders are made, not linked.
+
+    What stands there already stays. Names that match ``unlinked`` get none: a program before the
+    model may have left logs of that name. Those that match ``copied`` (a regular expression) get a
+    copy: the model may write them, and must not do so through a link. Raises OSError.
+    """
+    for path, names, files in os.walk(inputs):
+        here = folder / os.path.relpath(path, inputs)
+        for name in names:
+            (here / name).mkdir(exist_ok=True)
+        for name in files:
+            link, source = here / name, os.path.join(path, name)
+            relative = os.path.relpath(link, folder)
+            if any(fnmatch.fnmatch(relative, pattern) for pattern in unlinked):
+                continue
+            if not os.path.lexists(link) and re.fullmatch(copied, relative):
+                shutil.copy2(source, link)
+            elif not os.path.lexists(link):
+                link.symlink_to(os.path.relpath(source, here))
+
+
+def home(job: Mapping[str, Any]) -> Path:
+    """The folder of the run directory that the job's logs are brought to."""
+    return Path(job["run_dir"], "logs", job["name"])
+
+
+def logs(base: Path, job: Mapping[str, Any]) -> Iterator[str]:
+    """The logs of the job, by their names relative to its folder."""
+    folder = base / job["folder"]
+    for pattern in job.get("keep_logs", ()):
+        for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
+            yield os.path.relpath(found, folder)
+
+
+def bring_home(base: Path, job: Mapping[str, Any], log: str) -> None:
+    """Copy a log to the run directory, whole or not at all. Raises OSError."""
+    home(job).mkdir(exist_ok=True)  # never logs/ itself: the run may be away
+    target = home(job) / log
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    shutil.copyfile(base / job["folder"] / log, part)
+    os.replace(part, target)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def main(what: str, job_folder: Path, base: Path) -> int:
+    """The program. Returns 1, with one line on standard error, when it cannot do all of it."""
+    try:
+        job = json.loads((job_folder / "job.json").read_text(encoding="utf-8"))
+        if what == "make":
+            make(base, job)
+            return 0
+        for log in logs(base, job):
+            # What all nodes have came from the first one.
+            if not (home(job) / log).exists() and not (base / job["folder"] / log).is_symlink():
+                bring_home(base, job, log)
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit()
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
