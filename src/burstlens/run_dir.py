@@ -242,6 +242,9 @@ def open_run_dir(name: str) -> RunDir:
     path = Path(os.path.expanduser(name))
     if (path / "run.json").is_file():
         return RunDir(path.resolve())
+    if os.sep in name:
+        what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
+        raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_folder()}")
     runs = {run.id: run for run in all_runs()}
     if name == "last" and runs:
         return next(iter(runs.values()))
