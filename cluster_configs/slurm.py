@@ -299,6 +299,12 @@ class Slurm:
         return JobState(job_id, word, rest, name)
 
 
+def require_program(name: str) -> None:
+    """Raise SlurmError where that program of Slurm is missing."""
+    if shutil.which(name) is None:
+        raise SlurmError(f"{name} is not on PATH: is this a login node of Slurm?")
+
+
 def _run(
     command: list[str],
     given: str = "",
@@ -318,8 +324,7 @@ def _run(
 
 
 def _run_once(command: list[str], given: str, *, with_parent: bool) -> str:
-    if shutil.which(command[0]) is None:
-        raise SlurmError(f"{command[0]} is not on PATH: is this a login node of Slurm?")
+    require_program(command[0])
     # What is killed with its parent cannot submit a job that nobody has noted.
     argv = ["setpriv", "--pdeathsig", "KILL", *command] if with_parent else command
     try:

@@ -149,7 +149,7 @@ def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
         assert done.returncode == 1
         assert re.fullmatch(
             r"burstlens: run live has a driver already \(pid \d+ on \S+\); "
-            r"watch it with burstlens watch live\n",
+            r"burstlens watch live shows it, burstlens stop live stops it\n",
             done.stderr,
         )
     again = standing.call(

@@ -65,6 +65,7 @@ def new_run(
     RecipeError, SiteError, RunError.
     """
     # What drives a run comes with them, which the other commands do without.
+    from burstlens.cluster_configs.slurm import require_program
     from burstlens.stagers.base import require_stager
     from burstlens.workflows.detach import require_batch
     from burstlens.workflows.run import create
@@ -74,6 +75,8 @@ def new_run(
     chosen = choose(site)
     if batch:
         require_batch(chosen)
+    if chosen.scheduler == "slurm":
+        require_program("sbatch")
     if chosen.buffer.stager is not None:
         require_stager(chosen.buffer.stager)
     require_capacity(chosen, loaded.buffer.capacity)
