@@ -156,7 +156,10 @@ def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
         "run", "r.toml", "--name", "live", "--set", "simulation.inputs=inputs-live"
     )
     assert again.returncode == 1
-    assert "exists already; `burstlens resume live`?" in again.stderr
+    assert (
+        "exists already; --name takes another name, and `burstlens resume live` goes on"
+        in again.stderr
+    )
     assert sorted(path.name for path in (standing.runs / "live").glob("driver-*")) == epochs
 
 

@@ -58,7 +58,7 @@ def test_no_folder_of_runs_holds_no_runs(tmp_path):
 
 
 def test_a_run_is_never_made_twice(run_dir):
-    with pytest.raises(RunError, match="exists already"):
+    with pytest.raises(RunError, match="exists already; --name takes another name"):
         run_dir.create()
 
 

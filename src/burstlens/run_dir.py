@@ -131,7 +131,10 @@ class RunDir:
                 folder.mkdir(parents=True)
             self.parsl.mkdir(mode=0o700)
         except FileExistsError:
-            raise RunError(f"{self.path} exists already; `burstlens resume {self.id}`?") from None
+            raise RunError(
+                f"{self.path} exists already; --name takes another name, and "
+                f"`burstlens resume {self.id}` goes on with that run"
+            ) from None
         except OSError as error:
             raise RunError(
                 f"cannot make the run directory {self.path}: {error.strerror}; "
