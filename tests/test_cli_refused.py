@@ -93,6 +93,22 @@ def test_a_run_on_a_site_with_slurm_is_refused_where_slurm_is_missing(
     assert planned.returncode == 0
 
 
+def test_ranks_without_an_mpi_launcher_are_an_error_on_this_machine_alone(
+    burstlens, recipe_file, tmp_path
+):
+    recipe_file(PARAMETERS, "parameters.toml")
+    (tmp_path / "empty").mkdir()
+    env = {"PATH": str(tmp_path / "empty")}
+    words = ("check", "parameters.toml", "--set", "inputs=inputs", "--set")
+    message = (
+        "error: 4 ranks need mpiexec, which is not on PATH: install MPI, or set mpi_launcher in a "
+        "site file\n"
+    )
+    assert message in burstlens(*words, "simulation.ranks_per_node=4", env=env).stdout
+    for others in (["simulation.ranks_per_node=1"], ["simulation.nodes=4", "--site", "slurm"]):
+        assert "ranks need" not in burstlens(*words, *others, env=env).stdout
+
+
 def test_a_refusal_does_not_wait_for_what_only_a_run_needs(burstlens, recipe_file):
     recipe_file(PARAMETERS, "parameters.toml")
     done = burstlens("run", "parameters.toml", env={"PYTHONPROFILEIMPORTTIME": "1"})
