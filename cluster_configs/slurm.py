@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -38,6 +39,7 @@ _PASSING = re.compile(
     r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again",
     re.IGNORECASE,
 )
+_UNCONFIGURED = re.compile(r"configuration source|slurm\.conf", re.IGNORECASE)
 # No comment and no directive has these in it, and they are no white space.
 _CELL_END, _ROW_END = "\x01", "\x02"
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
@@ -297,6 +299,12 @@ class Slurm:
         return JobState(job_id, word, rest, name)
 
 
+def require_program(name: str) -> None:
+    """Raise SlurmError where that program of Slurm is missing."""
+    if shutil.which(name) is None:
+        raise SlurmError(f"{name} is not on PATH: is this a login node of Slurm?")
+
+
 def _run(
     command: list[str],
     given: str = "",
@@ -316,18 +324,21 @@ def _run(
 
 
 def _run_once(command: list[str], given: str, *, with_parent: bool) -> str:
+    require_program(command[0])
     # What is killed with its parent cannot submit a job that nobody has noted.
     argv = ["setpriv", "--pdeathsig", "KILL", *command] if with_parent else command
     try:
         done = subprocess.run(argv, input=given, capture_output=True, text=True, timeout=LIMIT_S)
-    except FileNotFoundError as error:
-        raise SlurmError(f"{command[0]} is not on PATH: is this a login node of Slurm?") from error
     except subprocess.TimeoutExpired as error:
         text = f"{command[0]} did not answer within {LIMIT_S:.0f} s"
         raise SlurmError(text, passing=True) from error
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         text = "; ".join(said[-3:]) or f"exit code {done.returncode}"
+        if _UNCONFIGURED.search(text):
+            text = (
+                f"there is no configuration of Slurm: is this a login node of Slurm? ({said[-1]})"
+            )
         raise SlurmError(
             f"{command[0]}: {text}",
             unknown_job="Invalid job id" in text,

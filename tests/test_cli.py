@@ -149,14 +149,17 @@ def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
         assert done.returncode == 1
         assert re.fullmatch(
             r"burstlens: run live has a driver already \(pid \d+ on \S+\); "
-            r"watch it with burstlens watch live\n",
+            r"burstlens watch live shows it, burstlens stop live stops it\n",
             done.stderr,
         )
     again = standing.call(
         "run", "r.toml", "--name", "live", "--set", "simulation.inputs=inputs-live"
     )
     assert again.returncode == 1
-    assert "exists already; `burstlens resume live`?" in again.stderr
+    assert (
+        "exists already; --name takes another name, and `burstlens resume live` goes on"
+        in again.stderr
+    )
     assert sorted(path.name for path in (standing.runs / "live").glob("driver-*")) == epochs
 
 

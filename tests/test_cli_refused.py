@@ -79,6 +79,36 @@ def test_a_run_that_cannot_be_is_refused_in_one_message_and_nothing_is_made(
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_run_on_a_site_with_slurm_is_refused_where_slurm_is_missing(
+    burstlens, recipe_file, tmp_path
+):
+    recipe_file()
+    (tmp_path / "empty").mkdir()
+    env = {"PATH": str(tmp_path / "empty")}
+    done = burstlens("run", "any.toml", "--site", "slurm", env=env)
+    message = "burstlens: sbatch is not on PATH: is this a login node of Slurm?\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+    assert not (tmp_path / "runs").exists()
+    planned = burstlens("run", "any.toml", "--site", "slurm", "--dry-run", env=env)
+    assert planned.returncode == 0
+
+
+def test_ranks_without_an_mpi_launcher_are_an_error_on_this_machine_alone(
+    burstlens, recipe_file, tmp_path
+):
+    recipe_file(PARAMETERS, "parameters.toml")
+    (tmp_path / "empty").mkdir()
+    env = {"PATH": str(tmp_path / "empty")}
+    words = ("check", "parameters.toml", "--set", "inputs=inputs", "--set")
+    message = (
+        "error: 4 ranks need mpiexec, which is not on PATH: install MPI, or set mpi_launcher in a "
+        "site file\n"
+    )
+    assert message in burstlens(*words, "simulation.ranks_per_node=4", env=env).stdout
+    for others in (["simulation.ranks_per_node=1"], ["simulation.nodes=4", "--site", "slurm"]):
+        assert "ranks need" not in burstlens(*words, *others, env=env).stdout
+
+
 def test_a_refusal_does_not_wait_for_what_only_a_run_needs(burstlens, recipe_file):
     recipe_file(PARAMETERS, "parameters.toml")
     done = burstlens("run", "parameters.toml", env={"PYTHONPROFILEIMPORTTIME": "1"})

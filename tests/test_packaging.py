@@ -70,7 +70,7 @@ def test_the_wheel_holds_each_file_of_the_tree_once_under_one_import_name(tmp_pa
     assert {name.split("/")[0] for name in packed} == {"burstlens"}
     assert {"burstlens/py.typed", "burstlens/workflows/supervisor.py"} <= packed
     scripts = next(name for name in names if name.endswith("entry_points.txt"))
-    assert b"burstlens = burstlens.cli:main" in zipfile.ZipFile(wheel).read(scripts)
+    assert b"burstlens = burstlens.__main__:main" in zipfile.ZipFile(wheel).read(scripts)
 
 
 @pytest.mark.parametrize("command", ["status", "list"])

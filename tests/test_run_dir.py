@@ -36,6 +36,13 @@ def test_an_unknown_run_is_told_with_near_names(runs):
         open_run_dir("strom-1")
 
 
+def test_a_path_that_is_not_a_run_directory_is_reported_as_that(runs, tmp_path):
+    with pytest.raises(RunError, match=r"/many is not a run directory: run\.json is missing"):
+        open_run_dir(str(tmp_path / "many"))
+    with pytest.raises(RunError, match="/many/gone does not exist; `burstlens list` shows"):
+        open_run_dir(str(tmp_path / "many" / "gone"))
+
+
 def test_a_start_that_several_runs_share_is_told_with_their_names(runs):
     with pytest.raises(RunError, match="start of 2 runs: storm-2, storm-1"):
         open_run_dir("storm")
@@ -51,7 +58,7 @@ def test_no_folder_of_runs_holds_no_runs(tmp_path):
 
 
 def test_a_run_is_never_made_twice(run_dir):
-    with pytest.raises(RunError, match="exists already"):
+    with pytest.raises(RunError, match="exists already; --name takes another name"):
         run_dir.create()
 
 

@@ -92,6 +92,10 @@ def test_the_pictures_are_said_to_be_where_the_run_is_and_not_where_it_was(chang
     assert dict(facts(moved))["pictures"] == str(tmp_path / "runs" / "done" / "products")
 
 
+def test_a_run_that_was_renamed_is_called_by_the_name_of_its_directory(changed):
+    assert text(changed("done", run="before")).startswith("done: done\n")
+
+
 def test_a_snapshot_that_is_no_json_is_passed_over(run_dir, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})

@@ -64,7 +64,8 @@ def write_database(run: Run, out: Path, *, volumes: bool = False) -> Database:
         rows = _table(found, part / "data.csv")
         part.rename(out)
     except OSError as error:
-        raise RunError(f"cannot write {out}: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise RunError(f"cannot write {out}: {why}; --out names another place") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return Database(out, rows, len(found), tuple(missing))

@@ -108,7 +108,8 @@ def make_movie(
         written = part.stat().st_size
         os.replace(part, out)
     except OSError as error:
-        raise RunError(f"cannot write {out}: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise RunError(f"cannot write {out}: {why}; --out names another place") from error
     finally:
         part.unlink(missing_ok=True)
     return Movie(

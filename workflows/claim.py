@@ -42,8 +42,10 @@ def free_epoch(run: RunDir) -> int:
     epochs = run.epochs
     driver = driver_alive(run, epochs)
     if driver is not None:
-        raise RunError(f"run {run.id} has a driver already ({driver}); watch it with "
-                       f"burstlens watch {run.id}")  # fmt: skip
+        raise RunError(
+            f"run {run.id} has a driver already ({driver}); burstlens watch {run.id} shows it, "
+            f"burstlens stop {run.id} stops it"
+        )
     return max(epochs, default=0) + 1
 
 

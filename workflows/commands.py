@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
 
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.errors import RecipeError, SiteError
@@ -25,13 +27,28 @@ def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) 
 
 
 def findings(recipe: Recipe, site: Site) -> list[Finding]:
-    """What :func:`new_run` would refuse or warn of: the inputs, the space, how it is written."""
+    """What :func:`new_run` would refuse or warn of: inputs, space, MPI, how it is written."""
     found = [*preflight(recipe, site), *(Finding(WARNING, note) for note in recipe.notes)]
+    found = [*_launcher(recipe, site), *found]
     try:
         require_capacity(site, recipe.buffer.capacity)
     except SiteError as error:
         return [Finding(ERROR, str(error), "buffer.capacity"), *found]
     return found
+
+
+def _launcher(recipe: Recipe, site: Site) -> Iterator[Finding]:
+    """An MPI launcher that is missing on this machine, where the model runs here."""
+    if site.scheduler != "local" or not recipe.model.mpi or recipe.simulation.ranks == 1:
+        return
+    program = site.mpi_launcher[0]
+    own = os.path.dirname(sys.executable)  # a run has it on its PATH
+    if shutil.which(program, path=os.pathsep.join([own, os.environ.get("PATH", "")])) is None:
+        text = (
+            f"{recipe.simulation.ranks} ranks need {program}, which is not on PATH: install MPI, "
+            "or set mpi_launcher in a site file"
+        )
+        yield Finding(ERROR, text, "simulation.ranks_per_node")
 
 
 def plan_of(
@@ -65,6 +82,7 @@ def new_run(
     RecipeError, SiteError, RunError.
     """
     # What drives a run comes with them, which the other commands do without.
+    from burstlens.cluster_configs.slurm import require_program
     from burstlens.stagers.base import require_stager
     from burstlens.workflows.detach import require_batch
     from burstlens.workflows.run import create
@@ -74,6 +92,8 @@ def new_run(
     chosen = choose(site)
     if batch:
         require_batch(chosen)
+    if chosen.scheduler == "slurm":
+        require_program("sbatch")
     if chosen.buffer.stager is not None:
         require_stager(chosen.buffer.stager)
     require_capacity(chosen, loaded.buffer.capacity)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from burstlens.quantity import counted
 from burstlens.workflows.models.base import (
     Model,
     OutputName,
@@ -103,8 +104,8 @@ def old_output(inputs: Path, is_leftover: Callable[[str], bool]) -> list[str]:
         return []
     shown = ", ".join([*old[:MOST_SHOWN], *(["..."] if len(old) > MOST_SHOWN else [])])
     return [
-        f"{len(old)} files among the inputs look like output of an earlier run ({shown}): "
-        "they are not taken along"
+        "the inputs hold output of an earlier run, which is not taken along: "
+        f"{counted(len(old), 'file')} ({shown})"
     ]
 
 

@@ -61,6 +61,8 @@ def find(name: str) -> Path:
         raise RecipeError(f"cannot read {called}: {error.strerror}") from error
     found = known()
     if name not in found:
+        if name and path.is_dir():
+            raise RecipeError(f"{called} is a folder without recipe.toml")
         raise RecipeError(f'there is no recipe "{called}"{did_you_mean(name, list(found))}')
     return found[name]
 

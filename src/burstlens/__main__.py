@@ -1,6 +1,18 @@
-"""``python -m burstlens``."""
+"""The ``burstlens`` program, also as ``python -m burstlens``."""
 
-from burstlens.cli import main
+import sys
+
+from burstlens.exit_codes import INTERRUPTED
+
+
+def main() -> None:
+    """Load the command line and run it. Ctrl-C while it is loaded ends it as quietly as later."""
+    try:
+        from burstlens.cli import main as program
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    program()
+
 
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from burstlens.errors import BurstlensError, RunError
+from burstlens.exit_codes import INTERRUPTED
 from burstlens.printable import printable, say, tell
 from burstlens.run_dir import RunDir
 from burstlens.status import next_steps, status_of
@@ -17,9 +18,18 @@ if TYPE_CHECKING:
 def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
     """Drive a run to its end, shown in this terminal; returns the exit code.
 
-    ``note`` is printed when this process has become the driver, not when it is refused.
+    ``note`` is printed when this process has become the driver, not when it is refused. Ctrl-C
+    before that, while the driver is loaded, ends it: the run is there, and has not begun.
     Raises the BurstlensError of what ends the driver before the run has an outcome.
     """
+    try:
+        return _drive(run, as_json=as_json, note=note)
+    except KeyboardInterrupt:
+        tell(f"interrupted; go on with: burstlens resume {run.id}")
+        return INTERRUPTED
+
+
+def _drive(run: RunDir, *, as_json: bool, note: str) -> int:
     from burstlens.terminal import View
     from burstlens.workflows.run import execute
 

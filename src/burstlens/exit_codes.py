@@ -12,3 +12,5 @@ FRAMES_LOST = 5
 """The model ended well, and frames are lost or damaged."""
 NO_SPACE = 6
 """The model was stopped for want of space on the buffer."""
+INTERRUPTED = 130
+"""Ctrl-C before anything has begun, as shells report it."""

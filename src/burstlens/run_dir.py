@@ -131,7 +131,10 @@ class RunDir:
                 folder.mkdir(parents=True)
             self.parsl.mkdir(mode=0o700)
         except FileExistsError:
-            raise RunError(f"{self.path} exists already; `burstlens resume {self.id}`?") from None
+            raise RunError(
+                f"{self.path} exists already; --name takes another name, and "
+                f"`burstlens resume {self.id}` goes on with that run"
+            ) from None
         except OSError as error:
             raise RunError(
                 f"cannot make the run directory {self.path}: {error.strerror}; "
@@ -242,6 +245,9 @@ def open_run_dir(name: str) -> RunDir:
     path = Path(os.path.expanduser(name))
     if (path / "run.json").is_file():
         return RunDir(path.resolve())
+    if os.sep in name:
+        what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
+        raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_folder()}")
     runs = {run.id: run for run in all_runs()}
     if name == "last" and runs:
         return next(iter(runs.values()))

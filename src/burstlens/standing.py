@@ -28,19 +28,17 @@ def standing_of(run: RunDir) -> Status:
     of it. A run whose driver is known to be dead is ``lost``, one whose driver has been asked for
     and has not begun is ``starting``.
     """
-    found = read_snapshot(run)
+    found = _snapshot(run)
     start = read_start(run)
     end = None
     if start is not None and _is_ahead(start, found):
         end = start.end()
         # It may have begun, and even ended, between the two looks.
-        found = read_snapshot(run)
+        found = _snapshot(run)
         if not _is_ahead(start, found):
             start = end = None
         elif end is None:
             return _starting(run, found, start)
-    # Whoever wrote it may have had another mount, and a run may have been copied.
-    found["pictures"] = str(run.products)
     over = found["state"] in OVER
     alive = end is None and driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
     by_job = False
@@ -60,6 +58,11 @@ def standing_of(run: RunDir) -> Status:
     return found
 
 
+def _snapshot(run: RunDir) -> Status:
+    # The driver may have had another mount, and a run may have been moved or copied.
+    return read_snapshot(run) | {"run": run.id, "pictures": str(run.products)}
+
+
 def _is_ahead(start: Start, found: Status) -> bool:
     """Whether the driver of that start has not yet written the snapshot."""
     return start.epoch > (found["driver"].get("epoch") or 0)
@@ -69,7 +72,6 @@ def _starting(run: RunDir, found: Status, start: Start) -> Status:
     found |= {
         "state": "starting",
         "outcome": None,
-        "pictures": str(run.products),
         "driver": {"epoch": start.epoch, "host": start.host, "heartbeat": start.asked},
         "driver_alive": True,
         "hint": start.progress(),

@@ -154,7 +154,10 @@ def test_ctrl_c_ends_it_with_one_sentence_and_no_file(series, tmp_path):
         (("done", "core"), "core of done has no pictures"),
         (("done", "ww"), 'no product "ww"; did you mean w?'),
         (("done", "w", "-o", "w.avi"), "w.avi: a movie is .mp4, or .png or .apng"),
-        (("done", "w", "-o", "nowhere/w.mp4"), "cannot write nowhere/w.mp4"),
+        (
+            ("done", "w", "-o", "nowhere/w.mp4"),
+            "cannot write nowhere/w.mp4: No such file or directory; --out names another place",
+        ),
     ],
 )
 def test_what_cannot_be_made_is_refused_in_a_sentence(standing, words, told):

@@ -11,6 +11,7 @@ from burstlens.workflows.inputs import (
     earlier_frame,
     input_files,
     input_folders,
+    old_output,
     output_names,
     selected,
 )
@@ -156,3 +157,12 @@ def test_awm_and_any_program_write_their_frames_through_no_link(tmp_path, name):
     model = Command(argv=["x"], frames={"a": f"./{name}", "b": "out/*.nc"})
     assert re.fullmatch(output_names(tmp_path, model).copied, name)
     assert not re.fullmatch(output_names(tmp_path, model).copied, "table.nc")
+
+
+def test_old_output_is_counted_and_named_in_one_message(tmp_path):
+    (tmp_path / "out_1.nc").touch()
+    left = "the inputs hold output of an earlier run, which is not taken along"
+    assert old_output(tmp_path, lambda name: True) == [f"{left}: 1 file (out_1.nc)"]
+    (tmp_path / "out_2.nc").touch()
+    (message,) = old_output(tmp_path, lambda name: True)
+    assert message.startswith(f"{left}: 2 files (")

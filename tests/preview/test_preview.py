@@ -229,8 +229,10 @@ def test_watch_shows_the_newest_picture_and_gives_the_screen_back(going_on, answ
 
 def test_no_color_and_dumb_terminals_get_words(going_on):
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        said = watch(going_on, PLAIN, env.items(), until=b"no pictures here")
-        assert b"no pictures here" in said
+        said = watch(
+            going_on, PLAIN, env.items(), until=b"no pictures: the output is not a terminal"
+        )
+        assert b"no pictures: the output is not a terminal" in said
         assert b"\x1b_G" not in said
         assert "▀".encode() not in said
 

@@ -45,6 +45,14 @@ def test_an_unknown_recipe_is_told(shelf, tmp_path, monkeypatch, name):
         find(name)
 
 
+@pytest.mark.parametrize("name", ["inputs", "./inputs", "inputs.toml"])
+def test_a_folder_that_is_not_a_recipe_is_called_a_folder(shelf, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path(name).mkdir()
+    with pytest.raises(RecipeError, match=r"inputs.* is a folder without recipe\.toml"):
+        find(name)
+
+
 def test_near_names_are_told(shelf):
     shelf("storm.toml", "")
     with pytest.raises(RecipeError, match="did you mean storm"):

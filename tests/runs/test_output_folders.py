@@ -83,7 +83,10 @@ def test_every_frame_is_found_and_the_restart_file_comes_home(done):
 
 def test_old_output_is_neither_staged_in_nor_written_over(done):
     assert [event["left"] for event in done.events("stagein.done")] == [2]
-    assert "look like output of an earlier run (" in done.output
+    assert (
+        "the inputs hold output of an earlier run, which is not taken along: 2 files ("
+        in done.output
+    )
     names = {path.name for path in done.on_buffer() if "inputs" in path.parts}
     assert not [name for name in names if name.startswith("wrfout")]
     old = done.folder / "inputs" / "out" / "deep" / f"wrfout_d01_{DATES[0]}"

@@ -78,7 +78,7 @@ def test_the_volumes_open_in_vtk_by_their_series(basin):
         reader.Update()
         data = reader.GetOutput()
         assert data.GetPointData().GetArray("vz") is not None
-        assert data.GetSpacing() == pytest.approx((400.0, 400.0, 400.0))
+        assert data.GetSpacing() == pytest.approx((200.0, 200.0, 200.0))
 
 
 def test_pictures_came_while_the_model_ran(basin):
@@ -143,3 +143,15 @@ def test_seismograms_of_a_scenario_gather_every_step(scenario):
     samples = [entry["facts"]["samples"] for entry in entries]
     assert samples == [20 * (n + 1) for n in range(FRAMES)]
     assert entries[-1]["facts"]["stations"] == [f"L{n:02d}" for n in range(1, 10)]
+
+
+def test_of_each_volume_only_the_basin_is_brought_out(basin):
+    made, _, _ = basin
+    written = [e["bytes"] for e in made.events("frame.ready") if e["stream"] == "volume"]
+    volumes = sorted((made.run_dir / "products" / "waves").glob("*.vti"))
+    assert sum(path.stat().st_size for path in volumes) < sum(written) / 5
+    reader = vtkXMLImageDataReader()
+    reader.SetFileName(str(volumes[0]))
+    reader.Update()
+    bounds = np.array(reader.GetOutput().GetBounds()) / 1000
+    np.testing.assert_allclose(bounds, [7.6, 21.4, 6.6, 17.4, -2.4, 0.0], atol=1e-6)

@@ -115,3 +115,24 @@ def test_a_frame_that_comes_a_little_out_of_order_is_not_taken_for_done():
         done = done.adding(name)
     assert "a_3" not in done
     assert "a_4" in done
+
+
+@pytest.mark.parametrize(
+    ("first", "missing"),
+    [
+        (b"#!/no/such/bash -e\n", "/no/such/bash"),
+        (b"#! /no/such/bash\r\n", "/no/such/bash"),
+        (b"#!/bin/sh\n", ""),
+        (b"#!\n", ""),
+        (b"\x7fELF\x02", ""),
+    ],
+)
+def test_a_script_whose_interpreter_is_missing_is_reported_before_it_starts(
+    tmp_path, first, missing
+):
+    program = tmp_path / "model.sh"
+    program.write_bytes(first)
+    program.chmod(0o755)
+    said = f"the first line of {program} names {missing}, which is missing here"
+    found = Command(argv=["./model.sh"], frames="*.nc").check(tmp_path)
+    assert found == ([said] if missing else [])

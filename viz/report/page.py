@@ -53,7 +53,9 @@ def write_report(run: Run, out: Path) -> Report:
     try:
         write_whole(out, text, sync=False)
     except OSError as error:
-        raise RunError(f"cannot write {out}: {error.strerror}") from error
+        raise RunError(
+            f"cannot write {out}: {error.strerror}; --out names another place"
+        ) from error
     held = sum(len(it.uri) for it in shown)
     return Report(out, run.id, len(text.encode()), held, len(shown))
 

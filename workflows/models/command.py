@@ -208,6 +208,10 @@ class Command:
                 messages.append(f"error: there is no program {program} in {inputs}{hint}")
             elif "/" in program and not os.access(local, os.X_OK):
                 messages.append(f"error: {local} may not be run: chmod +x it")
+            elif "/" in program and (interpreter := _missing_interpreter(local)):
+                messages.append(
+                    f"the first line of {local} names {interpreter}, which is missing here"
+                )
         elif shutil.which(program) is None:
             messages.append(f"error: there is no program {program} in {inputs} or on the path")
         if not self.frames:
@@ -220,6 +224,17 @@ def _seconds(text: str | None) -> float | None:
         return None if text is None else float(text)
     except ValueError:
         return None
+
+
+def _missing_interpreter(program: Path) -> str | None:
+    """The interpreter that a script's first line names, where there is no such file."""
+    try:
+        with program.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return None
+    words = first[2:].split() if first.startswith(b"#!") else []
+    return os.fsdecode(words[0]) if words and not os.path.exists(words[0]) else None
 
 
 def _names(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from burstlens.cli.arguments import JsonOpt, RunArg, complete_product
+from burstlens.exit_codes import INTERRUPTED
 from burstlens.printable import printable, say, tell
 
 app = typer.Typer()
@@ -46,7 +47,7 @@ def movie(
         made = make_movies(run, product, out, fps)
     except KeyboardInterrupt:
         tell("interrupted; no unfinished movie is left")
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     if as_json:
         say(json.dumps([it.value() for it in made], indent=2))
         return

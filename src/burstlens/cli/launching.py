@@ -18,7 +18,7 @@ from burstlens.cli.arguments import (
     SetOpt,
     SiteOpt,
 )
-from burstlens.exit_codes import STOPPED_BY_GUARD
+from burstlens.exit_codes import DONE, STOPPED_BY_GUARD
 from burstlens.printable import printable, say, tell
 
 if TYPE_CHECKING:
@@ -77,8 +77,22 @@ def demo(
     settings: SetOpt = None,
     name: NameOpt = None,
 ) -> None:
-    """An earthquake crosses a basin: the bundled model, its pictures arriving while it runs."""
-    run("seismic-basin", site="local", settings=settings, name=name)
+    """An earthquake crosses a basin: the bundled model, its pictures arriving while it runs.
+
+    At the end it prints where the products are, and what to do with them.
+    """
+    from burstlens.driving import drive
+    from burstlens.tour import RECIPE, Tour
+    from burstlens.workflows.commands import new_run
+
+    made, warnings = new_run(RECIPE, "local", settings or [], name)
+    for warning in warnings:
+        tell(f"warning: {warning}")
+    tour = Tour(made)
+    code = drive(made, as_json=False, note=tour.beginning())
+    if code == DONE:
+        say(tour.end())
+    raise typer.Exit(code)
 
 
 @app.command(

@@ -93,7 +93,7 @@ def watch(
             if can_show(console):
                 say(text(watch_picture(open_run(run), product, console)))
                 return
-            tell("no pictures here: this is no terminal with colours")
+            tell("no pictures: the output is not a terminal with colours")
         with View() as view:
             for found in looks(open_run_dir(run)):
                 if found["state"] in OVER:

@@ -99,7 +99,7 @@ class Frames(Sequence[FrameRow]):
         try:
             import pandas as pd
         except ImportError:
-            raise RunError("to_pandas needs pandas: pip install pandas") from None
+            raise RunError("to_pandas needs pandas: pip install 'burstlens[jupyter]'") from None
         table = pd.DataFrame({name: self[name] for name in COLUMNS}, columns=list(COLUMNS))
         for name in CLOCKS:
             table[name] = pd.to_datetime(table[name].astype(float), unit="s", utc=True)

@@ -1,0 +1,33 @@
+"""Ctrl-C before a run has begun: packages that are interrupted while they are loaded."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def interrupted(tmp_path):
+    """An environment in which loading that package ends as by Ctrl-C."""
+
+    def make(package: str) -> dict[str, str]:
+        folder = tmp_path / "first"
+        folder.mkdir()
+        (folder / f"{package}.py").write_text("raise KeyboardInterrupt\n")
+        return {"PYTHONPATH": str(folder)}
+
+    return make
+
+
+def test_while_the_program_is_loaded_it_ends_quietly(burstlens, interrupted):
+    done = burstlens("list", env=interrupted("typer"))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_while_the_driver_is_loaded_the_message_names_the_run_that_is_there(
+    burstlens, recipe_file, interrupted, tmp_path
+):
+    recipe_file()
+    done = burstlens("run", "any.toml", "--name", "storm", env=interrupted("parsl"))
+    said = "interrupted; go on with: burstlens resume storm\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+    assert (tmp_path / "runs" / "storm" / "run.json").exists()
