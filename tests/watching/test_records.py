@@ -244,6 +244,18 @@ def test_tiles_that_do_not_cover_the_domain_are_no_frame():
     )
 
 
+@pytest.mark.parametrize("time", [None, "t1"])
+def test_tiles_without_a_whole_record_are_no_frame_for_their_own_reason(time):
+    none = Structure(reason="it has no record yet", cells=(5, 10))
+    found = together([none, none], 0, time)
+    assert (found.times, found.reason) == ((), "it has no record yet")
+
+
+def test_tiles_of_another_time_that_do_not_cover_the_domain_are_named_by_their_time():
+    found = together([HALF], 0, "t9")
+    assert (found.times, found.reason) == ((), "its first time is t1, its name says t9")
+
+
 @pytest.mark.parametrize(("first", "time", "whole"), [(0, "t9", False), (1, "t9", True)])
 def test_the_first_record_must_have_the_time_that_the_name_says(first, time, whole):
     found = together([replace(HALF, cells=(10, 10))], first, time)

@@ -281,6 +281,45 @@ def test_a_file_of_one_line_is_finished_when_a_later_one_is_there(watcher, write
     assert report.cursor.is_done(Unit("output", "out_1.nc"))
 
 
+def test_a_later_file_proves_an_unchanged_earlier_one_at_once(watcher, write):
+    write("out_1.nc", 1.0)
+    one = watcher()
+    look(one)
+    write("out_2.nc", 2.0)
+    assert [(frame.signal, frame.time[-5:]) for frame in look(one).frames] == [("later", "1.000")]
+
+
+def test_a_log_that_is_no_file_is_a_notice_once_and_holds_up_no_frame(tmp_path, watcher, write):
+    (tmp_path / "model.log").mkdir()
+    write("out_1.nc", 1.0)
+    one = watcher()
+    assert look(one).notices == ("model.log cannot be read: it is no regular file",)
+    report = look(one, 9.0)
+    assert (report.notices, times(report)) == ((), ["1.000"])
+
+
+def test_a_model_whose_log_speaks_of_frames_is_waited_for_in_files_of_several_writers(
+    tmp_path, watcher, write
+):
+    write("out_1.nc", 1.0)
+    one = watcher(model=replace(MODEL, parallel=True))
+    look(one)
+    (tmp_path / "model.log").write_text("wrote out_0.nc\n")
+    assert times(look(one, ready.WEAK_QUIET_S)) == []
+    (tmp_path / "model.log").write_text("wrote out_0.nc\nwrote out_1.nc\n")
+    assert [frame.signal for frame in look(one).frames] == ["log"]
+
+
+@pytest.mark.parametrize(("log", "found"), [("", []), ("bye\n", ["1.000"])])
+def test_the_end_of_a_model_proves_a_file_of_several_writers_only_if_its_log_says_so(
+    tmp_path, watcher, write, log, found
+):
+    write("out_1.nc", 1.0)
+    (tmp_path / "model.log").write_text(log)
+    report = look(watcher(model=replace(MODEL, parallel=True)), ended=True)
+    assert times(report) == found
+
+
 def test_a_finished_later_file_proves_an_earlier_one(watcher, write):
     later = Cursor().finishing(Unit("output", "out_2.nc"))
     write("out_1.nc", 1.0)
