@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 import netCDF4
+import numpy as np
 import pytest
 
 from burstlens.workflows import ready
@@ -240,6 +241,54 @@ def test_a_file_that_is_deleted_after_its_frames_is_done_with_and_may_come_again
     write("out_1.nc", 1.0)
     look(one)
     assert times(look(one, 9.0)) == []
+
+
+def test_bytes_of_a_record_that_was_never_finished_are_damage_at_the_end(watcher, write):
+    with write("out_1.nc", 1.0).open("ab") as file:
+        file.write(b"begun")
+    one = watcher()
+    assert times(look(one, ended=True)) == ["1.000"]
+    report = look(one, ready.LOST_QUIET_S, ended=True)
+    [damage] = report.damaged
+    assert (damage.record, report.ended) == (1, True)
+    assert damage.reason.endswith("it has 5 bytes of an unfinished record")
+
+
+def test_damage_after_the_record_that_a_file_is_named_by_has_no_time(tmp_path, watcher):
+    path = tmp_path / "wrfout_d01_0001-01-01_00:00:00"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("Time", None)
+        file.createDimension("DateStrLen", 19)
+        text = file.createVariable("Times", "S1", ("Time", "DateStrLen"))
+        text[0] = netCDF4.stringtochar(np.array(["0001-01-01_00:00:00"], "S19"))[0]
+    with path.open("ab") as more:
+        more.write(b"begun")
+    one = watcher(model=Wrf())
+    (tmp_path / "namelist.input").write_text("&time_control io_form_history = 2 /\n")
+    (tmp_path / "rsl.error.0000").write_text("d01 wrf: SUCCESS COMPLETE WRF\n")
+    assert [frame.time for frame in look(one, ended=True).frames] == ["00010101T000000"]
+    [damage] = look(one, ready.LOST_QUIET_S, ended=True).damaged
+    assert (damage.record, damage.time) == (1, None)
+
+
+def test_a_log_line_is_heeded_once_its_frame_is_declared(tmp_path, watcher, write):
+    write("out_1.nc", 1.0)
+    (tmp_path / "model.log").write_text("wrote out_1.nc\nwrote out_2.nc\n")
+    report = look(watcher())
+    assert len(report.frames) == 1
+    assert [line.file for line in report.cursor.speech.written] == ["out_2.nc"]
+    assert report.cursor.speech.told == {"output": "t00000001.000"}
+
+
+def test_a_file_that_is_deleted_before_its_frames_and_written_anew_is_looked_at(watcher, write):
+    path = write("out_1.nc", 1.0)
+    one = watcher()
+    look(one)
+    path.unlink()
+    look(one)
+    write("out_1.nc", 2.0)
+    look(one)
+    assert times(look(one, 9.0)) == ["2.000"]
 
 
 def test_a_file_that_is_deleted_before_its_frames_is_forgotten(watcher, write):
