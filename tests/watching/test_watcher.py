@@ -149,16 +149,18 @@ LOST = "open_hist_w : error opening wrfout_d01_0001-01-01_00:01:00 for writing. 
 
 def test_a_frame_that_the_log_calls_lost_is_damage_at_once_and_once(tmp_path, watcher):
     log, name = tmp_path / "rsl.error.0000", LOST.split()[4]
-    (tmp_path / name).touch()
+    other = name.replace("00:01:00", "00:00:00")
+    for file in (name, other):
+        (tmp_path / file).touch()
     one = watcher(model=Wrf())
     look(one)
     log.write_text(LOST)
     report = look(one)
     [damage] = report.damaged
     assert (damage.time, damage.paths, damage.stream) == ("00010101T000100", (name,), "d01")
-    assert not report.cursor.open
+    assert [entry.files for entry in report.cursor.open] == [(other,)]
     log.write_text(2 * LOST)
-    assert look(one, 9.0, ended=True).damaged == ()
+    assert [entry.paths for entry in look(one, 9.0, ended=True).damaged] == [(other,)]
 
 
 def test_a_lost_frame_whose_file_was_never_there_is_damage_as_well(tmp_path, watcher):
@@ -218,6 +220,15 @@ def test_an_empty_file_is_damage_when_the_model_has_ended_and_it_stays_so(tmp_pa
     assert (damage.paths, damage.time, damage.record) == (("out_1.nc",), None, 0)
     assert report.ended
     assert not look(one, 9.0, ended=True).damaged
+
+
+@pytest.mark.parametrize("content", [b"", b"CDF", b"no netCDF"])
+def test_a_file_that_is_not_whole_is_no_damage_while_the_model_runs(tmp_path, watcher, content):
+    (tmp_path / "out_1.nc").write_bytes(content)
+    one = watcher()
+    for elapsed_s in (0.0, 9.0, 9000.0):
+        report = look(one, elapsed_s)
+        assert (report.damaged, report.in_progress, report.ended) == ((), True, False)
 
 
 def test_damage_after_the_first_record_is_that_of_the_next_one(watcher, write):
