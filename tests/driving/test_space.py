@@ -199,7 +199,7 @@ def test_a_frame_beside_of_the_same_attempt_is_preferred_to_a_newer_one_of_anoth
 
 
 def test_without_a_frame_beside_of_the_same_attempt_the_newest_of_the_latest_is_given(nest):
-    there = ("d02", "t1", 3), ("d02", "t2", 2), ("d02", "t2", 1)
+    there = ("d02", "t1", 3), ("d02", "t2", 1), ("d02", "t2", 2)
     assert nest(*there, attempt=4) == ("d02", "t2", 2)
 
 

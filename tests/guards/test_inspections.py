@@ -113,6 +113,7 @@ def test_while_products_are_paused_guards_still_look(backlog, frame):
     after = list(waiting.take(0.0, 10))
     assert [work.what for work in after] == ["produce"] * 4
     assert not any(work.order.inspects for work in after)
+    assert {tuple(names(work)) for work in after if work.order.context.product == "t2"} == {()}
 
 
 def test_a_frame_that_was_inspected_is_not_inspected_again(backlog, frame):

@@ -7,6 +7,7 @@ import pytest
 from burstlens.workflows.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.guards.log import LogPattern
 from burstlens.workflows.model_log import MAX_TROUBLE, TAIL_LINES, Follower, heeded, matching
+from burstlens.workflows.models.base import LogLine
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 
@@ -154,3 +155,25 @@ def test_patterns_of_guards_are_looked_for_in_every_log(hear):
     hear("NaN in vx", name=OTHER, patterns=pattern)
     found = hear("t=1 of 4", "NaN in vy", patterns=pattern)
     assert sum(hit.lines for hit in found.search.hits.values()) == 2
+
+
+class Terse(Command):
+    """A model whose lines show so little of a time that several frames may begin with it."""
+
+    def read_line(self, line: str) -> LogLine | None:
+        if line == "quilting":
+            return LogLine("asynchronous", line)
+        return LogLine("written", line, stream="out", time=line, cut=True)
+
+
+def test_a_line_whose_time_is_cut_is_no_sign_of_a_whole_frame(hear):
+    found = hear("2005", model=Terse(argv=["./model"], log_patterns=("log.*",)))
+    assert [line.time for line in found.written] == ["2005"]
+    assert (found.speech.written, found.speech.speaks) == ((), False)
+
+
+def test_output_is_asynchronous_from_the_line_on_that_says_so(hear):
+    model = Terse(argv=["./model"], log_patterns=("log.*",))
+    speech = hear("quilting", model=model).speech
+    assert speech.asynchronous
+    assert hear("2005", model=model, speech=speech).speech.asynchronous

@@ -72,6 +72,7 @@ def test_the_records_of_a_classic_file_and_the_share_of_one(classic, prober):
     expected = Structure(("t00000001.000", "t00000002.000"), 2, RECORD_BYTES, classic=True)
     assert found == expected
     assert probe(path, 1, "time", prober) == replace(expected, times=expected.times[1:])
+    assert probe(path, 2, "time", prober) == Structure(begun=2, classic=True)
 
 
 def test_the_only_record_of_a_classic_file_has_all_of_its_bytes(classic, prober):
@@ -81,10 +82,11 @@ def test_the_only_record_of_a_classic_file_has_all_of_its_bytes(classic, prober)
 
 def test_the_share_of_a_record_of_an_hdf5_file(tmp_path, prober):
     path = tmp_path / "out.h5"
-    with h5py.File(path, "w") as file:
-        file["time"] = np.array([1.0, 2.0])
-    found = probe(str(path), 0, "time", prober)
-    assert (found.begun, found.frame_bytes) == (2, path.stat().st_size // 2)
+    for count in (1, 2):
+        with h5py.File(path, "w") as file:
+            file["time"] = np.arange(count, dtype=float)
+        found = probe(str(path), 0, "time", prober)
+        assert (found.begun, found.frame_bytes) == (count, path.stat().st_size // count)
 
 
 def test_a_classic_file_without_a_record_says_so_until_it_had_one(classic, prober):
@@ -132,6 +134,7 @@ def test_a_classic_file_without_a_record_dimension_is_whole_with_all_of_its_byte
     times = ("t00000001.000", "t00000002.000")
     expected = Structure(times, 2, size // 2, conclusive=False, classic=True)
     assert probe(path, 0, "time", prober, thorough=True) == expected
+    assert probe(path, 1, "time", prober, thorough=True).times == times[1:]
     os.truncate(path, size - 1)
     assert (
         probe(path, 0, "time", prober, thorough=True).reason == f"it has {size - 1} of {size} bytes"
@@ -144,6 +147,30 @@ def test_a_classic_file_whose_number_of_records_is_left_open_is_not_whole(classi
         file.seek(4)
         file.write(b"\xff" * 4)
     assert probe(path, 0, "time", prober).reason == "its number of records is left open"
+
+
+def test_the_only_time_of_a_classic_file_without_a_record_dimension_has_all_of_its_bytes(
+    classic, prober
+):
+    path = classic(1.0, fixed=True)
+    assert probe(path, 0, "time", prober, thorough=True).frame_bytes == os.path.getsize(path)
+
+
+def test_times_without_units_are_seconds(tmp_path, prober):
+    path = tmp_path / "out.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", None)
+        file.createVariable("time", "f8", ("time",))[0] = 2.5
+    assert probe(str(path), 0, "time", prober).times == ("t00000002.500",)
+
+
+def test_a_pipe_that_is_named_like_output_holds_nobody_up(tmp_path, prober):
+    path = str(tmp_path / "out.nc")
+    os.mkfifo(path)
+    for look in (lambda: probe(path, 0, "time", prober), lambda: has_writer(path)):
+        with pytest.raises(OSError, match="Illegal seek"):
+            look()
+    assert not has_gap(path, 0)
 
 
 class Overtaken(Prober):
@@ -221,6 +248,15 @@ def test_a_tile_says_which_of_the_domains_cells_it_holds(classic, prober):
     assert probe(path, 0, "time", prober, is_tile=True).cells == (1, 1)
 
 
+def test_an_hdf5_tile_is_asked_for_its_cells_and_another_file_is_not(tmp_path, prober):
+    path = tmp_path / "out.h5"
+    with h5py.File(path, "w") as file:
+        file["time"] = np.array([1.0])
+        file.attrs.update(dict(zip(PATCH, (11, 1, 4, 9, 3, 8), strict=True)))
+    cells = [probe(str(path), 0, "time", prober, is_tile=tile).cells for tile in (True, False)]
+    assert cells == [(24, 80), (1, 1)]
+
+
 HALF = Structure(("t1", "t2"), 2, 100, cells=(5, 10))
 
 
@@ -242,6 +278,18 @@ def test_tiles_that_do_not_cover_the_domain_are_no_frame():
         (),
         "its tiles do not cover the domain: rank 1 missing",
     )
+
+
+@pytest.mark.parametrize("time", [None, "t1"])
+def test_tiles_without_a_whole_record_are_no_frame_for_their_own_reason(time):
+    none = Structure(reason="it has no record yet", cells=(5, 10))
+    found = together([none, none], 0, time)
+    assert (found.times, found.reason) == ((), "it has no record yet")
+
+
+def test_tiles_of_another_time_that_do_not_cover_the_domain_are_named_by_their_time():
+    found = together([HALF], 0, "t9")
+    assert (found.times, found.reason) == ((), "its first time is t1, its name says t9")
 
 
 @pytest.mark.parametrize(("first", "time", "whole"), [(0, "t9", False), (1, "t9", True)])

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 import netCDF4
+import numpy as np
 import pytest
 
 from burstlens.workflows import ready
@@ -148,16 +149,18 @@ LOST = "open_hist_w : error opening wrfout_d01_0001-01-01_00:01:00 for writing. 
 
 def test_a_frame_that_the_log_calls_lost_is_damage_at_once_and_once(tmp_path, watcher):
     log, name = tmp_path / "rsl.error.0000", LOST.split()[4]
-    (tmp_path / name).touch()
+    other = name.replace("00:01:00", "00:00:00")
+    for file in (name, other):
+        (tmp_path / file).touch()
     one = watcher(model=Wrf())
     look(one)
     log.write_text(LOST)
     report = look(one)
     [damage] = report.damaged
     assert (damage.time, damage.paths, damage.stream) == ("00010101T000100", (name,), "d01")
-    assert not report.cursor.open
+    assert [entry.files for entry in report.cursor.open] == [(other,)]
     log.write_text(2 * LOST)
-    assert look(one, 9.0, ended=True).damaged == ()
+    assert [entry.paths for entry in look(one, 9.0, ended=True).damaged] == [(other,)]
 
 
 def test_a_lost_frame_whose_file_was_never_there_is_damage_as_well(tmp_path, watcher):
@@ -219,6 +222,15 @@ def test_an_empty_file_is_damage_when_the_model_has_ended_and_it_stays_so(tmp_pa
     assert not look(one, 9.0, ended=True).damaged
 
 
+@pytest.mark.parametrize("content", [b"", b"CDF", b"no netCDF"])
+def test_a_file_that_is_not_whole_is_no_damage_while_the_model_runs(tmp_path, watcher, content):
+    (tmp_path / "out_1.nc").write_bytes(content)
+    one = watcher()
+    for elapsed_s in (0.0, 9.0, 9000.0):
+        report = look(one, elapsed_s)
+        assert (report.damaged, report.in_progress, report.ended) == ((), True, False)
+
+
 def test_damage_after_the_first_record_is_that_of_the_next_one(watcher, write):
     path = write("out_1.nc", 1.0, 2.0)
     os.truncate(path, path.stat().st_size - 1)
@@ -240,6 +252,54 @@ def test_a_file_that_is_deleted_after_its_frames_is_done_with_and_may_come_again
     write("out_1.nc", 1.0)
     look(one)
     assert times(look(one, 9.0)) == []
+
+
+def test_bytes_of_a_record_that_was_never_finished_are_damage_at_the_end(watcher, write):
+    with write("out_1.nc", 1.0).open("ab") as file:
+        file.write(b"begun")
+    one = watcher()
+    assert times(look(one, ended=True)) == ["1.000"]
+    report = look(one, ready.LOST_QUIET_S, ended=True)
+    [damage] = report.damaged
+    assert (damage.record, report.ended) == (1, True)
+    assert damage.reason.endswith("it has 5 bytes of an unfinished record")
+
+
+def test_damage_after_the_record_that_a_file_is_named_by_has_no_time(tmp_path, watcher):
+    path = tmp_path / "wrfout_d01_0001-01-01_00:00:00"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("Time", None)
+        file.createDimension("DateStrLen", 19)
+        text = file.createVariable("Times", "S1", ("Time", "DateStrLen"))
+        text[0] = netCDF4.stringtochar(np.array(["0001-01-01_00:00:00"], "S19"))[0]
+    with path.open("ab") as more:
+        more.write(b"begun")
+    one = watcher(model=Wrf())
+    (tmp_path / "namelist.input").write_text("&time_control io_form_history = 2 /\n")
+    (tmp_path / "rsl.error.0000").write_text("d01 wrf: SUCCESS COMPLETE WRF\n")
+    assert [frame.time for frame in look(one, ended=True).frames] == ["00010101T000000"]
+    [damage] = look(one, ready.LOST_QUIET_S, ended=True).damaged
+    assert (damage.record, damage.time) == (1, None)
+
+
+def test_a_log_line_is_heeded_once_its_frame_is_declared(tmp_path, watcher, write):
+    write("out_1.nc", 1.0)
+    (tmp_path / "model.log").write_text("wrote out_1.nc\nwrote out_2.nc\n")
+    report = look(watcher())
+    assert len(report.frames) == 1
+    assert [line.file for line in report.cursor.speech.written] == ["out_2.nc"]
+    assert report.cursor.speech.told == {"output": "t00000001.000"}
+
+
+def test_a_file_that_is_deleted_before_its_frames_and_written_anew_is_looked_at(watcher, write):
+    path = write("out_1.nc", 1.0)
+    one = watcher()
+    look(one)
+    path.unlink()
+    look(one)
+    write("out_1.nc", 2.0)
+    look(one)
+    assert times(look(one, 9.0)) == ["2.000"]
 
 
 def test_a_file_that_is_deleted_before_its_frames_is_forgotten(watcher, write):
@@ -279,6 +339,45 @@ def test_a_file_of_one_line_is_finished_when_a_later_one_is_there(watcher, write
     report = look(one)
     assert [entry.unit.name for entry in report.cursor.open] == ["out_2.nc"]
     assert report.cursor.is_done(Unit("output", "out_1.nc"))
+
+
+def test_a_later_file_proves_an_unchanged_earlier_one_at_once(watcher, write):
+    write("out_1.nc", 1.0)
+    one = watcher()
+    look(one)
+    write("out_2.nc", 2.0)
+    assert [(frame.signal, frame.time[-5:]) for frame in look(one).frames] == [("later", "1.000")]
+
+
+def test_a_log_that_is_no_file_is_a_notice_once_and_holds_up_no_frame(tmp_path, watcher, write):
+    (tmp_path / "model.log").mkdir()
+    write("out_1.nc", 1.0)
+    one = watcher()
+    assert look(one).notices == ("model.log cannot be read: it is no regular file",)
+    report = look(one, 9.0)
+    assert (report.notices, times(report)) == ((), ["1.000"])
+
+
+def test_a_model_whose_log_speaks_of_frames_is_waited_for_in_files_of_several_writers(
+    tmp_path, watcher, write
+):
+    write("out_1.nc", 1.0)
+    one = watcher(model=replace(MODEL, parallel=True))
+    look(one)
+    (tmp_path / "model.log").write_text("wrote out_0.nc\n")
+    assert times(look(one, ready.WEAK_QUIET_S)) == []
+    (tmp_path / "model.log").write_text("wrote out_0.nc\nwrote out_1.nc\n")
+    assert [frame.signal for frame in look(one).frames] == ["log"]
+
+
+@pytest.mark.parametrize(("log", "found"), [("", []), ("bye\n", ["1.000"])])
+def test_the_end_of_a_model_proves_a_file_of_several_writers_only_if_its_log_says_so(
+    tmp_path, watcher, write, log, found
+):
+    write("out_1.nc", 1.0)
+    (tmp_path / "model.log").write_text(log)
+    report = look(watcher(model=replace(MODEL, parallel=True)), ended=True)
+    assert times(report) == found
 
 
 def test_a_finished_later_file_proves_an_earlier_one(watcher, write):
