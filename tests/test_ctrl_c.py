@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+AT_GET_COMMAND = """\
+import sys
+
+def stop(frame, event, _):
+    if event == "call" and frame.f_code.co_name == "get_command":
+        raise KeyboardInterrupt
+
+sys.setprofile(stop)
+"""
+"""Typer's function that makes the commands."""
+
 
 @pytest.fixture
 def interrupted(tmp_path):
     """An environment in which loading that package ends as by Ctrl-C."""
 
-    def make(package: str) -> dict[str, str]:
+    def make(package: str, text: str = "raise KeyboardInterrupt\n") -> dict[str, str]:
         folder = tmp_path / "first"
         folder.mkdir()
-        (folder / f"{package}.py").write_text("raise KeyboardInterrupt\n")
+        (folder / f"{package}.py").write_text(text)
         return {"PYTHONPATH": str(folder)}
 
     return make
@@ -20,6 +31,11 @@ def interrupted(tmp_path):
 
 def test_while_the_program_is_loaded_it_ends_quietly(burstlens, interrupted):
     done = burstlens("list", env=interrupted("typer"))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_while_the_commands_are_put_together_it_ends_quietly(burstlens, interrupted):
+    done = burstlens("list", env=interrupted("sitecustomize", AT_GET_COMMAND))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from burstlens.nearness import LONGEST, did_you_mean, near_names
+from burstlens.nearness import LONGEST, NEAR, did_you_mean, near_names
 from burstlens.viz.script import PLACEHOLDERS
 from burstlens.workflows.check_table import read_table
 from burstlens.workflows.faults import Faults, KeyPath, Place, shorten, shown
@@ -127,8 +127,21 @@ def _set(
         if path is not None:
             made.by_path[path] = shown_as
     else:
-        near = did_you_mean(key, declared)
+        near = _dotted(key, made.table) if not near_names(key, declared) else ""
+        near = near or did_you_mean(key, declared)
         faults.add((key,), f"is not a parameter of this recipe{near}", text, place=place)
+
+
+def _dotted(name: str, table: Mapping[str, Any]) -> str:
+    """The end of a message on a key of the recipe that was given without its table."""
+    keys = {
+        key: f"{section}.{key}"
+        for section, inside in table.items()
+        if isinstance(inside, Mapping)
+        for key in inside
+    }
+    near = [keys[key] for key in near_names(name, keys)]
+    return f"{NEAR} {' or '.join(near)}?" if near else ""
 
 
 def _is_old(table: Mapping[str, Any], steps: tuple[str, ...]) -> bool:

@@ -9,9 +9,10 @@ def main() -> None:
     """Load the command line and run it. Ctrl-C while it is loaded ends it as quietly as later."""
     try:
         from burstlens.cli import main as program
+
+        program()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    program()
 
 
 if __name__ == "__main__":

@@ -84,6 +84,15 @@ def test_missing_and_wrong_values_are_told_together_with_the_way_to_give_them(se
     ]
 
 
+def test_a_key_that_is_given_without_its_table_is_named_with_it(settled):
+    table = {"simulation": {"parameters": "awm.toml"}, "parameters": {"nodes": {"type": "int"}}}
+    _, faults = settled(table, "paramters=quick.toml", "nodes=1", "zzz=1")
+    assert faults == [
+        "paramters: is not a parameter of this recipe; did you mean simulation.parameters?",
+        "zzz: is not a parameter of this recipe; there are nodes",
+    ]
+
+
 def test_a_dotted_path_reaches_every_key_and_leaves_the_source_alone(settled):
     table = {
         "simulation": {"nodes": 1},
