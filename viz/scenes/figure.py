@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from burstlens.errors import RecipeError
 from burstlens.viz import heading, style, times
-from burstlens.viz.colour_bar import ColourBar, minus
+from burstlens.viz.colour_bar import ColourBar, low_to_high, minus
 from burstlens.viz.colours import colours, norm
 from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.maps.coast.lines import lines as coast_lines
@@ -303,7 +303,7 @@ def _caption(scene: Scene, tall: float) -> str:
     else:
         asked, _, values, units, _ = scene.shells[0]
         name, low, high = asked.variable, float(np.nanmin(values)), float(np.nanmax(values))
-    parts.append(f"{bare(name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(units)}")
+    parts.append(f"{bare(name)}: {low_to_high(low, high)} {printed(units)}")
     if tall != 1 and scene.in_km and scene.height_in_km:
         parts.append(f"heights × {tall:.3g}")
     return "  ·  ".join(part.strip() for part in parts)

@@ -91,6 +91,17 @@ def test_the_height_axis_has_its_unit_in_a_picture_of_any_size(
     )
 
 
+@pytest.mark.parametrize("azimuth", [181.0, 195.0, 205.0, 270.0, 340.0])
+def test_names_of_axes_read_from_the_left_or_from_below(supercell: Path, azimuth: float):
+    with open_frame([supercell]) as frame:
+        scene = read_scene(UPDRAFT, frame)
+    axes = blank(900, 600, 100).add_axes((0.1, 0.1, 0.8, 0.8), xlim=(0, 1), ylim=(0, 1))
+    label_box(axes, scene, View(scene.low, scene.high, azimuth, 30.0, 1.0, 1.5), 1.0)
+    names = [text for text in axes.texts if text.get_text().endswith("(km)")]
+    assert len(names) >= 2
+    assert all(-75 <= (text.get_rotation() + 180) % 360 - 180 <= 105 for text in names)
+
+
 def test_the_legend_stands_above_the_box(supercell: Path, context: Context):
     # No surface: a colour that is in the legend only.
     shells = tuple(Isosurface("W", 1000 + n, colour="#c800c8") for n in range(4))
