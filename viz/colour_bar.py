@@ -93,6 +93,16 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
+def low_to_high(low: float, high: float) -> str:
+    """The ends of a range in words; 0 for one below the last digit of the other as a float32.
+
+    >>> low_to_high(3.4e-08, 264.66)
+    '0 to 264.7'
+    """
+    least = 1e-7 * max(abs(low), abs(high))
+    return " to ".join(minus(f"{0 if abs(end) < least else end:.4g}") for end in (low, high))
+
+
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
     """Values with a number, and how high on the bar (0 to 1) each of them is."""
     low, high = float(norm.vmin or 0.0), float(norm.vmax or 0.0)

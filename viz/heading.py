@@ -38,11 +38,14 @@ class Heading:
         left, right = LEFT * point, width - RIGHT * point
         top, below, foot = height - 21 * point, height - 37 * point, 10.0 * point
         room = right - left - _GAP * point
-        # A narrow picture has its valid time below the title, and no time since the start.
-        self._narrow = width / point < NARROW_PT + 1
+        small = width / point < NARROW_PT + 1
+        # Where the title needs the whole line the valid time stands below it, in the place of the
+        # time since the start.
+        needed = self._width(title, _HEAD, "bold") + self._width(_LONGEST_STAMP, _STAMP)
+        self._narrow = small or needed > room
         beside = 0.0 if self._narrow else self._width(_LONGEST_STAMP, _STAMP)
         longest = self._width(_LONGEST_STAMP if self._narrow else _LONGEST_LEAD, _LINE)
-        maker = "" if self._narrow else maker
+        maker = "" if small else maker
         title = self._fitted(title, _HEAD, room - beside, "bold")
         self._words(left, top, title, _HEAD, style.INK, "left").set_fontweight("bold")
         subtitle = self._fitted(subtitle, _LINE, room - longest)

@@ -115,6 +115,7 @@ _NAMES = {
     "RAINC": "Accumulated cumulus precipitation",
     "RAINNC": "Accumulated grid-scale precipitation",
     "PBLH": "Boundary layer height",
+    "REFL_10CM": "Radar reflectivity",
 }
 
 

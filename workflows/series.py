@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.durable import write_whole
 from burstlens.viz.volumes.paraview import paraview_script
-from burstlens.viz.volumes.pvd import pvd_entry, pvd_text, time_value
+from burstlens.viz.volumes.pvd import pvd_entry, pvd_text, time_value, time_zero
 
 if TYPE_CHECKING:
     from burstlens.viz.volumes.vtkhdf import Step
@@ -86,18 +86,15 @@ class Series:
         else:
             entries = [held.entries[key] for key in sorted(held.entries)]
             write_whole(self._folder / series, pvd_text(entries), sync=False)
-        self._write_script(product, series, held.facts)
+        self._write_script(product, series, held)
 
-    def _write_script(self, product: str, series: str, facts: Mapping[str, Any]) -> None:
+    def _write_script(self, product: str, series: str, held: _Product) -> None:
         path = self._folder / f"{product}.paraview.py"
-        variables = facts.get("variables")
         # Once: a person may have changed it since.
-        if not isinstance(variables, Mapping) or not variables or path.exists():
+        if path.exists():
             return
-        shape = facts.get("shape")
-        deep = isinstance(shape, list) and len(shape) == 3 and shape[0] > 1
-        text = paraview_script(
-            series, [str(name) for name in variables], deep=deep,
-            sphere="centre of the earth" in str(facts.get("coordinates", "")),
-        )  # fmt: skip
+        zero = time_zero(min((*held.entries, *held.steps)), self._start)
+        text = paraview_script(series, held.facts, zero)
+        if text is None:
+            return
         write_whole(path, text, sync=False)

@@ -22,6 +22,7 @@ FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"
 KATRINA = "wrfout_d01_2005-08-28_21_00_00", 0, "20050828T210000", "Hurricane Katrina"
 FOUR = "wrfout_d01_2005-08-28_12_00_00"
 BEFORE, AFTER = (FOUR, 0, "20050828T120000", ""), (FOUR, 1, "20050828T150000", "Hurricane Katrina")
+STORM = "wrfout_d01_0001-01-01_01_30_00", 0, "00010101T013000", "Splitting supercell"
 SUPERCELL = "wrfout_d01_0001-01-01_00_08_00", 0, "00010101T000800", "Supercell"
 
 PICTURES: dict[str, tuple[tuple[str, int, str, str], str, Any]] = {
@@ -29,6 +30,7 @@ PICTURES: dict[str, tuple[tuple[str, int, str, str], str, Any]] = {
         KATRINA, "section",
         SectionOptions(
             "wind", End(lat=24.0, lon=-92.0), End(lat=26.3, lon=-89.0), units="kn",
+            limits=(0, 140),
             contours=Contours("theta_e", interval=4), wind="barbs",
         ),
     ),
@@ -40,10 +42,10 @@ PICTURES: dict[str, tuple[tuple[str, int, str, str], str, Any]] = {
         ),
     ),
     "supercell-section": (
-        SUPERCELL, "section",
+        STORM, "section",
         SectionOptions(
-            "W", End(i=4, j=19), End(i=34, j=21), top=14.0, wind="along",
-            contours=Contours("theta", interval=4),
+            "W", End(i=28, j=24), End(i=60, j=24), top=17.0, limits=(-50, 50), wind="along",
+            contours=Contours("REFL_10CM", levels=(20, 35, 50)),
         ),
     ),
     "supercell-sounding": (SUPERCELL, "sounding", SoundingOptions(End(i=5, j=5))),

@@ -14,18 +14,19 @@ from burstlens.viz.scenes.scene import Camera, Haze, Isosurface, SceneKind, Scen
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"
-SUPERCELL = "wrfout_d01_0001-01-01_00_08_00", "00010101T000800", "Supercell"
+STORM = "wrfout_d01_0001-01-01_01_30_00", "00010101T013000", "Splitting supercell"
 KATRINA = "wrfout_d01_2005-08-28_21_00_00", "20050828T210000", "Hurricane Katrina"
-STORM = Crop(range={"x": (26e3, 58e3), "y": (24e3, 56e3), "z": (0, 12_000)})
-CLOUD = Isosurface("QCLOUD", 0.1, units="g kg-1", colour="#b9cfe2", opacity=0.4)
-UPDRAFT = Isosurface("W", 2, colour="#c8503c")
+AROUND = Crop(range={"x": (40e3, 126e3), "y": (24e3, 110e3), "z": (0, 16_000)})
+ANVIL = Isosurface("QSNOW", 0.5, units="g kg-1", colour="#b9cfe2", opacity=0.35)
+RAIN = Isosurface("QRAIN", 2, units="g kg-1", colour="#3b5f8a", opacity=0.7)
+UPDRAFT = Isosurface("W", 10, colour="#c8503c")
 
 SCENES = {
-    "supercell-scene": (SUPERCELL, SceneOptions((UPDRAFT, CLOUD), crop=STORM)),
+    "supercell-scene": (STORM, SceneOptions((UPDRAFT, RAIN, ANVIL), crop=AROUND)),
     "supercell-slices": (
-        SUPERCELL,
+        STORM,
         SceneOptions(
-            (CLOUD,), variable="W", slices=Slices(y=(40,), height=(1.5,)), crop=STORM,
+            (UPDRAFT,), variable="REFL_10CM", slices=Slices(height=(1,)), crop=AROUND,
             camera=Camera(azimuth=195, elevation=30),
         ),
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,7 +10,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from burstlens.viz.volumes.paraview import paraview_script
 from burstlens.viz.volumes.vtkhdf import write_vtkhdf
 from burstlens.workflows.series import Series
 
@@ -40,9 +38,25 @@ def test_a_script_beside_the_series_opens_it(tmp_path: Path):
     series.write(force=True)
     told = constants(tmp_path / "core.paraview.py")
     assert (tmp_path / told["SERIES"]).is_file()
-    assert told["VARIABLES"] == ["W", "QCLOUD"]
-    assert told["DEEP"] is True
-    assert told["SPHERE"] is False
+    assert list(told["VARIABLES"]) == ["W", "QCLOUD"]
+    assert told["START"] is None
+
+
+@pytest.mark.parametrize(
+    ("start", "zero"),
+    [("20050828T000000", "2005-08-28T00:00:00"), (None, "1970-01-01T00:00:00"),
+     ("t00000000.000", "1970-01-01T00:00:00")],
+)  # fmt: skip
+def test_the_script_counts_from_the_time_that_the_series_counts_from(
+    tmp_path: Path, start: str | None, zero: str
+):
+    series = Series(tmp_path, start)
+    series.add(line("core/core_d01_1.vts", "20050828T120000"))
+    series.write(force=True)
+    assert constants(tmp_path / "core.paraview.py")["START"] == zero
+    (entry,) = ElementTree.parse(tmp_path / "core.pvd").getroot().iter("DataSet")
+    shown = np.datetime64(zero) + np.timedelta64(int(float(str(entry.get("timestep")))), "s")
+    assert shown == np.datetime64("2005-08-28T12:00:00")
 
 
 def test_the_script_is_written_once_and_what_a_person_made_of_it_stays(tmp_path: Path):
@@ -85,14 +99,6 @@ def test_a_file_of_a_users_own_program_is_no_part_of_a_series(tmp_path: Path, fa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("shape", [5, [], "wide", None])
-def test_facts_of_any_shape_give_a_script(tmp_path: Path, shape: Any):
-    series = Series(tmp_path, None)
-    series.add(line("core/a.vts", "t00000001.000", shape=shape))
-    series.write(force=True)
-    assert constants(tmp_path / "core.paraview.py")["DEEP"] is False
-
-
 def test_vtkhdf_frames_become_one_file_in_the_order_of_their_times(tmp_path: Path):
     hdf = pytest.importorskip("vtkmodules.vtkIOHDF")
     from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -129,28 +135,3 @@ def test_no_more_than_once_a_second_unless_forced(tmp_path: Path):
     assert "b.vts" not in (tmp_path / "core.pvd").read_text()
     series.write(force=True)
     assert "b.vts" in (tmp_path / "core.pvd").read_text()
-
-
-def test_the_script_hides_no_builtin_of_python_behind_a_name_of_paraview():
-    tree = ast.parse(paraview_script("core.pvd", ["W"], deep=True, sphere=False))
-    imported = {
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    set_here = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    used = {node.id for node in names if isinstance(node.ctx, ast.Load)} | {"__file__"}
-    assert not imported & set(dir(builtins))
-    assert "*" not in imported
-    assert used - set_here - set(dir(builtins)) - {"__file__"} == imported
-
-
-@pytest.mark.parametrize("product", ["core", 'say "hi"', "back\\slash", "d'or", "{x}"])
-def test_any_name_gives_a_script_that_python_understands(product: str, tmp_path: Path):
-    text = paraview_script(f"{product}.pvd", ["W"], deep=False, sphere=True)
-    path = tmp_path / "script.py"
-    path.write_text(text)
-    assert constants(path)["SERIES"] == f"{product}.pvd"
-    compile(text, "script.py", "exec")

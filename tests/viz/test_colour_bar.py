@@ -7,7 +7,7 @@ from matplotlib.colors import Normalize
 from matplotlib.text import Annotation
 
 from burstlens.viz import style
-from burstlens.viz.colour_bar import ColourBar
+from burstlens.viz.colour_bar import ColourBar, low_to_high
 from burstlens.viz.picture import blank
 
 
@@ -26,3 +26,18 @@ def test_a_unit_stands_above_the_bar_and_on_the_picture(unit: str, dpi: int):
     assert box.x1 <= 1200 - 11 * point
     assert box.x0 <= bar.bbox.x0 + 1
     assert bar.bbox.y1 < box.y0 < bar.bbox.y1 + 20 * point
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (3.4e-8, 264.663, "0 to 264.7"),  # rain as float32 accumulates it
+        (-22.4949, 50.4, "−22.49 to 50.4"),
+        (1e-9, 1e-3, "1e−09 to 0.001"),  # a species, on a logarithmic scale
+        (0.0, 0.0, "0 to 0"),
+    ],
+)
+def test_the_ends_of_a_range_have_no_digits_that_its_values_lack(
+    low: float, high: float, words: str
+):
+    assert low_to_high(low, high) == words

@@ -68,3 +68,12 @@ def test_a_thumbnail_has_its_valid_time_below_the_title_and_no_word_is_cut():
     assert set(shown) == {"10 m wind speed", "d01  ·  WRF overview", valid, "wind10: 12 to 85 kn"}
     boxes = list(shown.values())
     assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[n + 1 :])
+
+
+def test_a_title_that_needs_the_whole_line_is_not_cut_for_the_valid_time():
+    figure = blank(600, 400, letters_dpi(600, 400, 100))
+    title, valid = "10 m wind speed and rain water mixing ratio", "valid 2005-08-28 12:00:00 UTC"
+    Heading(figure, title, "d01", "run-1").write(valid, "init ...  ·  +12 h", "wind10: 12 to 85 kn")
+    shown = {text.get_text(): text.get_window_extent() for text in figure.texts if text.get_text()}
+    assert set(shown) == {title, "d01", valid, "wind10: 12 to 85 kn", "run-1"}
+    assert shown[valid].y1 < shown[title].y0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from burstlens.errors import FrameError
 from burstlens.viz import heading, style, times
-from burstlens.viz.colour_bar import STEPS, minus, plain_frame
+from burstlens.viz.colour_bar import STEPS, low_to_high, minus, plain_frame
 from burstlens.viz.columns.profile import ProfileOptions
 from burstlens.viz.columns.section_axes import label_levels, on_axis
 from burstlens.viz.columns.vertical_profile import Profile, Profiles
@@ -147,5 +147,4 @@ def _caption(found: Profiles) -> str:
         return "line: mean  ·  band: from 5 to 95 % of the values"
     if len(found.profiles) > 1:
         return ""
-    low, high = (minus(f"{end:.4g}") for end in _range(one))
-    return f"{bare(one.name)}: {low} to {high} {printed(one.units)}".rstrip()
+    return f"{bare(one.name)}: {low_to_high(*_range(one))} {printed(one.units)}".rstrip()

@@ -12,7 +12,7 @@ from matplotlib.patheffects import AbstractPathEffect, withStroke
 from numpy.typing import NDArray
 
 from burstlens.viz import grid, heading, style, times
-from burstlens.viz.colour_bar import ColourBar, minus
+from burstlens.viz.colour_bar import ColourBar, low_to_high
 from burstlens.viz.colours import colours, norm
 from burstlens.viz.columns.cross_section import Sections, Slice, Vertical
 from burstlens.viz.columns.section import SectionOptions
@@ -225,5 +225,4 @@ def _south(sections: Sections) -> bool:
 
 
 def _caption(field: Slice) -> str:
-    low, high = (minus(f"{value:.4g}") for value in field.extent())
-    return f"{bare(field.name)}: {low} to {high} {printed(field.units)}".rstrip()
+    return f"{bare(field.name)}: {low_to_high(*field.extent())} {printed(field.units)}".rstrip()

@@ -12,7 +12,7 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
 from burstlens.viz import grid, heading, style, times
-from burstlens.viz.colour_bar import minus
+from burstlens.viz.colour_bar import low_to_high
 from burstlens.viz.colours import colours
 from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.field import Field
@@ -190,13 +190,11 @@ def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
 
 
 def _caption(field: Field, layers: Layers, note: str) -> str:
-    low, high = field.extent()
-    unit = printed(field.units)
-    caption = f"{bare(field.name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {unit}".rstrip()
+    extent = low_to_high(*field.extent())
+    caption = f"{bare(field.name)}: {extent} {printed(field.units)}".rstrip()
     for nest in layers.nests:
         if nest.shown is not None:
-            low, high = nest.shown.extent()
-            caption += f"  ·  {nest.label}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')}"
+            caption += f"  ·  {nest.label}: {low_to_high(*nest.shown.extent())}"
     if note:
         caption += f"  ·  {note}"
     if any(wind.how == "barbs" for wind in layers.winds):

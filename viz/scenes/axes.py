@@ -126,9 +126,16 @@ def _write(axes: Axes, view: View, edge: _Edge, middle: Array, *, foot: Array | 
         return
     place = (begin + end) / 2 + out * _NAME * point / size
     if not ((place >= 0) & (place <= 1)).all():
+        if upright and ((end >= 0) & (end <= 1)).all():
+            # No room beside the numbers: it stands above them.
+            axes.text(
+                0.0, float(end[1]) + 9 * point / size[1], edge.name, ha="left", va="bottom",
+                fontsize=8.5, color=style.INK, family=style.FONT,
+            )  # fmt: skip
         return
     angle = float(np.degrees(np.arctan2(run[1], run[0])))
-    angle = (angle + 90) % 180 - 90 if not upright else 90.0
+    # From left to right, and steep words from the bottom to the top, as along any axis.
+    angle = (angle + 75) % 180 - 75 if not upright else 90.0
     axes.text(
         float(place[0]), float(place[1]), edge.name, ha="center", va="center", rotation=angle,
         fontsize=9, color=style.INK, family=style.FONT, rotation_mode="anchor",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from burstlens.errors import RecipeError
 from burstlens.viz import heading, style, times
-from burstlens.viz.colour_bar import ColourBar, minus
+from burstlens.viz.colour_bar import ColourBar, low_to_high, minus
 from burstlens.viz.colours import colours, norm
 from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.maps.coast.lines import lines as coast_lines
@@ -32,6 +32,8 @@ from burstlens.viz.units import printed
 Array = NDArray[Any]
 _LEFT, _RIGHT, _BAR, _TOP, _BOTTOM = 10.0, 10.0, 84.0, 48.0, 24.0
 """Margins in points; at the right with a colour bar and without."""
+_ROW = 14.0
+"""Points from one line of the legend to the next."""
 _PALETTE = ("#c8503c", "#7ba7c7", "#e0a83e", "#5f9e7f", "#9a7fb5")
 _LAND, _WATER = "#ded9cd", "#c3d3de"
 _BOX: tuple[float, float, float] = (0.55, 0.58, 0.62)
@@ -49,7 +51,7 @@ def draw(
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
     canvas: Any = figure.canvas
-    axes = _axes(figure, scene.coloured is not None)
+    axes = _axes(figure, scene.coloured is not None, len(scene.shells) + len(scene.hazes))
     name, limits = None, None
     bodies: list[Body] = []
     if scene.coloured is not None:
@@ -120,12 +122,13 @@ def draw(
     return facts
 
 
-def _axes(figure: Figure, has_bar: bool) -> Axes:
+def _axes(figure: Figure, has_bar: bool, rows: int) -> Axes:
+    """What is rendered fills these, below ``rows`` of a legend."""
     point = figure.dpi / 72
     width, height = figure.bbox.width, figure.bbox.height
     left, bottom = round(_LEFT * point), round(_BOTTOM * point)
     right = round(width - (_BAR if has_bar else _RIGHT) * point)
-    top = round(height - _TOP * point)
+    top = round(height - (_TOP + rows * _ROW) * point)
     box = left / width, bottom / height, (right - left) / width, (top - bottom) / height
     axes = figure.add_axes(box, xlim=(0, 1), ylim=(0, 1), autoscale_on=False)
     axes.set_axis_off()
@@ -136,7 +139,7 @@ def _beside(figure: Figure, axes: Axes) -> Axes:
     """What the colour bar stands beside: as wide as the picture, clear of the words around it."""
     point = figure.dpi / 72 / figure.bbox.height
     box = axes.get_position()
-    bottom, top = box.y0 + 34 * point, box.y1 - 40 * point
+    bottom, top = box.y0 + 34 * point, box.y1 - 24 * point
     beside = figure.add_axes((box.x0, bottom, box.width, top - bottom))
     beside.set_axis_off()
     return beside
@@ -252,7 +255,7 @@ def _edges(scene: Scene, view: View) -> Array:
 
 
 def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:
-    """What each isosurface and each haze is, in the upper left corner; the words are returned."""
+    """What each isosurface and each haze is, above the picture; the words are returned."""
     words, solid = [], []
     for asked, _, _, units, about in scene.shells:
         name = style.words(asked.variable, about)
@@ -271,8 +274,8 @@ def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:
         for text, shade, opacity in zip(words, shades, solid, strict=True)
     ]
     axes.legend(
-        handles=patches, loc="upper left", bbox_to_anchor=(left, 1.0), frameon=False,
-        borderpad=0, borderaxespad=0.3, handlelength=1.1, handleheight=1.1, labelspacing=0.45,
+        handles=patches, loc="lower left", bbox_to_anchor=(left, 1.0), frameon=False,
+        borderpad=0, borderaxespad=0, handlelength=1.1, handleheight=1.1, labelspacing=0.45,
         labelcolor=style.INK, prop={"family": style.FONT, "size": 9},
     )  # fmt: skip
     return words
@@ -300,7 +303,7 @@ def _caption(scene: Scene, tall: float) -> str:
     else:
         asked, _, values, units, _ = scene.shells[0]
         name, low, high = asked.variable, float(np.nanmin(values)), float(np.nanmax(values))
-    parts.append(f"{bare(name)}: {minus(f'{low:.4g}')} to {minus(f'{high:.4g}')} {printed(units)}")
+    parts.append(f"{bare(name)}: {low_to_high(low, high)} {printed(units)}")
     if tall != 1 and scene.in_km and scene.height_in_km:
         parts.append(f"heights × {tall:.3g}")
     return "  ·  ".join(part.strip() for part in parts)

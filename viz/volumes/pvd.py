@@ -42,8 +42,12 @@ def time_value(time: str, start: str | None = None) -> float:
     >>> time_value("t00000012.500")
     12.5
     """
+    zero = time_zero(time, start)
+    return valid_time.seconds(time) - (0.0 if zero is None else valid_time.seconds(zero))
+
+
+def time_zero(time: str, start: str | None) -> str | None:
+    """The calendar key that :func:`time_value` counts from; None where keys are elapsed times."""
     if not valid_time.is_calendar(time):
-        return valid_time.seconds(time)
-    if start is None or not valid_time.is_calendar(start):
-        start = _UNIX_EPOCH
-    return valid_time.seconds(time) - valid_time.seconds(start)
+        return None
+    return start if start is not None and valid_time.is_calendar(start) else _UNIX_EPOCH

@@ -22,6 +22,7 @@ from burstlens.viz.volumes.vtk_file import Curvilinear, Mesh, Rectilinear, Unifo
 Array = NDArray[Any]
 WIND = "wind"
 """What the vectors are called in the file."""
+_EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class Volume:
     coordinates: str
     plane: grid.Plane
     height_units: str
-    exaggeration: float = 1.0
+    exaggeration: float
+    long_names: Mapping[str, str]
 
     @property
     def points(self) -> Array:
@@ -54,8 +56,17 @@ class Volume:
         plane = self.plane
         return plane.projection.definition if plane.projection and not plane.geographic else None
 
+    @property
+    def axes(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of x, y and z; none where they are from the centre of the earth."""
+        if self.coordinates == _EARTH_CENTRED:
+            return ()
+        across = ("longitude", "latitude") if self.plane.geographic else ("x", "y")
+        height = "height" if self.height_units else "level"
+        return (*((name, self.plane.units) for name in across), (height, self.height_units))
+
     def facts(self) -> dict[str, Any]:
-        """Shape, coordinates, and range, mean and NaN count of each variable, as JSON values.
+        """Shape, coordinates; words, units, range and NaN count of each variable, as JSON values.
 
         The range of a vector is that of its length.
         """
@@ -69,10 +80,14 @@ class Volume:
                 finite = values[np.isfinite(values)]
                 missing = int(values.size - finite.size)
                 low, high = float(finite.min()), float(finite.max())
-            variables[name] = {"units": self.units[name], "min": low, "max": high, "nan": missing}
+            variables[name] = {
+                "long_name": self.long_names.get(name, ""), "units": self.units[name],
+                "min": low, "max": high, "nan": missing,
+            }  # fmt: skip
         return {
             "shape": list(self.mesh.shape),
             "coordinates": self.coordinates,
+            "axes": [list(axis) for axis in self.axes],
             "projection": self.projection,
             "exaggeration": self.exaggeration,
             "variables": variables,
@@ -112,6 +127,7 @@ def read_volume(
     stored = {name: frame.variable(name).units for name in names}
     units = {name: units.get(name, stored[name]) for name in names}
     arrays = {name: convert(values, stored[name], units[name]) for name, values in arrays.items()}
+    long_names = {name: frame.variable(name).long_name for name in names} | {WIND: "wind speed"}
     plane = _plane(frame, first, window, coordinates)
     z, z_units = _heights(frame, first, window, surface, order)
     if wind is not None:
@@ -129,8 +145,9 @@ def read_volume(
         globe = Curvilinear(earth.points(plane, z * exaggeration))
         if wind is not None:
             arrays[WIND] = earth.vectors(plane, arrays[WIND])
-        words = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
-        return Volume(globe, arrays, units, words, plane, "m", exaggeration)
+        return Volume(
+            globe, arrays, units, _EARTH_CENTRED, plane, "m", exaggeration, long_names
+        )  # fmt: skip
     z = z if exaggeration == 1 else z * z.dtype.type(exaggeration)
     mesh, flips = _mesh(plane, z, simplest)
     arrays = {name: np.flip(values, flips) if flips else values for name, values in arrays.items()}
@@ -138,7 +155,7 @@ def read_volume(
         "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
     )
     words = f"{horizontal}, {vertical} ({z_units or 'from 0'})"
-    return Volume(mesh, arrays, units, words, plane, z_units, exaggeration)
+    return Volume(mesh, arrays, units, words, plane, z_units, exaggeration, long_names)
 
 
 def _plane(

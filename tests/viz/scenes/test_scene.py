@@ -13,7 +13,7 @@ from PIL import Image
 from burstlens.errors import FrameError, RecipeError
 from burstlens.viz.crop import Crop
 from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.picture import blank
+from burstlens.viz.picture import blank, letters_dpi
 from burstlens.viz.product import Context, Made
 from burstlens.viz.scenes.axes import label_box
 from burstlens.viz.scenes.bodies import read_scene
@@ -71,6 +71,45 @@ def test_numbers_of_edges_that_are_zoomed_out_of_the_picture_are_left_out(cyclon
     assert len(written[1.0]) > len(written[2.5])
     # What begins within the picture may end a number's width beyond.
     assert all(-0.06 < at < 1.06 for place in written[2.5] for at in place)
+
+
+@pytest.mark.parametrize(("width", "height"), [(300, 300), (600, 400), (900, 600)])
+def test_the_height_axis_has_its_unit_in_a_picture_of_any_size(
+    supercell: Path, width: int, height: int
+):
+    with open_frame([supercell]) as frame:
+        scene = read_scene(UPDRAFT, frame)
+    figure = blank(width, height, letters_dpi(width, height, 100))
+    axes = figure.add_axes((0.03, 0.1, 0.75, 0.7), xlim=(0, 1), ylim=(0, 1))
+    view = View(scene.low, scene.high, 205.0, 25.0, 1.0, axes.bbox.width / axes.bbox.height)
+    label_box(axes, scene, view, 1.0)
+    name = next(text for text in axes.texts if text.get_text() == "height (km)")
+    box = name.get_window_extent()
+    assert box.x0 >= 0
+    assert not any(
+        box.overlaps(text.get_window_extent()) for text in axes.texts if text is not name
+    )
+
+
+@pytest.mark.parametrize("azimuth", [181.0, 195.0, 205.0, 270.0, 340.0])
+def test_names_of_axes_read_from_the_left_or_from_below(supercell: Path, azimuth: float):
+    with open_frame([supercell]) as frame:
+        scene = read_scene(UPDRAFT, frame)
+    axes = blank(900, 600, 100).add_axes((0.1, 0.1, 0.8, 0.8), xlim=(0, 1), ylim=(0, 1))
+    label_box(axes, scene, View(scene.low, scene.high, azimuth, 30.0, 1.0, 1.5), 1.0)
+    names = [text for text in axes.texts if text.get_text().endswith("(km)")]
+    assert len(names) >= 2
+    assert all(-75 <= (text.get_rotation() + 180) % 360 - 180 <= 105 for text in names)
+
+
+def test_the_legend_stands_above_the_box(supercell: Path, context: Context):
+    # No surface: a colour that is in the legend only.
+    shells = tuple(Isosurface("W", 1000 + n, colour="#c800c8") for n in range(4))
+    camera = Camera(elevation=85)
+    pixels, _ = make(SceneOptions(shells, camera=camera), supercell, context)
+    legend = (pixels[..., 0] > pixels[..., 1] + 100) & (pixels[..., 2] > pixels[..., 1] + 100)
+    ground = np.abs(pixels - (0xDE, 0xD9, 0xCD)).max(axis=-1) < 3
+    assert np.nonzero(legend.any(axis=1))[0].max() < np.nonzero(ground.any(axis=1))[0].min()
 
 
 def test_the_same_frame_gives_the_same_bytes(supercell: Path, context: Context):
