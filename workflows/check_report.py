@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.cluster_configs.site import choose
-from burstlens.errors import BurstlensError, RecipeError
+from burstlens.errors import BurstlensError, RecipeError, SiteError
 from burstlens.workflows.commands import findings
 from burstlens.workflows.faults import Fault, report
 from burstlens.workflows.preflight import ERROR, LEVELS, Look
@@ -106,5 +106,5 @@ def _refuse(error: BurstlensError | OSError, faults: list[Fault], refused: list[
     if isinstance(error, OSError):
         message = f"cannot use {error.filename}: {error.strerror}"
     refused.append(message)
-    of_text = error.faults if isinstance(error, RecipeError) else ()
+    of_text = error.faults if isinstance(error, RecipeError | SiteError) else ()
     faults += of_text or [Fault((), message)]

@@ -243,6 +243,11 @@ end = { lat = 60, lon = 5 } # <- outside of the domain
         site='scheduler = "local"\n[buffer]\nfolders = ["/tmp"]\nstager = "posx"\n',
         beside=("no stager 'posx'; did you mean posix",),
     ),
+    "faults of the site's file": Case(
+        WRF + T2.replace('"T2"', '"T22" # <- no variable'),
+        site='scheduler = "slrum" # <- input should be\n[buffer]\nkind = "disk" # <- input should\n'
+        "[viewing]\nnods = 3 # <- did you mean nodes\n",
+    ),
     "variables of other kinds": Case(
         WRF
         + '[[product]]\nname = "v"\nkind = "vtk"\nvariables = ["W", "T2"] # <- the same grid\n'
@@ -257,7 +262,11 @@ def planted(case: Case) -> dict[tuple[str, int], list[str]]:
     """The words of each fault, by file and line."""
     return {
         (name, number): [words.strip() for words in MARK.findall(line)]
-        for name, text in (("it.toml", case.text), ("parent.toml", case.parent))
+        for name, text in (
+            ("it.toml", case.text),
+            ("parent.toml", case.parent),
+            ("own.toml", case.site or ""),
+        )
         for number, line in enumerate(text.splitlines(), 1)
         if MARK.search(line)
     }
