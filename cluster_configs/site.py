@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,7 +16,8 @@ from burstlens.errors import SiteError
 from burstlens.nearness import did_you_mean
 from burstlens.quantity import parse_bytes, parse_duration
 from burstlens.workflows.check_table import read_table
-from burstlens.workflows.faults import Faults
+from burstlens.workflows.faults import Faults, Place, report
+from burstlens.workflows.toml_places import places
 
 SITES = Path(__file__).parent / "sites"
 
@@ -196,7 +197,8 @@ def known() -> dict[str, Path]:
 def read(path: Path) -> Site:
     """The site in that file. Raises SiteError with all of its faults."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
     except OSError as error:
         raise SiteError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -204,8 +206,21 @@ def read(path: Path) -> Site:
     faults = Faults()
     site = read_table(Site, {"name": path.stem, **table}, (), faults)
     if faults or site is None:
-        raise SiteError(faults.text(f"site {path}"))
+        raise _faulty(path, text, faults)
     return site
+
+
+def _faulty(path: Path, text: str, faults: Faults) -> SiteError:
+    """All faults of a site's file with their lines; of a key that is missing, of its table."""
+    known = places(text)
+    found = []
+    for fault in faults:
+        depths = range(len(fault.path), 0, -1)
+        at = next((known[fault.path[:n]] for n in depths if fault.path[:n] in known), (0, 0))
+        found.append(replace(fault, place=Place(path, *at)))
+    error = SiteError(report(f"site {path}", found, faults.more))
+    error.faults = tuple(found)
+    return error
 
 
 def choose(name: str | None = None) -> Site:

@@ -236,13 +236,16 @@ def test_json_has_the_keys_that_the_document_names(standing, words):
 CHECKED = {
     "right": (["any.toml"], 0, []),
     "wrong": (["any.toml", "--set", "simulation.nodes=0"], 1, ["simulation.nodes"]),
-    "inputs": (["parameters.toml", "--set", "inputs=inputs"], 1, [None]),
+    "inputs": (["parameters.toml", "--set", "inputs=inputs"], 1, ["simulation.inputs"]),
     "syntax": (["syntax.toml"], 1, ["simulation", "title"]),
     "not there": (["nowhere.toml"], 1, [None]),
     "a folder": (["folder.toml"], 1, [None]),
     "a fifo": (["fifo.toml"], 1, [None]),
     "not UTF-8": (["bytes.toml"], 1, [None]),
     "an unknown site": (["any.toml", "--site", "lokal"], 1, [None]),
+    "no recipe": ([], 2, [None]),
+    "an unknown option": (["any.toml", "--sit", "local"], 2, [None]),
+    "a second recipe": (["any.toml", "any.toml"], 2, [None]),
 }
 
 

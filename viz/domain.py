@@ -5,9 +5,14 @@ from __future__ import annotations
 from burstlens.errors import FrameError
 from burstlens.viz.columns.section import End
 from burstlens.viz.columns.transect import Ground
-from burstlens.viz.outline import Outline, UnknownYet
+from burstlens.viz.diagnostics.level import Level
+from burstlens.viz.outline import Column, Outline, UnknownYet
 
 _KM = {"m": 1e-3, "km": 1.0}
+SLACK = 1.1
+"""How much higher than at its start a column may become while the model runs."""
+HIGHEST_PA = 110_000.0
+"""No place has a higher pressure."""
 
 
 def outside_of(frame: Outline, name: str, end: End, what: str) -> str:
@@ -47,3 +52,48 @@ def beyond(frame: Outline, name: str, direction: str, value: float) -> str:
     if low <= value <= high:
         return ""
     return f"{direction} = {value:g} is outside of the domain, which has {low:g} to {high:g}"
+
+
+def beside_levels(column: Column, level: Level) -> str:
+    """Why a level or layer has no part in any column; empty where it may have."""
+    low = level.low  # the lower end
+    if level.coordinate == "pressure":
+        if low > HIGHEST_PA and (level.high is None or level.high > HIGHEST_PA):
+            return f"{level.text} is below the ground everywhere"
+        if column.top_pa is not None and low < column.top_pa:
+            return f"{level.text} is above the domain, whose top is at {_hpa(column.top_pa)}"
+    elif level.coordinate and low > SLACK * column.top_m:
+        return f"{level.text} is above the domain, whose top is at {column.top_m / 1000:.3g} km"
+    return ""
+
+
+def beside_height(column: Column, height_km: float) -> str:
+    """Why a level plane has no part in any column; empty where it may have."""
+    low, high = column.bottom_m / 1000, column.top_m / 1000
+    if low <= height_km <= (high if column.is_depth else SLACK * high):
+        return ""
+    return f"height = {height_km:g} is outside of the domain, which has {low:.3g} to {high:.3g} km"
+
+
+def beside_top(column: Column, top: float, vertical: str) -> tuple[str, bool]:
+    """What is wrong with the upper end of a picture, in hPa or km, and whether nothing is left."""
+    if vertical == "pressure":
+        if 100 * top >= HIGHEST_PA:
+            return f"top = {top:g} hPa is below the ground: nothing is left of the column", True
+        if column.top_pa is not None and 100 * top * SLACK < column.top_pa:
+            return f"top = {top:g} hPa is above the domain, whose top is at " + _hpa(
+                column.top_pa
+            ), False
+    elif not column.is_depth:
+        if 1000 * top <= column.bottom_m:
+            return f"top = {top:g} km is below the ground: nothing is left of the column", True
+        if 1000 * top > SLACK * column.top_m:
+            return (
+                f"top = {top:g} km is above the domain, whose top is at "
+                f"{column.top_m / 1000:.3g} km"
+            ), False
+    return "", False
+
+
+def _hpa(pressure: float) -> str:
+    return f"{pressure / 100:.3g} hPa"

@@ -6,6 +6,7 @@ code that reads, which is asked here about an :class:`.Outline` instead of a fra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,14 +16,16 @@ from typing import TYPE_CHECKING, Any
 from burstlens.errors import BurstlensError, FrameError, RecipeError
 from burstlens.viz.columns.section import End
 from burstlens.viz.crop import Crop, resolve
-from burstlens.viz.domain import beyond, outside_of
-from burstlens.viz.outline import Outline, UnknownYet
+from burstlens.viz.diagnostics.level import LEVEL, parse_level
+from burstlens.viz.domain import beside_height, beside_levels, beside_top, beyond, outside_of
+from burstlens.viz.outline import Column, Outline, UnknownYet
 from burstlens.viz.units import conversion
 
 if TYPE_CHECKING:
     from burstlens.viz.frame import Variable
     from burstlens.viz.maps.layers import Contours, Place, Source
 
+_AT = re.compile(rf"@\s*({LEVEL})", re.IGNORECASE)
 _SHOWN = 3
 """Names of places in one message."""
 
@@ -49,6 +52,7 @@ class Inspection:
         """The same with what may be written by settings that are not known."""
         self.folder = folder
         self.found: list[Misfit] = []
+        self._column: list[Column | None] = []
 
     def add(self, path: str, text: str, *, sure: bool = True) -> None:
         """Note a misfit, once."""
@@ -59,7 +63,9 @@ class Inspection:
     def variable(self, name: str, path: str) -> Variable | None:
         """What a variable, a diagnostic or an expression will be; None where it is not one."""
         try:
-            return self.outline.variable(name)
+            found = self.outline.variable(name)
+            self._levels(name, path)
+            return found
         except UnknownYet:
             return None
         except (FrameError, RecipeError) as error:
@@ -76,6 +82,36 @@ class Inspection:
                 return None
             self.add(path, f"{text}: {known.doubt}", sure=False)
             return found
+
+    def _levels(self, name: str, path: str) -> None:
+        """Whether the levels that a name holds (``T@850hPa``) are in the domain."""
+        texts = _AT.findall(name)
+        column = self.column() if texts else None
+        for text in texts if column else ():
+            if column and (why := beside_levels(column, parse_level(text))):
+                self.add(path, why)
+
+    def column(self) -> Column | None:
+        """How far the domain reaches upwards, where that is known; read once."""
+        if not self._column:
+            read = self.outline.known.column
+            self._column.append(read() if read else None)
+        return self._column[0]
+
+    def top(self, top: float | None, vertical: str, path: str = "top") -> None:
+        """The upper end of a picture of columns, in hPa or km."""
+        column = self.column() if top is not None else None
+        if column is not None and top is not None:
+            text, sure = beside_top(column, top, vertical)
+            if text:
+                self.add(path, text, sure=sure)
+
+    def heights(self, heights: Sequence[float], path: str) -> None:
+        """Whether level planes, in km, meet the domain."""
+        column = self.column() if heights else None
+        for height in heights if column else ():
+            if column and (text := beside_height(column, height)):
+                self.add(path, text)
 
     def needs(self, names: Iterable[str], path: str) -> bool:
         """Whether all of these will be there."""

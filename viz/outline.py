@@ -23,6 +23,17 @@ class UnknownYet(FrameError):  # noqa: N818  (a FrameError that is not a fault)
     """What is asked for is known only when there is a frame."""
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How far a domain reaches upwards: heights in m, the pressure of its top in Pa where that is
+    known. ``is_depth``: its heights are depths below the surface with the sign turned."""
+
+    bottom_m: float
+    top_m: float
+    top_pa: float | None = None
+    is_depth: bool = False
+
+
 Described = tuple[tuple[str, ...], Mapping[str, Any]]
 """Dimensions without time, and attributes."""
 
@@ -50,6 +61,8 @@ class Known:
     """Variables that are not suggested for a name that is unknown."""
     doubt: str = ""
     remedy: str = ""
+    column: Callable[[], Column | None] | None = None
+    """Reads how far the domain reaches upwards."""
     silent: str = ""
     """Why there will be no frame; empty where there will."""
     is_complete: bool = True

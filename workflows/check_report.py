@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.cluster_configs.site import choose
-from burstlens.errors import BurstlensError, RecipeError
+from burstlens.errors import BurstlensError, RecipeError, SiteError
 from burstlens.workflows.commands import findings
-from burstlens.workflows.faults import Fault
-from burstlens.workflows.preflight import ERROR
-from burstlens.workflows.recipe_check import check
+from burstlens.workflows.faults import Fault, report
+from burstlens.workflows.preflight import ERROR, LEVELS, Look
+from burstlens.workflows.recipe_check import drafted
 from burstlens.workflows.recipe_file import read
 
 FORMAT = 1
@@ -20,19 +20,29 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``refused`` are complete messages on files that cannot be used, ``errors`` what the inputs
-    show; ``faults`` are all of these one by one."""
+    """``refused`` are complete messages on the recipe's text and on files that cannot be used.
 
-    recipe: str
+    ``faults`` are all of their faults one by one, ``errors`` what the inputs and the site show
+    beside them; ``warnings`` and ``notes`` do not keep the recipe from running.
+    """
+
+    recipe: str | None
     faults: tuple[Fault, ...] = ()
     refused: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    errors: tuple[Fault, ...] = ()
+    warnings: tuple[Fault, ...] = ()
+    notes: tuple[Fault, ...] = ()
 
     @property
     def right(self) -> bool:
         """Whether the recipe can run."""
-        return not self.faults
+        return not (self.faults or self.errors)
+
+    def lines(self) -> list[str]:
+        """What the inputs and the site show, one line each: the level, the place, the key, the
+        message."""
+        found = (("error", self.errors), ("warning", self.warnings), ("note", self.notes))
+        return [f"{level}: {fault.line()}" for level, faults in found for fault in faults]
 
     def value(self) -> dict[str, Any]:
         """The report as JSON values; docs/recipe.md explains them."""
@@ -40,38 +50,61 @@ class Report:
             "format": FORMAT,
             "recipe": self.recipe,
             "right": self.right,
-            "faults": [fault.json() for fault in self.faults],
-            "warnings": [{"message": text} for text in self.warnings],
+            "faults": [fault.json() for fault in (*self.faults, *self.errors)],
+            "warnings": [fault.json() for fault in (*self.warnings, *self.notes)],
         }
 
 
-def check_report(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> Report:
-    """Check a recipe and the site that it is for. Never raises for what is wrong with them."""
+def check_report(
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    look: Look | None = None,
+) -> Report:
+    """Check a recipe, its inputs and the site that it is for, all of them whatever is wrong with
+    the others. Never raises for what is wrong with them. ``look`` as for :func:`preflight`."""
     faults: list[Fault] = []
     refused: list[str] = []
-    errors: list[str] = []
-    warnings: list[str] = []
-    found = recipe
+    chosen = source = None
     try:
         source = read(recipe)
-        found = str(source.path)
-        loaded, _ = check(source, settings)
-        for finding in findings(loaded, choose(site)):
-            (errors if finding.level == ERROR else warnings).append(finding.text)
     except (BurstlensError, OSError) as error:
-        refused.append(_message(error))
-        of_text = error.faults if isinstance(error, RecipeError) else ()
-        faults += of_text or [Fault((), refused[-1])]
+        _refuse(error, faults, refused)
     try:
-        choose(site)
+        chosen = choose(site)
     except (BurstlensError, OSError) as error:
-        refused.append(_message(error))
-        faults.append(Fault((), refused[-1]))
-    faults += [Fault((), text) for text in errors]
-    return Report(found, tuple(faults), tuple(refused), tuple(errors), tuple(warnings))
+        _refuse(error, faults, refused)
+    if source is None:
+        return Report(recipe, tuple(faults), tuple(refused))
+    try:
+        draft = drafted(source, settings)
+    except RecipeError as error:  # of the user's configuration
+        _refuse(error, faults, refused)
+        return Report(str(source.path), tuple(faults), tuple(refused))
+    of_text = draft.found()
+    if of_text:
+        refused.insert(0, report(f"recipe {source.path}", of_text, draft.faults.more))
+        faults[:0] = of_text
+    seen = findings(draft.recipe, chosen, look) if draft.recipe else []
+    elsewhere = [one.text for one in seen if one.level == ERROR and not one.path]
+    refused += elsewhere  # in the site's file or the user's
+    faults += [Fault((), text) for text in elsewhere]
+    seen = [one for one in seen if one.text not in elsewhere]
+    errors, warnings, notes = (
+        tuple(draft.of(one for one in seen if one.level == level)) for level in LEVELS
+    )
+    return Report(str(source.path), tuple(faults), tuple(refused), errors, warnings, notes)
 
 
-def _message(error: BurstlensError | OSError) -> str:
+def unusable(message: str) -> Report:
+    """The report where a command was given so that nothing could be checked."""
+    return Report(None, (Fault((), message),), (message,))
+
+
+def _refuse(error: BurstlensError | OSError, faults: list[Fault], refused: list[str]) -> None:
+    message = str(error)
     if isinstance(error, OSError):
-        return f"cannot use {error.filename}: {error.strerror}"
-    return str(error)
+        message = f"cannot use {error.filename}: {error.strerror}"
+    refused.append(message)
+    of_text = error.faults if isinstance(error, RecipeError | SiteError) else ()
+    faults += of_text or [Fault((), message)]

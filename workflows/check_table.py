@@ -60,14 +60,19 @@ def read_table(
     """``cls(**table)`` checked by pydantic, with its faults added under ``path``.
 
     Where a key is wrong, what is returned was made without it, so that its other values can still
-    be checked; None where not even that can be made. ``also`` are keys of the same table that were
-    read elsewhere: good hints for a misspelt one.
+    be checked (``faults.guessed`` has its path); None where not even that can be made. ``also`` are
+    keys of the same table that were read elsewhere: good hints for a misspelt one.
     """
     reading = _Reading(cls, deepcopy(dict(table)), tuple(also))
+    made: T | None = _made(reading, path, faults)
+    faults.guessed |= {(*path, *guess) for guess in reading.guessed}
+    return made
+
+
+def _made(reading: _Reading, path: KeyPath, faults: Faults) -> Any:
     for _ in range(MOST_ROUNDS):
         try:
-            made: T = adapter(cls).validate_python(reading.left)
-            return made
+            return adapter(reading.cls).validate_python(reading.left)
         except ValidationError as error:
             found = reading.of_pydantic(error)
         except RecipeError as error:  # an adapter's own check of what goes together
@@ -101,6 +106,8 @@ class _Reading:
     also: tuple[str, ...]
     gone: set[str] = field(default_factory=set)
     """Names of keys that were taken out: what a message says of them is no fault of its own."""
+    guessed: set[KeyPath] = field(default_factory=set)
+    """Their paths, and those of what a misspelt key was probably meant for."""
     known: set[tuple[KeyPath, str]] = field(default_factory=set)
 
     def of_pydantic(self, error: ValidationError) -> list[_Found]:
@@ -127,6 +134,7 @@ class _Reading:
         changed = False
         for one in found if len(found) < MOST else ():
             self.gone.update(one.meant)
+            self.guessed.update((*one.path[:-1], key) for key in one.meant)
             changed = self._take_out(one) or changed
         return changed
 
@@ -179,6 +187,7 @@ class _Reading:
             return False
         place, key = _at(self.left, path[:-1]), path[-1]
         self.gone.add(str(key))
+        self.guessed.add(path)
         there = isinstance(place, dict) and place.pop(key, self) is not self
         if len(path) == 1 and one.kind != _UNKNOWN:
             return self._stand_in(str(key)) or there

@@ -12,7 +12,7 @@ from burstlens.errors import RecipeError, SiteError
 from burstlens.run_dir import RunDir
 from burstlens.workflows.capacity import require_capacity
 from burstlens.workflows.plan import Plan, make_plan
-from burstlens.workflows.preflight import ERROR, WARNING, Finding, preflight, require
+from burstlens.workflows.preflight import ERROR, WARNING, Finding, Look, preflight, require
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import check
 from burstlens.workflows.recipe_file import known, parse, read
@@ -26,15 +26,26 @@ def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) 
     return findings(loaded, chosen)
 
 
-def findings(recipe: Recipe, site: Site) -> list[Finding]:
-    """What :func:`new_run` would refuse or warn of: inputs, space, MPI, how it is written."""
-    found = [*preflight(recipe, site), *(Finding(WARNING, note) for note in recipe.notes)]
-    found = [*_launcher(recipe, site), *found]
+def findings(recipe: Recipe, site: Site | None, look: Look | None = None) -> list[Finding]:
+    """What :func:`new_run` would refuse or warn of: the inputs; the space, the stager and MPI of
+    the site, where it is known; how the recipe is written. ``look`` as for :func:`preflight`."""
+    found = [*preflight(recipe, site, look), *(Finding(WARNING, note) for note in recipe.notes)]
+    return [*(_of_site(recipe, site) if site else ()), *found]
+
+
+def _of_site(recipe: Recipe, site: Site) -> Iterator[Finding]:
+    from burstlens.stagers.base import require_stager
+
     try:
         require_capacity(site, recipe.buffer.capacity)
     except SiteError as error:
-        return [Finding(ERROR, str(error), "buffer.capacity"), *found]
-    return found
+        yield Finding(ERROR, str(error), "buffer.capacity")
+    try:
+        if site.buffer.stager is not None:
+            require_stager(site.buffer.stager)
+    except SiteError as error:
+        yield Finding(ERROR, f"buffer.stager of the site {site.name}: {error}")
+    yield from _launcher(recipe, site)
 
 
 def _launcher(recipe: Recipe, site: Site) -> Iterator[Finding]:

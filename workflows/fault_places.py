@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from burstlens.workflows.faults import Fault, Faults, KeyPath, Place
+from burstlens.workflows.faults import Fault, KeyPath, Place
 from burstlens.workflows.parameters import Settled, named_in
 from burstlens.workflows.recipe_layers import Source, key_of
 
 
 def placed(
-    faults: Faults, source: Source, settled: Settled, unknown: Collection[KeyPath] = ()
+    faults: Iterable[Fault], source: Source, settled: Settled, unknown: Collection[KeyPath] = ()
 ) -> list[Fault]:
-    """The faults with place, dotted key and value, in the order of their places.
+    """The faults with place, dotted key and value.
 
     ``unknown`` are paths of texts that name an unknown parameter. What only follows from another
     fault is left out: from a value or a file that could not be read, from a parameter that is
@@ -24,7 +24,7 @@ def placed(
     broken = {_line(fault.place) for fault in source.faults if fault.value is not None}
     found: dict[tuple[KeyPath, str], Fault] = {}
     for fault in faults:
-        value = _at(settled.table, fault.path) if fault.value is None else fault.value
+        value = at(settled.table, fault.path) if fault.value is None else fault.value
         place = fault.place or _place(fault.path, source, settled)
         follows = (
             (source.incomplete if fault.lacking else _line(place) in broken)
@@ -35,6 +35,11 @@ def placed(
             key = key_of(settled.table, fault.path) or fault.key
             made = replace(fault, value=value, place=place, key=key)
             found.setdefault((fault.path, fault.message), made)
+    return list(found.values())
+
+
+def in_order(faults: Iterable[Fault], source: Source) -> list[Fault]:
+    """The faults in the order of their places: the recipe's own file, those that it extends."""
     files = [layer.path for layer in source.layers]
 
     def order(fault: Fault) -> tuple[int, int, int]:
@@ -42,15 +47,15 @@ def placed(
         number = files.index(place.file) if place.file in files else len(files)
         return number, place.line, place.column
 
-    return sorted([*source.faults, *found.values()], key=order)
+    return sorted(faults, key=order)
 
 
 def _place(path: KeyPath, source: Source, settled: Settled) -> Place | None:
     for depth in range(len(path), 0, -1):
         if path[:depth] in settled.by_path:
             return Place(setting=settled.by_path[path[:depth]])
-    place = source.place(path)
-    for name in sorted(named_in(_at(source.table, path)) & settled.by_name.keys()):
+    place = source.place(path) if path else None
+    for name in sorted(named_in(at(source.table, path)) & settled.by_name.keys()):
         given = settled.by_name[name]
         said = given.setting or f"parameters.{name} of {given.file}"
         place = replace(place or Place(), setting=said)
@@ -61,7 +66,8 @@ def _line(place: Place | None) -> tuple[Path, int] | None:
     return (place.file, place.line) if place is not None and place.file is not None else None
 
 
-def _at(place: Any, path: KeyPath) -> Any:
+def at(place: Any, path: KeyPath) -> Any:
+    """The value at a path of a table; None where there is none."""
     for step in path:
         try:
             place = place[step]

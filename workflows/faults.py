@@ -54,6 +54,12 @@ class Fault:
     """The dotted key, with the entries of ``[[product]]``, ``[[step]]``, ``[[guard]]`` by name."""
     lacking: bool = False
 
+    def line(self) -> str:
+        """``storm.toml:3:1: simulation.nodes: message``, as far as they are known."""
+        parts = (self.place.text() if self.place else "", shorten(self.key, LONGEST_KEY))
+        shown = [*filter(None, parts), shorten(self.message, LONGEST_MESSAGE)]
+        return printable(": ".join(shown))
+
     def json(self) -> dict[str, Any]:
         """What ``burstlens check --json`` prints of it; docs/recipe.md explains the keys."""
         place = self.place or Place()
@@ -75,6 +81,8 @@ class Faults:
     found: list[Fault] = field(default_factory=list)
     more: int = 0
     """How many were found beside those that are kept."""
+    guessed: set[KeyPath] = field(default_factory=set)
+    """Paths whose values were left out or replaced, so that the rest could be made."""
 
     def __bool__(self) -> bool:
         return bool(self.found)
@@ -109,6 +117,7 @@ class Faults:
             if lacking or not one.lacking:
                 self.add(one.path, one.message, one.value, lacking=one.lacking)
         self.more += others.more
+        self.guessed |= others.guessed
 
     def text(self, source: str) -> str:
         """All faults as one message about ``source``."""

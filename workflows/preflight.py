@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.cluster_configs.site import Site
@@ -41,14 +41,18 @@ class Finding:
     path: str = ""
 
 
-def preflight(recipe: Recipe, site: Site | None = None) -> list[Finding]:
+Look = Callable[[Recipe, Site | None], Iterable["Finding"]]
+
+
+def preflight(recipe: Recipe, site: Site | None = None, look: Look | None = None) -> list[Finding]:
     """What the inputs and the recipe's own files show, for a run on that site, errors first.
 
-    The inputs are looked at by a process of its own, which a file system that does not answer
-    holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where nothing ends it. Raises
-    RecipeError for a faulty configuration of the user's.
+    ``look`` gives what the inputs show; by default :func:`surveyed`, a process of its own, which a
+    file system that does not answer holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where
+    nothing ends it.
     """
-    found = [*surveyed(recipe, site=site), *_reaching_out(recipe), *_running(recipe)]
+    seen = look(recipe, site) if look else surveyed(recipe, site=site)
+    found = [*seen, *_reaching_out(recipe), *_running(recipe)]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 
@@ -100,7 +104,11 @@ def surveyed(
 
 def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
     """What guards run or contact when they trip: a recipe may be somebody else's."""
-    ways = allowed() if recipe.guards else frozenset()
+    try:
+        ways = allowed() if recipe.guards else frozenset()
+    except RecipeError as error:
+        yield Finding(ERROR, str(error))
+        return
     for path, guard in guard_paths(recipe):
         refused = forbidden(guard, ways)
         for way, what in forbidden(guard, frozenset()).items():

@@ -10,11 +10,11 @@ from typing import Any
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean, near_names
-from burstlens.viz.product import product_kinds, wants
+from burstlens.viz.product import product_kinds
 from burstlens.viz.script import check_relative
 from burstlens.workflows import models
 from burstlens.workflows.check_table import keys, read_table
-from burstlens.workflows.fault_places import placed
+from burstlens.workflows.draft import Draft, numbered
 from burstlens.workflows.faults import Faults, KeyPath, report, shorten, shown
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.parameters import settle, unknown_places
@@ -30,6 +30,7 @@ from burstlens.workflows.recipe import (
 )
 from burstlens.workflows.recipe_file import read
 from burstlens.workflows.recipe_layers import Source, drop_first_frames, rename
+from burstlens.workflows.references import check_references, where
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
@@ -49,6 +50,18 @@ def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any
 
 def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
     """As :func:`load`, for a table that was read already."""
+    draft = drafted(source, settings)
+    found = draft.found()
+    if found or draft.faults or draft.recipe is None:
+        raise RecipeError(report(f"recipe {source.path}", found, draft.faults.more), found)
+    return draft.recipe, draft.settled.table
+
+
+def drafted(source: Source, settings: Sequence[str] = ()) -> Draft:
+    """The faults of a source, and what can be made of the rest.
+
+    Raises RecipeError for a faulty configuration of the user's alone.
+    """
     rename(source.table)  # a run's record may be older than these
     drop_first_frames(source.table)
     faults = Faults()
@@ -58,13 +71,11 @@ def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[st
         hint = did_you_mean(name, settled.declared)
         faults.add(path, f"{{{name}}} is not a parameter of this recipe{hint}")
     recipe = _build(source, settled.table, faults)
-    found = placed(faults, source, settled, unknown)
-    if found or recipe is None:
-        raise RecipeError(report(f"recipe {source.path}", found, faults.more), found)
-    return recipe, settled.table
+    return Draft(source, settled, faults, frozenset(unknown), recipe)
 
 
 def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe | None:
+    """The recipe, without what is faulty where there are faults; None where it has no model."""
     _printable(table, (), faults)
     for key in table:
         if key not in _TABLES and not faults.full:
@@ -83,11 +94,14 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         (path, _product(entry, path, faults)) for path, entry in _entries(table, "product", faults)
     ]
     guards = [
-        read_table(Guard, entry, path, faults) for path, entry in _entries(table, "guard", faults)
+        (path, read_table(Guard, entry, path, faults))
+        for path, entry in _entries(table, "guard", faults)
     ]
-    _check_needs(made, table, faults)
-    if faults or simulation is None or model is None or buffer is None or stage_out is None:
+    check_references(made, table, faults)
+    if simulation is None or model is None:
         return None
+    if faults:
+        made, guards = numbered(made, guards, faults)
     return Recipe(
         title=str(texts["title"]),
         simulation=simulation,
@@ -95,11 +109,11 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         folder=source.path.parent,
         name=source.name,
         description=str(texts["description"]),
-        buffer=buffer,
-        stage_out=stage_out,
+        buffer=buffer or Buffer(),
+        stage_out=stage_out or StageOut(),
         steps=tuple(step for step in steps if step is not None),
         products=tuple(product for _, product in made if product is not None),
-        guards=_named(guard for guard in guards if guard is not None),
+        guards=_named(guard for _, guard in guards if guard is not None),
         notes=source.notes,
     )
 
@@ -193,9 +207,10 @@ def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
         if len(meant) != 1:
             return simulation, None
         found = Faults()  # what else is wrong can still be found
-        read_table(models.load(meant[0]), own, path, found, also=keys(Simulation))
+        model = read_table(models.load(meant[0]), own, path, found, also=keys(Simulation))
         faults.take(found, lacking=False)
-        return simulation, None
+        faults.guessed.add((*path, "model"))
+        return simulation, model
     model = read_table(models.load(name), own, path, faults, also=keys(Simulation))
     for key in ("keep_patterns", "log_patterns"):
         for pattern in getattr(model, key, ()):
@@ -204,57 +219,6 @@ def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
             except ValueError as error:
                 faults.add((*path, key), f"{error}, got {shown(pattern)}", pattern)
     return simulation, model
-
-
-def _check_needs(
-    made: Sequence[tuple[KeyPath, MadeProduct | None]], table: Mapping[str, Any], faults: Faults
-) -> None:
-    known = {
-        product.name: (path, product, wants(product.kind, product.options))
-        for path, product in made
-        if product is not None
-    }
-    # What a product that could not be made would be, nobody knows.
-    names = {str(entry.get("name")) for entry in _tables(table.get("product"))}
-    unknown = names - known.keys()
-    chains = [name for name, (_, _, needs) in known.items() if needs.chained]
-    for path, product, needs in known.values():
-        for other in needs.follows:
-            if other in unknown:
-                continue
-            if other not in chains:
-                hint = did_you_mean(other, chains)
-                what = (
-                    f'follows "{other}", which is not a product that goes from frame to frame{hint}'
-                )
-            elif known[other][2].follows:
-                what = f'follows "{other}", which itself follows another product'
-            elif known[other][1].common.stream != product.common.stream:
-                what = f'follows "{other}", which is made of another stream'
-            else:
-                continue
-            entry = table["product"][path[1]]
-            faults.add((*path, *_where(entry, other)), what, other, lacking=other not in chains)
-        if needs.chained and product.kind.widens(product.options):
-            what = "goes from frame to frame, so its colour limits cannot widen: give [low, high]"
-            faults.add((*path, "limits"), what)
-
-
-def _tables(value: Any) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def _where(value: Any, name: str) -> KeyPath:
-    """The path inside ``value`` of the text that names another product: NAME or track:NAME."""
-    if isinstance(value, Mapping | list):
-        inner = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, entry in inner:
-            if key != "name":
-                if entry in (name, f"track:{name}"):
-                    return (key,)
-                if found := _where(entry, name):
-                    return (key, *found)
-    return ()
 
 
 def _product(entry: Mapping[str, Any], path: KeyPath, faults: Faults) -> MadeProduct | None:
@@ -272,17 +236,18 @@ def _product(entry: Mapping[str, Any], path: KeyPath, faults: Faults) -> MadePro
         if len(meant) != 1:
             return None
         name = meant[0]  # what else is wrong can still be found
+        faults.guessed.add((*path, "kind"))
     kind = kinds[name]
     found = Faults()
     options = read_table(kind.options, own, path, found, also=keys(Product))
     faults.take(found, lacking=known)
-    if options is None or checked is None:
-        return None
+    if options is None or checked is None or (found and not known):
+        return None  # of a kind that was only guessed, faults speak against the guess
     for file in kind.ships(options):  # a kind may be anybody's: whatever it ships is copied
         try:
             check_relative(file)
         except ValueError as error:
-            faults.add((*path, *_where(entry, file)), str(error), file)
+            faults.add((*path, *where(entry, file)), str(error), file)
     return MadeProduct(checked, kind, options)
 
 

@@ -166,6 +166,23 @@ def key_of(table: Any, path: KeyPath) -> str:
     return ".".join(steps)
 
 
+def path_of(table: Any, key: str) -> KeyPath:
+    """The path of a dotted key, in which an entry of a list is named, or numbered from 0.
+
+    >>> path_of({"product": [{"name": "t2"}, {"name": "w"}]}, "product.w.variable")
+    ('product', 1, 'variable')
+    """
+    path: KeyPath = ()
+    place = table
+    for part in filter(None, key.split(".")):
+        step: str | int = part
+        if isinstance(place, list):
+            names = [_entry(entry, "name") for entry in place]
+            step = names.index(part) if part in names else int(part) if part.isdigit() else part
+        path, place = (*path, step), _entry(place, step)
+    return path
+
+
 def _entry(place: Any, step: str | int) -> Any:
     try:
         return place[step]

@@ -31,6 +31,7 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     inputs = recipe.inputs
     if not inputs.is_dir():
         yield Finding(ERROR, f"simulation.inputs: there is no folder {inputs}", "simulation.inputs")
+        yield from _files(recipe)
         return
     for text in recipe.model.check(inputs):
         level = ERROR if text.startswith(_ERROR) else WARNING
@@ -38,15 +39,20 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     yield from _dead_links(recipe)
     facts = recipe.model.facts(inputs)
     yield from _output(recipe, facts.output_bytes)
+    yield from _files(recipe)
+    yield from _lacks(recipe)
+    if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
+        yield from _unseen_writers(recipe, site)
+    yield from misfits(recipe, facts.streams)
+
+
+def _files(recipe: Recipe) -> Iterator[Finding]:
+    """Files of the recipe's folder that products bring along and that are not there."""
     for product in recipe.products:
         for name in product.kind.ships(product.options):
             if not (recipe.folder / name).is_file():
                 path = f"product.{product.name}"
                 yield Finding(ERROR, f"{path}: there is no file {recipe.folder / name}", path)
-    yield from _lacks(recipe)
-    if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
-        yield from _unseen_writers(recipe, site)
-    yield from misfits(recipe, facts.streams)
 
 
 def _dead_links(recipe: Recipe) -> Iterator[Finding]:

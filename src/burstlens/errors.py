@@ -47,10 +47,12 @@ class OptionsError(ValueError):
 class SiteError(BurstlensError):
     """This is the wrong machine for the site file, or a library or program is missing here.
 
-    ``passing`` says that a service of the site did not answer, which it may do later.
+    ``passing`` says that a service of the site did not answer, which it may do later. ``faults``
+    are those of the site's file.
     """
 
     passing = False
+    faults: tuple[Fault, ...] = ()
 
 
 class NeverBeganError(SiteError):

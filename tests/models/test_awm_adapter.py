@@ -128,6 +128,41 @@ def test_the_check_warns_of_a_run_without_frames(tmp_path):
     assert found.startswith("output: ")
 
 
+def test_each_fault_of_the_parameter_file_has_its_line(tmp_path):
+    text = PARAMETERS.format(step=0.05, every=10)
+    file = tmp_path / "awm.toml"
+    file.write_text(text.replace("x_m = 2000.0", "x_m = 9e9"))
+    assert [found.partition(": ")[2] for found in Awm().check(tmp_path)] == [
+        f"{file}:13:1: source.x_m: 9e+09 is outside 0 to 4750 m",
+        f"{file}:8:1: time.step_s: 0.05 s is unstable: with vp up to 6000 m/s and a spacing of "
+        "250 m the longest stable step is 0.020619 s",
+    ]
+    file.write_text(text.replace("nz = 14", "nz = 3\nnzz = 4x"))
+    (found,) = Awm().check(tmp_path)
+    assert f"{file}:6:8: grid.nzz: unexpected text" in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sizes"),
+    [
+        ("nz = 14", "nz = 3", {}),
+        ("nz = 14", "nz = 14x", {}),
+        ("step_s", "stp_s", {"y": 16, "x": 20}),
+        ("surface_every", "surface_evry", {"y": 16, "x": 20}),
+        ("x_m = 2000.0", "x_m = 9e9", {"y": 16, "x": 20}),
+    ],
+)
+def test_a_faulty_parameter_file_still_says_what_frames_hold(tmp_path, old, new, sizes):
+    text = PARAMETERS.format(step=0.018, every=4)
+    (tmp_path / "awm.toml").write_text(text.replace(old, new))
+    assert Awm().check(tmp_path)[0].startswith("error: ")
+    known = Awm().outline(tmp_path, "surface")
+    assert {"vx", "vy", "vz"} <= known.variables.keys()
+    assert (known.sizes, known.silent) == (sizes, "")
+    with pytest.raises(RecipeError, match="no stream"):
+        Awm().outline(tmp_path, "surfac")
+
+
 @pytest.fixture
 def quake(tmp_path):
     """An adapter with its inputs: waves at a surface of 20 x 16 points, 250 m apart."""

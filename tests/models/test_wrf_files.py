@@ -11,6 +11,7 @@ from burstlens.workflows.models.base import Lack
 from burstlens.workflows.models.wrf import Wrf
 
 STATE = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
+NUDGED = "gfdda_interval_m = 60, grid_fdda = 1"
 BEGIN = "start_year = 2005, start_month = 8, start_day = 28, start_hour = 12"
 
 
@@ -48,6 +49,11 @@ def lacks(tmp_path: Path) -> Callable[..., list[Lack]]:
          ["wrfrst_d01_2005-08-28_12:00:00"]),
         (f"restart = .true., rst_inname = 'back_d<domain>_<date>', {BEGIN}",
          ("back_d01_2005-08-28_12:00:00",), []),
+        (f"{NUDGED}, gfdda_inname = 'wrffdda_d<domain>'", ("wrfinput_d01",), ["wrffdda_d01"]),
+        (f"{NUDGED}, gfdda_inname = 'wrffdda_d<domain>'", ("wrfinput_d01", "wrffdda_d01"), []),
+        ("grid_fdda = 0, gfdda_inname = 'wrffdda_d<domain>'", ("wrfinput_d01",), []),
+        (f"max_dom = 2, {NUDGED}, 0", ("wrfinput_d01", "gfdda_d01"), []),
+        ("max_dom = 2, gfdda_interval = 60, grid_fdda = 0, 1", ("wrfinput_d01",), ["gfdda_d02"]),
     ],
 )  # fmt: skip
 def test_files_that_the_namelist_asks_for_and_that_are_not_there_are_named(
@@ -61,6 +67,13 @@ def test_files_that_the_namelist_asks_for_and_that_are_not_there_are_named(
 def test_a_link_that_leads_nowhere_is_no_initial_state(lacks, tmp_path):
     (tmp_path / "wrfinput_d01").symlink_to("nowhere")
     assert [lack.file for lack in lacks("max_dom = 1")] == ["wrfinput_d01"]
+
+
+def test_analyses_of_the_surface_and_those_that_no_interval_asks_for_are_doubtful(lacks):
+    found = lacks("grid_fdda = 2, grid_sfdda = 1", "wrfinput_d01")
+    assert [(lack.file, lack.sure) for lack in found] == [
+        ("gfdda_d01", False), ("sgfdda_d01", False),
+    ]  # fmt: skip
 
 
 def test_a_script_is_taken_to_make_its_initial_state_unless_some_of_it_is_there(lacks):

@@ -45,6 +45,18 @@ def product(lines: str, kind: str = "map") -> str:
         (product('variable = "W@40"'), "variable", "level 40 is outside of bottom_top"),
         (product('variable = "W"'), "variable", "say which `level`"),
         (product('variable = "T2"\nlevel = 1'), "level", "T2 has no levels"),
+        (product('variable = "W@30hPa"'), "variable", "30 hPa is above the domain"),
+        (product('variable = "W@1200hPa"'), "variable", "1200 hPa is below the ground"),
+        (product('variable = "W@30-35km"'), "variable", "above the domain, whose top is at 20 km"),
+        (product('variable = "W@1km - W@30km [m s-1]"'), "variable", "30 km above sea level is ab"),
+        (
+            product('variable = "W"\nslices = { height = [1, 40] }', "scene"),
+            "slices.height", "height = 40 is outside of the domain, which has 0 to 20 km",
+        ),
+        (
+            product('variables = ["W"]\nvertical = "pressure"\ntop = 1500', "profile"),
+            "top", "top = 1500 hPa is below the ground",
+        ),
         (product('variable = "T2"\nunits = "kts"'), "units", "K cannot be shown as 'kts'"),
         (product('variable = "slp"\nunits = "K"'), "units", "Pa cannot be shown as 'K'"),
         (
@@ -108,6 +120,9 @@ def test_what_no_frame_will_have_is_an_error_at_its_key(wrf_inputs, found, table
         product('variable = "T2"\nunits = "degC"\ncontours = { variable = "slp", units = "hPa" }'),
         product('variable = "W"\nlevel = 40'),
         product('variable = "W@39"'),
+        product('variable = "W@60hPa"'),
+        product('variable = "W@19-25km"'),
+        product('variables = ["W"]\ntop = 20', "profile"),
         product('variable = "W"\nlevel = -1'),
         product('variable = "wind@500hPa"\nunits = "kn"\nbarbs = { u = "U@1km agl", v = "V@1" }'),
         product('variable = "hypot(U10, V10) [m s-1]"\nunits = "kn"'),
@@ -127,6 +142,15 @@ def test_what_no_frame_will_have_is_an_error_at_its_key(wrf_inputs, found, table
 def test_what_frames_may_have_passes(wrf_inputs, found, table):
     wrf_inputs()
     assert found(table) == {}
+
+
+def test_a_picture_that_reaches_above_the_domain_is_a_warning(wrf_inputs, found):
+    wrf_inputs()
+    line = "start = { i = 0, j = 0 }\nend = { i = 9, j = 9 }\n"
+    high = found(product(f'variable = "W"\n{line}top = 45', "section"))["product.p.top"]
+    assert (high.level, "whose top is at 20 km" in high.text) == ("warning", True)
+    low = product(f'variable = "W"\n{line}vertical = "pressure"\ntop = 20', "section")
+    assert "whose top is at 57.2 hPa" in found(low)["product.p.top"].text
 
 
 def test_each_fault_of_a_recipe_is_found_beside_the_others(wrf_inputs, found):

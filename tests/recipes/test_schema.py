@@ -25,7 +25,7 @@ RIGHT = {
     "placeholders": BASE + 'nodes = "{nodes}"\nmpiio_report = "{report}"\nwalltime = "{w}"\n'
     '[buffer]\nraw = "{raw}"\nreserve = "{part}"\n'
     + PRODUCT
-    + 'every = "{n}"\nlimits = { first = "{n}" }\nwidth_px = "{w}"\nsmooth = "{s}"\n'
+    + 'every = "{n}"\nlimits = ["{n}", 2]\nwidth_px = "{w}"\nsmooth = "{s}"\n'
     'contours = [{ variable = "{v}", level = "{l}", levels = ["{a}", 2] }]\n'
     "crop = { index = { west_east = ['{a}', '{b}'] }, stride = '{s}' }\n"
     + GUARD
@@ -121,7 +121,7 @@ def test_every_key_has_a_description():
 def test_defaults_are_those_of_the_tables():
     simulation = SCHEMA["properties"]["simulation"]["properties"]
     assert simulation["nodes"]["default"] == 1
-    assert SCHEMA["$defs"]["kind-map.part"]["properties"]["limits"]["default"] == {"first": 1}
+    assert SCHEMA["$defs"]["kind-map.part"]["properties"]["smooth"]["default"] is False
 
 
 def test_the_file_that_ships_has_the_same_keys():

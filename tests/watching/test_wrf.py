@@ -256,6 +256,14 @@ def test_a_missing_executable_is_named_with_near_names(tmp_path):
     assert "chmod +x" in Wrf().check(tmp_path)[0]
 
 
+def test_a_folder_with_nothing_of_wrf_is_said_to_be_none_of_its_run_directories(tmp_path):
+    (tmp_path / "notes.txt").write_text("")
+    (found,) = Wrf().check(tmp_path)
+    assert found.startswith(f"error: there is no executable wrf.exe in {tmp_path}, no namelist.in")
+    (tmp_path / "wrfinput_d01").write_text("")
+    assert len(Wrf().check(tmp_path)) == 2
+
+
 def test_adapters_are_found_by_name_and_unknown_ones_answer_with_near_names():
     assert load("wrf") is Wrf
     assert isinstance(Wrf(), Model)

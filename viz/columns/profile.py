@@ -109,6 +109,7 @@ class ProfileKind(PlainKind):
             seen.columns(name, "variables", options.units.get(name), f"units.{name}")
         if options.vertical == "pressure":
             seen.needs(("pressure",), "vertical")
+        seen.top(options.top, options.vertical)
         if options.at is not None:
             seen.ends({"at": options.at}, options.variables[0])
         seen.crop(options.crop, options.variables)

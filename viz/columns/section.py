@@ -212,6 +212,7 @@ class SectionKind(PlainKind):
         if options.wind is not None:
             seen.needs(("u_earth", "v_earth") if options.wind == "barbs" else ("U", "V", "W"),
                        "wind")  # fmt: skip
+        seen.top(options.top, options.vertical)
         ends = {"start": options.start, "end": options.end}
         if isinstance(options.path, tuple):
             ends |= {f"path.{number}": end for number, end in enumerate(options.path)}

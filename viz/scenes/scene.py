@@ -258,6 +258,7 @@ class SceneKind(PlainKind):
                 seen.columns(options.variable, "variable")
                 cuts = {key: getattr(options.slices, key) for key in ("x", "y", "lon", "lat")}
                 seen.cuts(cuts, "slices")
+                seen.heights(options.slices.height, "slices.height")
             elif found is not None and seen.is_deep(options.variable):
                 seen.add(
                     "variable", f"{options.variable} has levels: say by slices where it is shown"

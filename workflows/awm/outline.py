@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
-from burstlens.viz.outline import Described, Known
+from burstlens.viz.outline import Column, Described, Known
+from burstlens.workflows.awm.layout import Layout
 from burstlens.workflows.awm.output import AXES, COMPONENTS
-from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.parameters import Grid, Output, Parameters
 from burstlens.workflows.awm.surface_peaks import PEAKS
 
 Array = NDArray[Any]
+_ALL = Output(surface_every=1, volume_every=1, station_frames=True, peaks=True)
+"""In the place of a faulty table."""
 
 
-def outline(given: Parameters, stream: str) -> Known:
+def outline(given: Parameters | Layout, stream: str) -> Known:
     """The variables, the grid and the attributes of ``surface``, ``volume`` or ``stations``.
 
+    Of a faulty grid no sizes are known, of a faulty ``[output]`` it is not known what is written.
     RecipeError for another name.
     """
     makers = {"surface": _surface, "volume": _volume, "stations": _stations}
@@ -30,42 +34,53 @@ def outline(given: Parameters, stream: str) -> Known:
     return makers[stream](given)
 
 
-def _surface(given: Parameters) -> Known:
-    silent = "" if given.output.surface_every else "[output] surface_every is 0"
+def _surface(given: Parameters | Layout) -> Known:
+    output = given.output or _ALL
+    silent = "" if output.surface_every else "[output] surface_every is 0"
     known = _known(given, ("y", "x"), 1, silent)
     peaks = {name: (("y", "x"), {"units": unit}) for name, (_, unit) in PEAKS.items()}
-    if given.output.peaks:
+    if output.peaks:
         return replace(known, variables={**known.variables, **peaks})
     return replace(known, unwritten=peaks, doubt="awm writes it with [output] peaks = true")
 
 
-def _volume(given: Parameters) -> Known:
-    silent = "" if given.output.volume_every else "[output] volume_every is 0"
-    return _known(given, ("z", "y", "x"), given.output.volume_stride, silent)
+def _volume(given: Parameters | Layout) -> Known:
+    output = given.output or _ALL
+    silent = "" if output.volume_every else "[output] volume_every is 0"
+    known = _known(given, ("z", "y", "x"), output.volume_stride, silent)
+    if given.grid is None:
+        return known
+    lowest = -(given.grid.nz - 1) * given.grid.spacing_m
+    return replace(known, column=lambda: Column(lowest, 0.0, is_depth=True))
 
 
-def _known(given: Parameters, axes: tuple[str, ...], stride: int, silent: str) -> Known:
-    grid, h = given.grid, given.grid.spacing_m
-    values = {
-        "x": np.arange(0, grid.nx, stride) * h,
-        "y": np.arange(0, grid.ny, stride) * h,
-        "z": (np.arange((grid.nz - 1) % stride, grid.nz, stride) - (grid.nz - 1)) * h,
-    }
+def _known(given: Parameters | Layout, axes: tuple[str, ...], stride: int, silent: str) -> Known:
     variables: dict[str, Described | None] = {"time": ((), {"units": "s"})}
     for axis in axes:
         variables[axis] = (axis,), {**AXES[axis], "units": "m", "axis": axis.upper()}
     variables |= {name: (axes, {"units": "m s-1"}) for name in COMPONENTS}
+    values = {} if given.grid is None else _axes(given.grid, stride)
     return Known(
         variables,
-        {axis: values[axis].size for axis in axes},
+        {axis: values[axis].size for axis in axes if axis in values},
         attributes=_attributes(given),
-        coordinates={axis: values[axis] for axis in axes}.__getitem__,
+        coordinates={axis: values[axis] for axis in axes if axis in values}.__getitem__,
         silent=silent,
     )
 
 
-def _stations(given: Parameters) -> Known:
-    ready = given.output.station_frames and given.station
+def _axes(grid: Grid, stride: int) -> dict[str, Array]:
+    """The coordinates of the points that are written, in m."""
+    h = grid.spacing_m
+    return {
+        "x": np.arange(0, grid.nx, stride) * h,
+        "y": np.arange(0, grid.ny, stride) * h,
+        "z": (np.arange((grid.nz - 1) % stride, grid.nz, stride) - (grid.nz - 1)) * h,
+    }
+
+
+def _stations(given: Parameters | Layout) -> Known:
+    ready = (given.output or _ALL).station_frames and given.station
     places = given.station
     values: dict[str, Array] = {
         "x": np.array([place.x_m for place in places]),
@@ -82,17 +97,19 @@ def _stations(given: Parameters) -> Known:
     return Known(
         variables,
         {"station": len(places)},
-        attributes=_attributes(given) | {"featureType": "timeSeries"},
+        attributes={**(_attributes(given) or {}), "featureType": "timeSeries"},
         coordinates=values.__getitem__,
         silent="" if ready else "there are no stations, or [output] station_frames is not true",
     )
 
 
-def _attributes(given: Parameters) -> dict[str, Any]:
-    """Those that every file of awm has and that are read again."""
-    source = given.source
+def _attributes(given: Parameters | Layout) -> dict[str, Any] | None:
+    """Those that every file of awm has and that are read again; None where they are not known."""
+    source, grid = given.source, given.grid
+    if source is None or grid is None:
+        return None
     return {
-        "spacing_m": given.grid.spacing_m,
+        "spacing_m": grid.spacing_m,
         "source_x_m": source.x_m,
         "source_y_m": source.y_m,
         "source_depth_m": source.depth_m,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from burstlens.errors import RecipeError
 from burstlens.workflows.awm import limits, source
+
+if TYPE_CHECKING:
+    from burstlens.workflows.faults import Fault
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -265,33 +269,68 @@ def _known(path: tuple[int | str, ...]) -> list[str]:
     return list(table.model_fields)
 
 
-def _describe(error: ValidationError) -> str:
-    texts = []
+def _faults(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """The path and the message of each fault; the path is empty for what the whole file lacks."""
     for fault in error.errors():
-        path = ".".join(str(part) for part in fault["loc"])
+        path = fault["loc"]
         if fault["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(fault["loc"][-1]), _known(fault["loc"]), n=2)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            texts.append(f"{path}: unknown key{hint}")
+            near = difflib.get_close_matches(str(path[-1]), _known(path), n=2)
+            yield path, "unknown key" + (f"; did you mean {' or '.join(near)}?" if near else "")
         elif fault["type"] == "missing":
-            texts.append(f"{path}: missing")
+            yield path, "missing"
         elif fault["type"] == "value_error":
-            text = str(fault["ctx"]["error"])
-            texts.append(f"{path}: {text}" if path else text)
+            yield path, str(fault["ctx"]["error"])
         else:
-            texts.append(f"{path}: {fault['msg'].lower()}, not {fault['input']!r}")
-    return "; ".join(texts)
+            yield path, f"{fault['msg'].lower()}, not {fault['input']!r}"
 
 
 def read(path: Path) -> Parameters:
     """The parameters in a TOML file. Raises RecipeError with all faults at once."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise RecipeError(f"{path}: there is no such parameter file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: cannot be read: {error}") from None
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"{path}: cannot be read: {error}", _of_syntax(path, text)) from None
     try:
         return Parameters.model_validate(raw)
     except ValidationError as error:
-        raise RecipeError(f"{path}: {_describe(error)}") from None
+        found = list(_faults(error))
+        said = "; ".join(f"{_dotted(at)}: {what}" if at else what for at, what in found)
+        raise RecipeError(f"{path}: {said}", list(_placed(path, text, found))) from None
+
+
+def _dotted(path: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in path)
+
+
+def _of_syntax(path: Path, text: str) -> list[Fault]:
+    from burstlens.workflows.faults import Fault, Place
+    from burstlens.workflows.toml_text import read_text
+
+    return [
+        Fault(one.path or (), one.message, one.value, Place(path, one.line, one.column),
+              _dotted(one.path or ()))
+        for one in read_text(text).faults
+    ]  # fmt: skip
+
+
+def _placed(
+    path: Path, text: str, found: Iterable[tuple[tuple[int | str, ...], str]]
+) -> Iterator[Fault]:
+    """The faults with line and column; of a key that is missing those of its table."""
+    from burstlens.workflows.faults import Fault, Place
+    from burstlens.workflows.toml_places import places
+
+    known = places(text)
+    for at, message in found:
+        for one in message.split("; ") if not at else (message,):
+            key, colon, rest = one.partition(": ")
+            steps = at or tuple(int(p) if p.isdigit() else p for p in key.split(".")) * bool(colon)
+            near = [steps[:depth] for depth in range(len(steps), 0, -1) if steps[:depth] in known]
+            place = Place(path, *known[near[0]]) if near else Place(path)
+            yield Fault(steps, rest if colon and not at else one, None, place, _dotted(steps))

@@ -144,7 +144,7 @@ class Awm:
         try:
             given = awm.read(inputs / self.parameters)
         except RecipeError as error:
-            return [f"error: {error}"]
+            return [f"error: {fault.line()}" for fault in error.faults] or [f"error: {error}"]
         warnings = []
         if given.allow_unstable:
             warnings.append("allow_unstable is set: the step and the grid are not checked")
@@ -163,14 +163,17 @@ class Awm:
         return [Lack(f"there is no {file} (material.file in {self.parameters})", file)]
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
-        """What the parameter file says of a stream."""
+        """What the parameter file says of a stream, as far as it is right."""
+        from burstlens.workflows.awm.layout import Layout, read_layout
         from burstlens.workflows.awm.outline import outline
 
+        path = inputs / self.parameters
+        given: awm.Parameters | Layout | None
         try:
-            given = awm.read(inputs / self.parameters)
+            given = awm.read(path)
         except RecipeError:
-            return None
-        return outline(given, stream)
+            given = read_layout(path)
+        return outline(given, stream) if given else None
 
 
 def _output_bytes(given: awm.Parameters) -> int:

@@ -37,6 +37,22 @@ class Header:
         except FrameError as error:
             raise KeyError(name) from error
 
+    def extremes(self, name: str, dimension: str, number: int) -> tuple[float, float]:
+        """The least and the greatest value at one place along a dimension, -1 for the last one.
+        KeyError as above."""
+        from burstlens.errors import FrameError
+        from burstlens.viz.frame import open_frame
+
+        if dimension not in self.variables.get(name, ((), {}))[0]:
+            raise KeyError(name)
+        at = number % self.sizes[dimension]
+        try:
+            with open_frame(self.paths) as frame:
+                values = frame.read(name, {dimension: slice(at, at + 1, 1)})
+        except FrameError as error:
+            raise KeyError(name) from error
+        return float(values.min()), float(values.max())
+
 
 def read_header(paths: Sequence[Path]) -> Header:
     """The header of a file, or of the tiles of one. FrameError when it cannot be read."""

@@ -17,6 +17,8 @@ from burstlens.workflows.ready import QUIET_S
 if TYPE_CHECKING:
     from burstlens.workflows.models.wrf import Wrf
 
+_OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
+"""How names in a WRF run directory begin."""
 SERIAL = (2.0, 102.0)
 """io_form of netCDF through one process (a file): 2, and 102 with a file a rank."""
 
@@ -82,6 +84,11 @@ def check(model: Wrf, inputs: Path) -> list[str]:
         return [f"error: the inputs cannot be listed: {inputs} ({error.strerror})"]
     messages = [*_executable(model.executable, inputs, names)]
     settings = namelist.read(inputs / "namelist.input")
+    if not settings and messages and not any(_OF_WRF.match(name) for name in names):
+        return [
+            f"error: there is no executable {model.executable} in {inputs}, no namelist.input and "
+            "no wrfinput_d01: name a WRF run directory"
+        ]
     if not settings:
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
     messages += _places(inputs, settings)

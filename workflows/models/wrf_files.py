@@ -67,7 +67,11 @@ def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: b
         return []
     if script and not flag(settings, "restart") and not _is_prepared(inputs):
         return []
-    needed = [*_missing(settings, inputs, start), *_misfits(settings, inputs)]
+    needed = [
+        *_missing(settings, inputs, start),
+        *_nudging(settings, inputs),
+        *_misfits(settings, inputs),
+    ]
     return [*needed, *_further(settings, inputs)]
 
 
@@ -92,6 +96,23 @@ def _missing(settings: Namelist, inputs: Path, start: datetime | None) -> Iterat
         if name and not found(inputs, name):
             why = "boundaries, specified = .true. in namelist.input"
             yield Lack(f"there is no {name} ({why})", name)
+
+
+def _nudging(settings: Namelist, inputs: Path) -> Iterator[Lack]:
+    """Analyses that a domain is nudged towards. Without them WRF ends at its first step: "Possibly
+    missing file for = auxinput10"."""
+    for switch, key, template in (
+        ("grid_fdda", "gfdda_inname", "gfdda_d<domain>"),
+        ("grid_sfdda", "sgfdda_inname", "sgfdda_d<domain>"),
+    ):
+        for domain in domains(settings):
+            asked = settings.get(switch, [])[domain - 1 : domain]
+            name = _named(settings, key, template, domain)
+            if asked and asked[0] in (1, 2) and name and not found(inputs, name):
+                text = f"there is no {name} ({switch} = {asked[0]} for domain {domain}, {key} in "
+                # Of the surface this was not tried.
+                sure = switch == "grid_fdda" and _has_interval(settings, domain)
+                yield Lack(f"{text}namelist.input)", name, sure=sure)
 
 
 def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
@@ -149,6 +170,12 @@ def _named(
 def _flag_of(settings: Namelist, key: str, domain: int) -> bool:
     """A logical of one domain, false where the list does not reach it."""
     return settings.get(key, [])[domain - 1 : domain] == [True]
+
+
+def _has_interval(settings: Namelist, domain: int) -> bool:
+    """Whether analyses are read at all: without an interval WRF asks for none."""
+    keys = [key for key in settings if key.startswith("gfdda_interval")]
+    return any(number(settings, key, domain - 1) > 0 for key in keys)
 
 
 def _is_prepared(inputs: Path) -> bool:

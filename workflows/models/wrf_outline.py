@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.outline import Described, Known
+from burstlens.viz.grid import GRAVITY
+from burstlens.viz.outline import Column, Described, Known
 from burstlens.workflows.models import wrf_files
 from burstlens.workflows.models.header import Header, read_header
 from burstlens.workflows.models.namelist import Namelist, number
@@ -97,6 +98,7 @@ def outline(
         sizes,
         attributes=placed.attributes if placed else None,
         coordinates=placed.coordinates if placed else None,
+        column=partial(_column, placed) if placed else None,
         doubtful=doubtful,
         unwritten=unwritten,
         unlisted=frozenset(name for name in variables if name in table() and table()[name].chem),
@@ -188,6 +190,19 @@ def _asked(settings: Namelist, inputs: Path, auxiliary: int, domain: int) -> Ask
         into |= names
         out_of -= names
     return Asked(frozenset(added), frozenset(taken))
+
+
+def _column(placed: Header) -> Column | None:
+    """From the geopotential of the lowest and the highest faces; None without one."""
+    try:
+        (bottom, _), (_, top) = (placed.extremes("PHB", "bottom_top_stag", at) for at in (0, -1))
+    except KeyError:
+        return None
+    try:
+        pressure = float(placed.coordinates("P_TOP"))
+    except (KeyError, TypeError, ValueError):
+        return Column(bottom / GRAVITY, top / GRAVITY)
+    return Column(bottom / GRAVITY, top / GRAVITY, pressure if pressure > 0 else None)
 
 
 def _moves(settings: Namelist, domain: int) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import click
 import typer
+from typer.core import TyperCommand
 
 from burstlens.cli.arguments import ExplainOpt, JsonOpt, RecipeArg, SetOpt, SiteOpt
 from burstlens.printable import printable, say, tell
@@ -13,16 +16,41 @@ app = typer.Typer()
 PANEL = "Prepare"
 
 
+class _InJson(TyperCommand):
+    """A command whose usage errors are JSON as well where ``--json`` is among the words."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """As click's. Exits with 2 after the JSON document of a usage error."""
+        as_json = "--json" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            if not as_json:
+                raise
+            from burstlens.workflows.check_report import unusable
+
+            say(json.dumps(unusable(error.format_message()).value(), indent=2))
+            raise click.exceptions.Exit(error.exit_code) from None
+
+
 @app.command(
-    rich_help_panel=PANEL, epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run"
+    cls=_InJson,
+    rich_help_panel=PANEL,
+    epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run",
 )
 def check(
     recipe: RecipeArg, site: SiteOpt = None, settings: SetOpt = None, as_json: JsonOpt = False
 ) -> None:
     """Check a recipe, its parameters and its inputs; start nothing.
 
-    All faults are reported at once, each with file, line, column and key. With --json exactly one
-    JSON document is printed, whatever is wrong.
+    All faults of the recipe, its inputs and the site are reported at once, each with file, line,
+    column and key. With --json exactly one JSON document is printed, whatever is wrong.
 
     RECIPE is a name that `burstlens recipes` lists, or a .toml file.
     """
@@ -34,9 +62,8 @@ def check(
     else:
         for message in report.refused:
             tell(f"burstlens: {message}")
-        for level, texts in (("error", report.errors), ("warning", report.warnings)):
-            for text in texts:
-                say(f"{level}: {printable(text)}")
+        for line in report.lines():
+            say(line)
         if not report.refused:
             say("the recipe can run" if report.right else "the recipe cannot run as it is")
     if not report.right:
