@@ -15,6 +15,7 @@ from pathlib import Path
 
 import netCDF4
 import pytest
+from watcher_case import MODEL
 
 from burstlens.model import Damage, Frame
 from burstlens.workflows.cursor import Cursor
@@ -279,3 +280,34 @@ def traces_namelist(tmp_path) -> Path:
     """A folder with the namelist of the traces."""
     shutil.copyfile(DATA / "traces" / "namelist.input", tmp_path / "namelist.input")
     return tmp_path
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes these seconds into a file of output, under an mtime of its own; returns its path."""
+    clock = 1_000_000_000
+
+    def make(name, *seconds):
+        nonlocal clock
+        clock += 1_000_000_000
+        path = tmp_path / name
+        with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+            file.createDimension("time", None)
+            variable = file.createVariable("time", "f8", ("time",))
+            variable.units = "s"
+            variable[:] = list(seconds)
+        os.utime(path, ns=(clock, clock))
+        return path
+
+    return make
+
+
+@pytest.fixture
+def watcher(tmp_path, prober):
+    """A watcher of ``tmp_path``, as a call of the driver makes it."""
+
+    def make(cursor=None, folder=".", model=MODEL, attempt=1, run="run", root=tmp_path, **keywords):
+        cursor = cursor or Cursor()
+        return Watcher(root, folder, model, run, attempt, cursor, prober=prober, **keywords)
+
+    return make
