@@ -57,6 +57,9 @@ class BufferRef:
         return stager(self.by or ("datawarp" if self.kind == "datawarp" else "posix"))
 
 
+_FREE = " free"
+
+
 def free_bytes(root: Path) -> int | None:
     """Room left for this user at ``root``; None when it cannot be told."""
     try:
@@ -93,22 +96,11 @@ def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None
     """
     refused, full = [], False
     for root in filter(None, map(candidate_root, candidates)):
-        try:
-            if folder is not None:
-                root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            reason = _unfit(root)
-            free = free_bytes(_existing(root))
-            if reason is None and free is not None and free < capacity_bytes:
-                full, reason = True, f"{root} has {show_bytes(free)} free"
-            if reason is not None:
-                refused.append(reason)
-                continue
-            if folder is not None:
-                (root / folder).mkdir(exist_ok=True)
-        except OSError as error:
-            refused.append(f"{error.filename or root}: {error.strerror}")
-            continue
-        return root
+        reason = refusal(root, capacity_bytes, folder)
+        if reason is None:
+            return root
+        refused.append(reason)
+        full = full or reason.endswith(_FREE)
     names = "BURSTLENS_BUFFER names another folder, as does buffer.folders of a site file"
     if full:
         raise SiteError(
@@ -117,6 +109,22 @@ def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None
         )
     unset = f"of {', '.join(candidates)} none is set"
     raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
+
+
+def refusal(root: Path, capacity_bytes: int, folder: str | None = None) -> str | None:
+    """Why a user's folder cannot hold so much; None where it can, and then ``folder`` is made."""
+    try:
+        if folder is not None:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reason = _unfit(root)
+        free = free_bytes(_existing(root))
+        if reason is None and free is not None and free < capacity_bytes:
+            reason = f"{root} has {show_bytes(free)}{_FREE}"
+        if reason is None and folder is not None:
+            (root / folder).mkdir(exist_ok=True)
+    except OSError as error:
+        return f"{error.filename or root}: {error.strerror}"
+    return reason
 
 
 def _unfit(root: Path) -> str | None:

@@ -14,6 +14,7 @@ from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.errors import SiteError
 from burstlens.quantity import show_bytes
 
+_NAMED = "$BURSTLENS_BUFFER"
 _UNITS = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "TB": 10**12, "GB": 10**9}
 
 
@@ -121,6 +122,18 @@ def require_capacity(site: Site, asked: int) -> None:
         from burstlens.workflows.buffer import with_room
 
         with_room(site.buffer.folders, asked)
+
+
+def passed_over(site: Site, asked: int) -> str | None:
+    """Why the folder that ``BURSTLENS_BUFFER`` names is not taken; None where it is, or none is
+    named."""
+    from burstlens.workflows.buffer import candidate_root, refusal
+
+    if site.scheduler != "local" or _NAMED not in site.buffer.folders:
+        return None
+    root = candidate_root(_NAMED)
+    reason = None if root is None else refusal(root, asked)
+    return reason and f"BURSTLENS_BUFFER is not used: {reason}"
 
 
 def granularity(site: BufferSite) -> Granularity | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.errors import RecipeError, SiteError
 from burstlens.run_dir import RunDir
-from burstlens.workflows.capacity import require_capacity
+from burstlens.workflows.capacity import passed_over, require_capacity
 from burstlens.workflows.plan import Plan, make_plan
 from burstlens.workflows.preflight import ERROR, WARNING, Finding, Look, preflight, require
 from burstlens.workflows.recipe import Recipe
@@ -38,6 +38,8 @@ def _of_site(recipe: Recipe, site: Site) -> Iterator[Finding]:
 
     try:
         require_capacity(site, recipe.buffer.capacity)
+        if other := passed_over(site, recipe.buffer.capacity):
+            yield Finding(WARNING, other)
     except SiteError as error:
         yield Finding(ERROR, str(error), "buffer.capacity")
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.cluster_configs.site import BufferSite
+from burstlens.cluster_configs.site import BufferSite, choose
 from burstlens.errors import SiteError
 from burstlens.quantity import parse_bytes
-from burstlens.workflows.capacity import Granularity, granularity, show_exactly
+from burstlens.workflows.capacity import Granularity, granularity, passed_over, show_exactly
 
 GIB, TIB = 2**30, 2**40
 SHAHEEN = Granularity(368 * GIB, nodes=268, node_capacity=parse_bytes("5.82 TiB"))
@@ -76,3 +76,16 @@ def test_a_site_without_a_granule_is_not_planned():
 @pytest.mark.parametrize("text", ["736 GiB", "60 TB", "20 GB", "23 TiB", "1 MiB", "2,000 TiB"])
 def test_sizes_are_shown_whole(text):
     assert show_exactly(parse_bytes(text.replace(",", ""))) == text
+
+
+def test_a_folder_that_the_user_names_is_not_passed_over_in_silence(tmp_path, monkeypatch):
+    local = choose("local")
+    assert passed_over(local, 1000) is None
+    monkeypatch.setenv("BURSTLENS_BUFFER", str(tmp_path))
+    assert passed_over(local, 1000) is None
+    assert "has " in passed_over(local, 1 << 60)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BURSTLENS_BUFFER", str(tmp_path / "file"))
+    reason = passed_over(local, 1000)
+    assert reason.startswith("BURSTLENS_BUFFER is not used: ")
+    assert str(tmp_path / "file") in reason
