@@ -131,3 +131,9 @@ def test_all_faults_of_a_recipe_are_told_at_once_with_near_names(burstlens, reci
         r'product\.t2\.kind +there is no kind "mapp"; did you mean map\?',
     ):
         assert re.search(fault, said), fault
+
+
+def test_an_unknown_command_names_near_ones_once(burstlens):
+    said = burstlens("strat").stderr
+    assert "status" in said
+    assert said.casefold().count("did you mean") == 1

@@ -24,6 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",  # joins the lines of a paragraph
     pretty_exceptions_enable=False,
+    suggest_commands=False,  # click suggests them already
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
