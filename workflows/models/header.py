@@ -6,7 +6,7 @@ No values are read but those of coordinates, and these when they are asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ class Header:
     variables: Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]
     sizes: Mapping[str, int]
     attributes: Mapping[str, Any]
+    _read: dict[str, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
+    """Coordinates that were read: every product asks for the same ones."""
 
     def coordinates(self, name: str) -> NDArray[Any]:
         """The values of a variable. KeyError when the file has none of that name, or no values."""
@@ -31,11 +33,13 @@ class Header:
 
         if name not in self.variables:
             raise KeyError(name)
-        try:
-            with open_frame(self.paths) as frame:
-                return frame.read(name)
-        except FrameError as error:
-            raise KeyError(name) from error
+        if name not in self._read:
+            try:
+                with open_frame(self.paths) as frame:
+                    self._read[name] = frame.read(name)
+            except FrameError as error:
+                raise KeyError(name) from error
+        return self._read[name]
 
     def extremes(self, name: str, dimension: str, number: int) -> tuple[float, float]:
         """The least and the greatest value at one place along a dimension, -1 for the last one.
