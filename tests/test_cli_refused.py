@@ -101,8 +101,8 @@ def test_ranks_without_an_mpi_launcher_are_an_error_on_this_machine_alone(
     env = {"PATH": str(tmp_path / "empty")}
     words = ("check", "parameters.toml", "--set", "inputs=inputs", "--set")
     message = (
-        "error: 4 ranks need mpiexec, which is not on PATH: install MPI, or set mpi_launcher in a "
-        "site file\n"
+        "4 ranks need mpiexec, which is not on PATH: install MPI, or set mpi_launcher in a site "
+        "file\n"
     )
     assert message in burstlens(*words, "simulation.ranks_per_node=4", env=env).stdout
     for others in (["simulation.ranks_per_node=1"], ["simulation.nodes=4", "--site", "slurm"]):

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from burstlens.about import answer
 from burstlens.cluster_configs.site import Site
 from burstlens.quantity import show_bytes
 from burstlens.workflows.inputs import MOST_SHOWN, dead_links, matches
@@ -117,4 +118,5 @@ def main(limit_s: float) -> None:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     main(float(sys.argv[1]))
