@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from burstlens.errors import OptionsError, RecipeError
 from burstlens.nearness import did_you_mean, near_names
-from burstlens.workflows.faults import MOST, Faults, KeyPath, shown
+from burstlens.workflows.faults import MOST, Faults, KeyPath, at, shown
 
 T = TypeVar("T")
 
@@ -140,11 +140,11 @@ class _Reading:
 
     def of_table(self, place: KeyPath, message: str) -> _Found:
         """A fault that the table at ``place`` has as a whole, put down to a key of it."""
-        blamed = _blamed(_at(self.left, place), message)
+        blamed = _blamed(at(self.left, place), message)
         for key in blamed:  # what the report shows anyhow
             message = message.removeprefix(f"{key}: ")
         path = (*place, *blamed)
-        value = _at(self.left, path) if blamed else None
+        value = at(self.left, path) if blamed else None
         return _Found(path, message, value, lacking=not blamed)
 
     def _of(self, detail: Any) -> Iterator[_Found]:
@@ -165,7 +165,7 @@ class _Reading:
             said = str(detail["msg"]).removeprefix("Value error, ")
             messages = raised.faults if isinstance(raised, OptionsError) else (said,)
             for message in messages:
-                if isinstance(_at(self.left, path), Mapping):
+                if isinstance(at(self.left, path), Mapping):
                     yield self.of_table(path, message)
                 else:
                     yield _Found(path, message, value)
@@ -185,7 +185,7 @@ class _Reading:
         path = path[: numbers[0]] if numbers and one.kind != _UNKNOWN else path
         if not path:
             return False
-        place, key = _at(self.left, path[:-1]), path[-1]
+        place, key = at(self.left, path[:-1]), path[-1]
         self.gone.add(str(key))
         self.guessed.add(path)
         there = isinstance(place, dict) and place.pop(key, self) is not self
@@ -240,15 +240,6 @@ def _blamed(place: Any, message: str) -> KeyPath:
 def _texts(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     return [one for one in values if isinstance(one, str)]
-
-
-def _at(place: Any, path: KeyPath) -> Any:
-    for step in path:
-        try:
-            place = place[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return place
 
 
 def _table_class(cls: Any, steps: KeyPath) -> Any:

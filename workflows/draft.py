@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
-from burstlens.workflows.fault_places import at, in_order, placed
-from burstlens.workflows.faults import Fault, Faults, KeyPath
+from burstlens.workflows.fault_places import in_order, placed
+from burstlens.workflows.faults import Fault, Faults, KeyPath, at
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.parameters import Settled
 from burstlens.workflows.preflight import Finding

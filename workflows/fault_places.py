@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from burstlens.workflows.faults import Fault, KeyPath, Place
+from burstlens.workflows.faults import Fault, KeyPath, Place, at
 from burstlens.workflows.parameters import Settled, named_in
 from burstlens.workflows.recipe_layers import Source, key_of
 
@@ -64,13 +63,3 @@ def _place(path: KeyPath, source: Source, settled: Settled) -> Place | None:
 
 def _line(place: Place | None) -> tuple[Path, int] | None:
     return (place.file, place.line) if place is not None and place.file is not None else None
-
-
-def at(place: Any, path: KeyPath) -> Any:
-    """The value at a path of a table; None where there is none."""
-    for step in path:
-        try:
-            place = place[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return place

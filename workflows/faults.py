@@ -151,6 +151,16 @@ def dotted(path: KeyPath) -> str:
     return ".".join(str(step) for step in path)
 
 
+def at(place: Any, path: KeyPath) -> Any:
+    """The value at a path of a table; None where there is none."""
+    for step in path:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return place
+
+
 def shorten(text: str, longest: int) -> str:
     """The text, its middle left out where it is longer than ``longest`` characters."""
     if len(text) <= longest:
