@@ -104,7 +104,7 @@ def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
         """,
     )
     assert done.returncode == 1
-    assert "product.w  " in done.stderr
+    assert "product.w.name  " in done.stderr
     assert "the name is taken by another one" in done.stderr
     assert 'there is no kind "mapp"; did you mean map?' in done.stderr
     assert "unknown key; did you mean variable?" in done.stderr
