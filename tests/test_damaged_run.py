@@ -132,7 +132,7 @@ def two_runs(finished, tmp_path, monkeypatch):
     (run.path / "sentinel.jsonl").write_text('{"t": 1.0, "guard": "g", "text": "x"}\n')
     Path("more.toml").write_text('[[product]]\nname = "u"\nkind = "map"\nvariable = "U"\n')
     # Nothing here may start a model: a resume that gets so far has read every file.
-    monkeypatch.setattr("burstlens.driving.drive", lambda run, as_json: 0)
+    monkeypatch.setattr("burstlens.driving.drive", lambda run, **_: 0)
     return run
 
 

@@ -237,9 +237,10 @@ def test_a_long_title_is_whole_while_the_run_goes_on(eight, ways, new_page):
 
 def test_what_a_phone_tells_of_a_stopped_run_wraps(eight, ways, new_page):
     run = "a-run-with-a-long-name-20261121-095418-cc13-and-more"
-    eight.tell(run=run, state="stopped", outcome={"message": "stopped, as asked"})
+    eight.tell(state="stopped", outcome={"message": "stopped, as asked"})
+    eight.run.path.rename(eight.run.path.with_name(run))
     page = new_page(viewport={"width": 420, "height": 850}).page
-    page.goto(ways.serve("made"))
+    page.goto(ways.serve(run))
     command = page.locator(".notice code")
     expect(command).to_have_text(f"burstlens resume {run}")
     box = command.bounding_box()

@@ -222,7 +222,7 @@ def watch(run, answer, env=(), limit_s=40, until=b"", size=(40, 100, 800, 640)):
 def test_watch_shows_the_newest_picture_and_gives_the_screen_back(going_on, answer, mark):
     said = watch(going_on, answer, until=b"w, 0001-01-01 00:02:00")
     assert mark in said
-    assert "Supercell · done".encode() in said
+    assert "Supercell · live".encode() in said
     assert said.rfind(b"\x1b[?1049l") > said.rfind(b"\x1b[?1049h") > -1
     assert said.rfind(b"\x1b[?25h") > said.rfind(b"\x1b[?25l")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -38,3 +39,13 @@ def wrf_inputs(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return make
+
+
+@pytest.fixture
+def mpi_launcher(tmp_path_factory, monkeypatch):
+    """A program ``mpiexec`` on PATH: without one, recipes with several ranks are refused."""
+    folder = tmp_path_factory.mktemp("bin")
+    program = folder / "mpiexec"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)

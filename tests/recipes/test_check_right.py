@@ -12,6 +12,8 @@ from burstlens.workflows.check_report import check_report
 from burstlens.workflows.schema import recipe_schema
 from burstlens.workflows.survey import survey
 
+pytestmark = pytest.mark.usefixtures("mpi_launcher")
+
 
 def extended(name: str, *lines: str) -> str:
     """A recipe that ships with inputs, and more of its tables."""

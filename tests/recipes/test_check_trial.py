@@ -16,6 +16,8 @@ from check_case import GULF, NESTS, T2, WRF, Case, Inputs, find, lay
 from burstlens.workflows.faults import Fault
 from burstlens.workflows.schema import recipe_schema
 
+pytestmark = pytest.mark.usefixtures("mpi_launcher")
+
 MARK = re.compile(r"# <- ([^#\n]+)")
 
 

@@ -277,7 +277,7 @@ def test_limits_widen_only_where_colours_have_no_steps(options: dict[str, Any], 
 
 
 def test_what_knows_no_frame_before_refuses_such_names():
-    with pytest.raises(ValidationError, match="looks at one frame"):
+    with pytest.raises(ValidationError, match="sees one frame only"):
         TypeAdapter(Guard).validate_python({"variable": "rain_rate", "max": 3.0})
     with pytest.raises(ValidationError, match="of the product's own stream alone"):
         TypeAdapter(MapOptions).validate_python(
