@@ -67,6 +67,8 @@ class Needs:
     def saw(self, stream: str, time: str, attempt: int) -> None:
         """A frame is there, or will never be whole. What attempts of the model write is apart:
         one that was started again is behind the former one."""
+        if self._streams:  # whatever the settings say, it is written
+            self._streams |= {stream}
         times = self._times[stream, attempt]
         place = bisect.bisect_left(times, time)
         if place == len(times) or times[place] != time:

@@ -66,6 +66,17 @@ def test_nothing_waits_for_a_stream_that_the_model_will_not_write(frame):
     assert taken(waiting) == [("nested", key(1))]
 
 
+def test_a_stream_that_came_is_waited_for_whatever_the_settings_say(frame):
+    context = Context("storm-1", "Any", "", "", "", Path("files"))
+    products = [made("nested", beside=("d02",))]
+    waiting = Backlog(products, replay([]), context, "output", "products", streams=("output",))
+    waiting.add(frame(key(1)))
+    assert taken(waiting) == [("nested", key(1))]
+    for stream in ("d02", "output"):
+        waiting.add(frame(key(2 if stream == "output" else 1), stream=stream))
+    assert taken(waiting) == []
+
+
 def test_the_nests_frame_is_kept_until_what_shows_it_is_made(backlog, frame):
     waiting = backlog(made("nested", beside=("d02",)))
     old, new, other = (

@@ -54,6 +54,10 @@ name = "wind"
 kind = "netcdf"
 variables = ["U", "T"]
 """
+NESTED = (
+    ("max_dom                             = 1,", "max_dom = 2,"),
+    ("history_interval_s = 60,", "history_interval_s = 60, 60,"),
+)
 NEST = """
 [[product]]
 name = "inner"
@@ -88,6 +92,10 @@ def prepare(made, name: str) -> None:
     old = "io_form_history                     = 2"
     assert old in text
     text = text.replace(old, f"io_form_history = {IO_FORM.get(name, 2)}")
+    if name == "nest":  # a namelist of two domains: maps of d01 wait for d02 only if it will come
+        for one, two in NESTED:
+            assert one in text
+            text = text.replace(one, two)
     (inputs / "namelist.input").write_text(text)
     program = inputs / "wrf.exe"
     program.write_text(f"#!/bin/sh\nexec {sys.executable} replay.py trace --interval 0.7\n")
