@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from burstlens.durable import make_folders
 from burstlens.errors import SiteError, StagingError
@@ -57,9 +58,6 @@ class BufferRef:
         return stager(self.by or ("datawarp" if self.kind == "datawarp" else "posix"))
 
 
-_FREE = " free"
-
-
 def free_bytes(root: Path) -> int | None:
     """Room left for this user at ``root``; None when it cannot be told."""
     try:
@@ -96,11 +94,11 @@ def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None
     """
     refused, full = [], False
     for root in filter(None, map(candidate_root, candidates)):
-        reason = refusal(root, capacity_bytes, folder)
-        if reason is None:
+        refusal = refused_by(root, capacity_bytes, folder)
+        if refusal is None:
             return root
-        refused.append(reason)
-        full = full or reason.endswith(_FREE)
+        refused.append(refusal.reason)
+        full = full or refusal.full
     names = "BURSTLENS_BUFFER names another folder, as does buffer.folders of a site file"
     if full:
         raise SiteError(
@@ -111,7 +109,14 @@ def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None
     raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
 
 
-def refusal(root: Path, capacity_bytes: int, folder: str | None = None) -> str | None:
+class Refusal(NamedTuple):
+    """Why a folder cannot be the buffer; ``full``: it could with more room."""
+
+    reason: str
+    full: bool = False
+
+
+def refused_by(root: Path, capacity_bytes: int, folder: str | None = None) -> Refusal | None:
     """Why a user's folder cannot hold so much; None where it can, and then ``folder`` is made."""
     try:
         if folder is not None:
@@ -119,12 +124,12 @@ def refusal(root: Path, capacity_bytes: int, folder: str | None = None) -> str |
         reason = _unfit(root)
         free = free_bytes(_existing(root))
         if reason is None and free is not None and free < capacity_bytes:
-            reason = f"{root} has {show_bytes(free)}{_FREE}"
+            return Refusal(f"{root} has {show_bytes(free)} free", full=True)
         if reason is None and folder is not None:
             (root / folder).mkdir(exist_ok=True)
     except OSError as error:
-        return f"{error.filename or root}: {error.strerror}"
-    return reason
+        return Refusal(f"{error.filename or root}: {error.strerror}")
+    return None if reason is None else Refusal(reason)
 
 
 def _unfit(root: Path) -> str | None:

@@ -127,13 +127,13 @@ def require_capacity(site: Site, asked: int) -> None:
 def passed_over(site: Site, asked: int) -> str | None:
     """Why the folder that ``BURSTLENS_BUFFER`` names is not taken; None where it is, or none is
     named."""
-    from burstlens.workflows.buffer import candidate_root, refusal
+    from burstlens.workflows.buffer import candidate_root, refused_by
 
     if site.scheduler != "local" or _NAMED not in site.buffer.folders:
         return None
     root = candidate_root(_NAMED)
-    reason = None if root is None else refusal(root, asked)
-    return reason and f"BURSTLENS_BUFFER is not used: {reason}"
+    refusal = None if root is None else refused_by(root, asked)
+    return refusal and f"BURSTLENS_BUFFER is not used: {refusal.reason}"
 
 
 def granularity(site: BufferSite) -> Granularity | None:

@@ -10,17 +10,17 @@ FRAME = {"stream": "d01", "time": "t1", "attempt": 1}
 PRODUCT = {"product": "t2", **FRAME}
 
 
-def told(*events):
+def folded(*events):
     return replay({"t": float(number), **event} for number, event in enumerate(events))
 
 
 def test_no_events_are_a_new_run():
-    history = told()
+    history = folded()
     assert (history.state, history.attempt, history.started) == ("new", 0, None)
 
 
 def test_a_run_keeps_its_first_start_and_its_last_outcome():
-    history = told(
+    history = folded(
         {"event": "run.started"},
         {"event": "run.ended", "outcome": "failed"},
         {"event": "run.resumed"},
@@ -31,7 +31,7 @@ def test_a_run_keeps_its_first_start_and_its_last_outcome():
 
 def test_how_a_run_ended_is_forgotten_when_it_is_resumed():
     ended = {"event": "run.ended", "outcome": "failed", "exit_code": 1, "message": "no", "line": 7}
-    history = told({"event": "run.started"}, ended)
+    history = folded({"event": "run.started"}, ended)
     assert history.outcome == {
         "state": "failed", "exit_code": 1, "message": "no", "line": 7, "saved_node_hours": None,
     }  # fmt: skip
@@ -40,18 +40,18 @@ def test_how_a_run_ended_is_forgotten_when_it_is_resumed():
 
 
 def test_a_run_that_ended_without_an_outcome_has_failed():
-    history = told({"event": "run.started"}, {"event": "run.ended", "saved_node_hours": 2.5})
+    history = folded({"event": "run.started"}, {"event": "run.ended", "saved_node_hours": 2.5})
     assert (history.state, history.outcome["saved_node_hours"]) == ("failed", 2.5)
 
 
 def test_the_last_event_is_the_one_of_the_latest_time():
-    history = told({"event": "alarm", "t": 5.0}, {"event": "alarm", "t": 3.0})
+    history = folded({"event": "alarm", "t": 5.0}, {"event": "alarm", "t": 3.0})
     assert history.last == 5.0
 
 
 def test_a_frame_of_two_attempts_is_one_frame_and_one_that_came_whole_is_not_damaged():
     again = FRAME | {"attempt": 2}
-    history = told(
+    history = folded(
         {"event": "frame.ready", **FRAME},
         {"event": "frame.damaged", **FRAME, "time": "t2", "reason": "cut short"},
         {"event": "frame.damaged", **FRAME, "time": "t3", "reason": "cut short"},
@@ -62,7 +62,7 @@ def test_a_frame_of_two_attempts_is_one_frame_and_one_that_came_whole_is_not_dam
 
 
 def test_what_a_run_took_leaves_out_the_pause_before_a_resume():
-    history = told(
+    history = folded(
         {"event": "run.started", "t": 1000.0},
         {"event": "run.ended", "outcome": "failed", "t": 1060.0},
         {"event": "run.resumed", "t": 9060.0, "idle_s": 8000.0},
@@ -71,19 +71,19 @@ def test_what_a_run_took_leaves_out_the_pause_before_a_resume():
     assert history.took_s(9085.0) == 85.0
     assert history.took_s(9085.00049) == 85.0  # to the millisecond
     assert history.took_s(0.0) == 0.0  # a clock that was set back
-    assert told().took_s(9085.0) is None
+    assert folded().took_s(9085.0) is None
 
 
-def test_a_frame_told_twice_counts_once():
+def test_a_frame_that_is_journalled_twice_counts_once():
     ready = {"event": "frame.ready", **FRAME, "bytes": 100}
-    history = told(ready, ready, ready | {"time": "t2"}, {"event": "frame.released", **FRAME})
+    history = folded(ready, ready, ready | {"time": "t2"}, {"event": "frame.released", **FRAME})
     assert history.frames == {("d01", "t1", 1), ("d01", "t2", 1)}
     assert history.raw_bytes == 200
     assert history.released == {("d01", "t1", 1)}
 
 
 def test_a_damaged_frame_counts_also_when_its_time_is_not_known():
-    history = told({"event": "frame.damaged", **FRAME, "time": None})
+    history = folded({"event": "frame.damaged", **FRAME, "time": None})
     history.attempt = 1
     assert history.counts()["damaged"] == 1
 
@@ -91,23 +91,23 @@ def test_a_damaged_frame_counts_also_when_its_time_is_not_known():
 def test_publishing_is_open_until_published():
     publishing = {"event": "product.publishing", **PRODUCT}
     published = {"event": "product.published", **PRODUCT, "bytes": 7}
-    assert list(told(publishing).publishing) == [("t2", "d01", "t1")]
-    history = told(publishing, published)
+    assert list(folded(publishing).publishing) == [("t2", "d01", "t1")]
+    history = folded(publishing, published)
     assert (history.publishing, history.published) == ({}, {("t2", "d01", "t1"): 1})
     assert history.product_bytes == 7
 
 
 def test_settled_is_what_stands_or_has_failed_in_this_attempt_or_later():
     key = ("t2", "d01", "t1")
-    history = told({"event": "product.published", **PRODUCT, "attempt": 2})
+    history = folded({"event": "product.published", **PRODUCT, "attempt": 2})
     assert [history.settled(key, attempt) for attempt in (1, 2, 3)] == [True, True, False]
-    history = told({"event": "product.failed", **PRODUCT})
+    history = folded({"event": "product.failed", **PRODUCT})
     assert history.settled(key, 1)
     assert not history.settled(("w", "d01", "t1"), 1)
 
 
 def test_a_product_that_is_published_after_all_has_not_failed():
-    history = told(
+    history = folded(
         {"event": "product.failed", **PRODUCT},
         {"event": "product.published", **PRODUCT, "attempt": 2},
     )
@@ -127,16 +127,16 @@ def test_what_stands_and_what_has_failed_is_counted_once_whatever_came_before():
         ([hole, failed, again], 1, 0),
         ([published, hole | {"attempt": 2}, failed | {"attempt": 2}], 0, 1),
     ):
-        history = told(*events)
+        history = folded(*events)
         assert (history.standing["t2"], history.failures["t2"]) == (standing, failures), events
 
 
 def test_a_buffer_that_was_released_holds_no_inputs():
     created = {"event": "buffer.created", "kind": "posix", "path": "/b", "folder": "r"}
-    history = told(created, {"event": "stagein.done"})
+    history = folded(created, {"event": "stagein.done"})
     assert history.staged_in
     assert history.buffer == {"kind": "posix", "path": "/b", "folder": "r"}
-    history = told(created, {"event": "stagein.done"}, {"event": "buffer.released"})
+    history = folded(created, {"event": "stagein.done"}, {"event": "buffer.released"})
     assert (history.staged_in, history.buffer_released) == (False, True)
 
 
@@ -147,12 +147,12 @@ def test_a_buffer_may_exist_from_the_request_on_until_it_is_given_back():
     found = [
         (history.buffer_requested, history.buffer_released)
         for history in (
-            told(),
-            told(requested),
-            told(created),
-            told(created, released),
-            told(created, released, requested),
-            told(created, released, created),
+            folded(),
+            folded(requested),
+            folded(created),
+            folded(created, released),
+            folded(created, released, requested),
+            folded(created, released, created),
         )
     ]
     assert found == [
@@ -166,14 +166,14 @@ def test_a_buffer_may_exist_from_the_request_on_until_it_is_given_back():
 )
 def test_a_run_is_home_when_its_model_ended_well_though_frames_be_lost(outcome, exit_code, home):
     stage_out = {"event": "stageout.done", "outcome": outcome, "exit_code": exit_code}
-    history = told(stage_out)
+    history = folded(stage_out)
     assert (history.brought_home, history.kept_home) == (home, True)
-    assert not told().kept_home
+    assert not folded().kept_home
 
 
 def test_what_came_home_is_not_what_the_next_attempt_writes():
     about = {"job": "attempt-2", "attempt": 2}
-    history = told({"event": "stageout.done"})
+    history = folded({"event": "stageout.done"})
     history.apply({"event": "simulation.ended", "t": 1.0, **about, "outcome": "failed"})
     assert history.kept_home
     history.apply({"event": "simulation.submitting", "t": 2.0, **about})
@@ -184,7 +184,9 @@ def test_products_are_paused_until_the_run_is_asked_to_go_on():
     pause = {"event": "control.received", "control": "pause"}
     stop = {"event": "control.received", "control": "stop"}
     more = {"event": "control.received", "control": "resume-watching"}
-    found = [told(*events).paused for events in ([], [pause], [pause, stop], [pause, more], [stop])]
+    found = [
+        folded(*events).paused for events in ([], [pause], [pause, stop], [pause, more], [stop])
+    ]
     assert found == [False, True, True, False, False]
 
 
@@ -195,14 +197,14 @@ def test_an_added_product_passes_over_the_frames_before_it_unless_it_is_for_all(
     )
     after = {"event": "frame.ready", **FRAME, "time": "t3"}
     added = {"event": "product.added", "product": "w", "table": {"kind": "map"}}
-    history = told(*before, added, after)
+    history = folded(*before, added, after)
     assert history.added == {"w": {"kind": "map"}}
     assert history.passed_over == {"w": {("d01", "t1", 1), ("d01", "t2", 1)}}
-    assert told(*before, added | {"all_frames": True}).passed_over == {"w": frozenset()}
+    assert folded(*before, added | {"all_frames": True}).passed_over == {"w": frozenset()}
 
 
 def test_what_guards_have_read_and_found_is_known_by_frame():
-    history = told(
+    history = folded(
         {"event": "frame.inspected", **FRAME},
         {"event": "guard.tripped", **FRAME, "guard": "hot", "attempt": 2},
     )
@@ -212,7 +214,7 @@ def test_what_guards_have_read_and_found_is_known_by_frame():
 
 def test_the_reason_of_a_product_is_that_of_its_last_failure():
     failed = {"event": "product.failed", **PRODUCT}
-    history = told(failed | {"reason": "no T2"}, failed | {"time": "t2", "reason": "no room"})
+    history = folded(failed | {"reason": "no T2"}, failed | {"time": "t2", "reason": "no room"})
     assert history.reasons == {"t2": "no room"}
 
 
@@ -220,7 +222,7 @@ def test_the_reason_of_a_product_is_that_of_its_last_failure():
 @pytest.mark.parametrize("stream", ["d01", "d02"])
 @pytest.mark.parametrize("time", ["t1", "t2"])
 def test_damage_is_known_by_its_stream_time_and_attempt(stream, time, attempt):
-    history = told({"event": "frame.damaged", **FRAME})
+    history = folded({"event": "frame.damaged", **FRAME})
     damage = Damage("storm-1", attempt, stream, time, ("r/1/out.nc",), 0, "cut")
     assert history.has_damage(damage) == ((stream, time, attempt) == ("d01", "t1", 1))
 
@@ -232,14 +234,14 @@ def test_damage_without_a_time_is_known_by_its_stream_file_record_and_attempt(
     stream, file, record, attempt
 ):
     paths = "r/1/a.nc", "r/1/b.nc"
-    history = told({"event": "frame.damaged", **FRAME, "time": None, "paths": paths, "record": 3})
+    history = folded({"event": "frame.damaged", **FRAME, "time": None, "paths": paths, "record": 3})
     damage = Damage("storm-1", attempt, stream, None, (f"r/1/{file}", "r/1/b.nc"), record, "cut")
     known = (stream, file, record, attempt) == ("d01", "a.nc", 3, 1)
     assert history.has_damage(damage) == known
 
 
 def test_jobs_keep_their_id_and_outcome():
-    history = told(
+    history = folded(
         {"event": "simulation.submitting", "job": "attempt-1", "attempt": 1},
         {"event": "simulation.submitted", "job": "attempt-1", "attempt": 1, "job_id": "local:1:2"},
         {"event": "simulation.ended", "job": "attempt-1", "attempt": 1, "outcome": "failed"},
@@ -255,13 +257,13 @@ def test_jobs_keep_their_id_and_outcome():
 
 
 def test_limits_are_kept_by_product():
-    history = told({"event": "product.limits", "product": "t2", "limits": [1, 2.5]})
+    history = folded({"event": "product.limits", "product": "t2", "limits": [1, 2.5]})
     assert history.limits == {"t2": (1.0, 2.5)}
 
 
 def test_a_picture_is_outgrown_when_it_has_other_limits_than_its_series():
     picture = {"event": "product.published", "product": "t2", "stream": "d01", "attempt": 1}
-    history = told(
+    history = folded(
         picture | {"time": "t1", "limits": [1, 2]},
         picture | {"time": "t2"},  # of a constant frame
         picture | {"time": "t3", "facts": {"placeholder": True}},
@@ -279,7 +281,7 @@ def test_a_picture_is_outgrown_when_it_has_other_limits_than_its_series():
 
 
 def test_an_event_of_a_later_version_is_passed_over():
-    assert told({"event": "weather.changed"}).state == "new"
+    assert folded({"event": "weather.changed"}).state == "new"
 
 
 def test_frames_that_another_attempt_has_written_whole_are_not_lost():
@@ -311,7 +313,7 @@ def test_damaged_files_whose_times_nothing_shows_count_each():
         {"event": "frame.damaged", **FRAME, "time": None, "paths": [f"run/1/out_{number}.nc"]}
         for number in (1, 2, 2)
     ]
-    history = told(*frames)
+    history = folded(*frames)
     history.attempt = FRAME["attempt"]
     assert history.counts()["damaged"] == 2
     assert [file for _, file in history.lost_frames()] == ["out_1.nc record 0", "out_2.nc record 0"]

@@ -15,7 +15,7 @@ _MOST_BYTES = 1024
 
 
 def kept_token(path: Path) -> str:
-    """The token in ``path``; where there is no such file it is made, with mode 0600.
+    """The token in ``path``; a missing file is made, with mode 0600.
 
     Raises RunError when it cannot be made or read, is not the user's own regular file, may be read
     or written by others, or holds no token.
