@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -73,10 +74,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+HOMES = itertools.count()
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any) -> None:
-    """No test sees the user's configuration, recipes, sites or runs."""
-    home = tmp_path_factory.getbasetemp() / "no-home"
+    """No test sees the configuration, recipes, sites or runs of the user or of another test."""
+    home = tmp_path_factory.getbasetemp() / f"no-home-{next(HOMES)}"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("BURSTLENS_RUNS", str(home / "runs"))
     for name in ("BURSTLENS_RECIPES", "BURSTLENS_SITES", "BURSTLENS_BUFFER"):
