@@ -20,6 +20,7 @@ _ROLES = (
     ("interchange", b"interchange.py"),
     ("supervisor", b"supervisor.py"),
     ("manager", b"burstlens.cluster_configs.worker_pool"),
+    ("worker", b"multiprocessing.forkserver"),
     ("model", b"writer.py"),
     ("model", b"burstlens.workflows.awm"),
     ("driver", b"burstlens\0run\0"),
@@ -107,7 +108,7 @@ class Census:
         command = (folder / "cmdline").read_bytes()
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
         if process.role == "other":  # a child looks like its parent until it is another program
-            process.role = self._role(command, int(fields[1]))
+            process.role = _role(command)
         process.cpu_s = max(process.cpu_s, (int(fields[11]) + int(fields[12])) * _TICK_S)
         for line in (folder / "status").read_text().splitlines():
             name, _, value = line.partition(":")
@@ -116,8 +117,6 @@ class Census:
             elif name == "VmHWM":
                 process.peak_bytes = int(value.split()[0]) * 1024
 
-    def _role(self, command: bytes, parent: int) -> str:
-        above = self.processes.get(parent)
-        if above is not None and above.role == "manager" and b"resource_tracker" not in command:
-            return "worker"
-        return next((role for role, sign in _ROLES if sign in command), "other")
+
+def _role(command: bytes) -> str:
+    return next((role for role, sign in _ROLES if sign in command), "other")

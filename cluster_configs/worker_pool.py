@@ -1,4 +1,8 @@
-"""Parsl's worker pool, which ends when it can no longer work.
+"""Parsl's worker pool, whose workers import once, and which ends when it can no longer work.
+
+A worker imports Parsl, netCDF4 and matplotlib: 3 s of CPU and 150 MB each, and thousands of files
+that each node asks the shared file system for. Here one process of the pool imports them while the
+pool starts, and its forks are the workers.
 
 The process that holds its queues may be killed, for memory say, and one of its threads may fail.
 Parsl's pool then goes on answering the interchange without a worker that takes a task, and a run
@@ -9,6 +13,7 @@ tasks are made again.
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import runpy
 import sys
@@ -19,6 +24,8 @@ from multiprocessing.process import BaseProcess
 from typing import NoReturn
 
 POOL = "parsl.executors.high_throughput.process_worker_pool"
+PRELOADED = (POOL, "burstlens.workflows.tasks", "burstlens.viz.frame", "burstlens.viz.maps.figure")
+"""What each worker needs; what a kind of product needs beside it, ``warm`` imports."""
 _HOLDER = "SyncManager"
 _LOOK_S = 0.1
 _over = threading.Event()
@@ -26,19 +33,33 @@ _over = threading.Event()
 
 def main() -> None:
     """Run Parsl's pool with this process's arguments; what it starts finds its functions there."""
+    _fork_workers()
     threading.excepthook = _failed
     threading.Thread(target=_watch, name="holder-watch", daemon=True).start()
     runpy.run_module(POOL, run_name="__main__", alter_sys=True)
     _over.set()
 
 
+def _fork_workers() -> None:
+    """Start the process that imports for all, and let Parsl fork its workers from it.
+
+    A fork of the pool itself would copy the locks of its threads as they happen to be.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(PRELOADED))
+    multiprocessing.forkserver.ensure_running()
+    import parsl.multiprocessing  # takes 1 s, in which that process imports, too
+
+    parsl.multiprocessing.SpawnContext = context
+
+
 def _watch() -> None:
-    """End with the process that holds the queues."""
+    """End with the process that holds the queues, or with the one that workers are forks of."""
     while (holder := _holder()) is None:
         time.sleep(_LOOK_S)
-    wait([holder.sentinel])
+    wait([holder.sentinel])  # the process that it is a fork of holds the other end
     if not _over.is_set():
-        _end("the process that holds its queues has ended")
+        _end("the process that holds its queues, or the one that starts workers, has ended")
 
 
 def _holder() -> BaseProcess | None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 DRIVER = "*-m burstlens run *"
-WORKER = "*multiprocessing.spawn*"
+WORKER = "*multiprocessing.forkserver*"
 
 # Who, which call, on which path, the first that fails, how many fail, and of what.
 FAULTS: dict[str, tuple[str, str, str, int, int, int]] = {

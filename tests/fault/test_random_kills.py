@@ -87,7 +87,7 @@ class Drawn:
         return f"{self.seed:>8}  {where}  {verdict}"
 
 
-def _role(command: str, parent: str) -> str:
+def _role(command: str) -> str:
     for word, name in (
         ("supervisor.py", "supervisor"),
         ("interchange", "interchange"),  # Parsl gives it a title in place of its command
@@ -97,23 +97,12 @@ def _role(command: str, parent: str) -> str:
     ):
         if word in command:
             return name
-    return "worker" if "multiprocessing.spawn" in command and "worker_pool" in parent else ""
-
-
-def _parent(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except (OSError, IndexError):
-        return 0
+    return "worker" if "multiprocessing.forkserver" in command else ""
 
 
 def _find(case: Case, role: str, draw: random.Random) -> int | None:
     commands = case.processes()
-    found = [
-        pid
-        for pid, command in sorted(commands.items())
-        if _role(command, commands.get(_parent(pid), "")) == role
-    ]
+    found = [pid for pid, command in sorted(commands.items()) if _role(command) == role]
     return draw.choice(found) if found else None
 
 
