@@ -6,7 +6,7 @@ AT_ONCE := -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow fault lint bench notebooks emulator wheel clean
+.PHONY: demo test-unit test test-slow fault coverage lint bench notebooks emulator wheel clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Burstlens needs Python 3.11 or newer; PYTHON=python3.12 make ... names another")'
@@ -21,14 +21,29 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core
 	$(BIN)/burstlens demo
 
+# Pure Python: no process, no browser, no batch system.
+test-unit: $(VENV)/dev
+	$(BIN)/python -m pytest $(AT_ONCE) -m 'not integration'
+
+# With real processes: runs, kills, servers, the emulated libdatawarp.
 test: $(VENV)/dev
 	$(BIN)/python -m pytest $(AT_ONCE) -m 'not slow and not fault and not bench'
 
+# With a browser, Slurm, ParaView, builds, and whatever takes minutes.
 test-slow: $(VENV)/dev
 	$(BIN)/python -m pytest $(AT_ONCE) -m slow
 
+# Kills and injected faults at every call: hours. FAULT_SEED=N replays a series of random kills.
 fault: $(VENV)/dev
 	$(BIN)/python -m pytest -m fault
+
+# What `make test` runs of the code, in all its processes: htmlcov/index.html has each line.
+coverage: $(VENV)/dev
+	$(BIN)/coverage erase
+	-$(BIN)/coverage run -m pytest $(AT_ONCE) -m 'not slow and not fault and not bench'
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report --skip-covered --sort=cover
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

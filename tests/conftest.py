@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +25,15 @@ from burstlens.workflows.recipe_check import load
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import program
 from browser import chromium, new_page, page, watched  # noqa: F401
+from run_case import end_processes
 from standing_runs import StandingRuns
 
 pytest.register_assert_rewrite("burstlens.stagers.contract")
+
+STANDING = "BURSTLENS_TESTS_STANDING"
+"""Names the folder of the standing runs to the workers of a session."""
 
 RECIPE = """\
 title = "Any program"
@@ -42,6 +50,9 @@ kind = "map"
 variable = "T2"
 """
 
+SEED = int(os.environ.get("TEST_SEED", "20261121"))
+"""Of the tests that draw: where a trace pauses, a file is cut, bytes are damaged."""
+
 # Each of a thousand processes would compile every module anew, which is a fifth of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -50,28 +61,75 @@ ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 LONGEST = (
-    "slurm", "test_watch.py", "test_cli.py", "test_cli_refused.py", "fault", "runs",
-    "test_status.py", "driving", "steering", "awm", "serving", "jupyter", "after",
+    "slurm", "test_live_page.py", "live", "serving", "jupyter", "emulator", "fault", "runs",
+    "steering", "test_watch.py", "test_cli.py", "test_status.py", "test_plugins.py", "driving",
+    "awm", "recipes", "after",
 )  # fmt: skip
 """Folders and files that take the longest: with several at once, whoever begins last ends last."""
-
 
 FOREIGN = {"slurm", "jupyter", "live", "serving"}
 """Folders whose tests drive Slurm, JupyterLab or Chromium. What these do on a busy machine fails
 here once in a thousand times, so such a test may fail once, and the summary names it; what is
 Burstlens's own processes alone may not, since a race there is a defect of Burstlens."""
 
+SLOW = {"chromium", "slurm", "new_testbed"}
+"""Fixtures that start a browser or Slurm: who asks for one is in the slow tier."""
 
+INTEGRATION = {
+    "burstlens",
+    "standing",
+    "own_runs",
+    "make_case",
+    "steered",
+    "storm",
+    "lab",
+    "kernel",
+    "supervise",
+    "emulator_library",
+    "prober",
+    "scene",
+    "servers",
+}
+"""Fixtures that start processes: who asks for one is not in the unit tier."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest."""
+    """Sort each test into its tier, and begin with what takes longest."""
 
     def rank(item: pytest.Item) -> int:
         return next((n for n, name in enumerate(LONGEST) if name in item.path.parts), len(LONGEST))
 
     items.sort(key=rank)
     for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if SLOW & fixtures and not item.get_closest_marker("fault"):
+            item.add_marker(pytest.mark.slow)
+        if INTEGRATION & fixtures or any(map(item.get_closest_marker, ("slow", "fault", "bench"))):
+            item.add_marker(pytest.mark.integration)
         if FOREIGN & set(item.path.parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
+_alone: pytest.Item | None = None
+
+
+def _audit(event: str, _: tuple[Any, ...]) -> None:
+    if _alone is not None and event in STARTS:
+        pytest.fail(f"{_alone.nodeid} starts a process: mark it `integration`")
+
+
+sys.addaudithook(_audit)
+
+
+@pytest.fixture(autouse=True)
+def _starts_no_process(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test of the unit tier starts no process."""
+    global _alone
+    _alone = None if request.node.get_closest_marker("integration") else request.node
+    yield
+    _alone = None
 
 
 HOMES = itertools.count()
@@ -180,6 +238,13 @@ def staged(run_dir: RunDir) -> Callable[..., Receipt]:
 
 
 @pytest.fixture
+def dice() -> random.Random:
+    """The same numbers in each session, or those of ``TEST_SEED``."""
+    print(f"TEST_SEED={SEED}")  # beside what a failed test said
+    return random.Random(SEED)
+
+
+@pytest.fixture
 def ordinary() -> list[str]:
     """Words before a program that make it obey permissions, also when root runs it."""
     return ORDINARY if os.getuid() == 0 else []
@@ -187,34 +252,35 @@ def ordinary() -> list[str]:
 
 @pytest.fixture
 def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the program in ``tmp_path``; ``ordinary`` takes root's way around permissions."""
+    """Runs the program in ``tmp_path``; ``ordinary`` takes root's way around permissions.
+
+    An interpreter of its own is started where ``ordinary`` or a variable of Python's asks for one.
+    """
 
     def call(
         *words: str, ordinary: bool = False, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        prefix = ORDINARY if ordinary and os.getuid() == 0 else []
-        runs = {"BURSTLENS_RUNS": str(tmp_path / "runs")}
-        done = subprocess.run(
-            [*prefix, sys.executable, "-m", "burstlens", *words],
-            cwd=tmp_path,
-            env={**os.environ, **runs, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert "Traceback" not in done.stdout + done.stderr
-        return done
+        wanted = {**os.environ, "BURSTLENS_RUNS": str(tmp_path / "runs"), **(env or {})}
+        if (ordinary and os.getuid() == 0) or any(name.startswith("PYTHON") for name in env or {}):
+            done = subprocess.run(
+                [*(ORDINARY if ordinary else []), sys.executable, "-m", "burstlens", *words],
+                cwd=tmp_path,
+                env=wanted,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=60,
+            )
+        else:
+            done = program.burstlens(words, tmp_path, wanted, 60)
+        return program.as_text(done)
 
     return call
 
 
 @pytest.fixture(scope="session")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandingRuns]:
-    """Real runs, shared by the session: ask about them, change nothing."""
-    runs = StandingRuns(tmp_path_factory.mktemp("standing"))
-    yield runs
-    runs.case.end()
+def standing() -> StandingRuns:
+    """Real runs, shared by all workers of the session: ask about them, change nothing."""
+    return StandingRuns(Path(os.environ[STANDING]))
 
 
 @pytest.fixture
@@ -232,3 +298,22 @@ def pytest_configure() -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_report_header() -> str:
+    """Say what replays the tests that draw."""
+    return f"TEST_SEED={SEED} (another number draws other damage, cuts and pauses)"
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Name the folder of the standing runs to all workers."""
+    if not hasattr(session.config, "workerinput"):
+        os.environ[STANDING] = tempfile.mkdtemp(prefix="burstlens-standing-")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the standing runs when the last worker has."""
+    if not hasattr(session.config, "workerinput"):
+        folder = Path(os.environ.pop(STANDING))
+        end_processes(folder)
+        shutil.rmtree(folder, ignore_errors=True)

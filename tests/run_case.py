@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -70,6 +71,8 @@ class Case:
     recipe: str = RECIPE
     python: str = sys.executable
     trace: str = TRACE.name
+    made: bool = False
+    """Whether another process has made the folder already."""
     environment: dict[str, str] = field(default_factory=dict)
     """Of all processes of the run, beside this process's own; may change between lives."""
 
@@ -79,6 +82,8 @@ class Case:
         self.run = self.runs / "r"
         self.buffer = self.buffer_folder or self.folder / "buffer"
         self.calls = self.folder / "calls"
+        if self.made:
+            return
         self.inputs.mkdir(parents=True, exist_ok=True)
         self.buffer.mkdir(exist_ok=True)
         self.calls.mkdir()
@@ -176,30 +181,12 @@ class Case:
         return [json.loads(line) for line in text.split("\n")[:-1]]
 
     def processes(self) -> dict[int, str]:
-        """Live processes that belong to this run, by their command, folder or environment."""
-        marker = os.fsencode(self.folder) + b"/"
-        found = {}
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                command = (entry / "cmdline").read_bytes()
-                if not command:  # a zombie: its parent is another one of these, or this process
-                    continue
-                place = os.fsencode(os.readlink(entry / "cwd")) + b"/"
-                if marker in command + (entry / "environ").read_bytes() + place:
-                    found[int(entry.name)] = command.replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-        return found
+        """Live processes that belong to this run, see :func:`processes_of`."""
+        return processes_of(self.folder)
 
     def end(self) -> None:
         """End whatever is left of this run's own processes."""
-        for pid in self.processes():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        end_processes(self.folder)
 
     def faults(self) -> list[str]:
         """What does not hold of a run that is done: empty when nothing was lost or done twice."""
@@ -282,6 +269,32 @@ class Case:
                 yield f"still alive {ENDS_S:.0f} s after the end: {left}"
                 return
             time.sleep(0.1)
+
+
+def processes_of(folder: Path) -> dict[int, str]:
+    """Live processes that name a folder in their command, working folder or environment."""
+    marker = os.fsencode(folder) + b"/"
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes()
+            if not command:  # a zombie: its parent is another one of these, or this process
+                continue
+            place = os.fsencode(os.readlink(entry / "cwd")) + b"/"
+            if marker in command + (entry / "environ").read_bytes() + place:
+                found[int(entry.name)] = command.replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+    return found
+
+
+def end_processes(folder: Path) -> None:
+    """End whatever is left of the processes of a folder."""
+    for pid in processes_of(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def trace_results() -> dict[str, str]:

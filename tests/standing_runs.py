@@ -9,11 +9,14 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import program
+from filelock import FileLock
 from run_case import RECIPE, Case
 
 TESTS = Path(__file__).parent
@@ -35,37 +38,46 @@ class StandingRuns:
 
     ``done``; ``failed``: killed in its second frame, with a real blow-up in its log; ``stopped`` by
     ``burstlens stop`` after its first frame; ``live``: both products of its first frame stand,
-    the second frame never comes.
+    the second frame never comes. Several processes may share the folder: whoever asks first makes
+    the run, the others wait for it.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.case = Case(folder, recipe=RECIPE.replace("A run to be disturbed", "Supercell"))
         self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._alone("inputs"):
+            recipe = RECIPE.replace("A run to be disturbed", "Supercell")
+            self.case = Case(folder, recipe=recipe, made=(folder / "calls").is_dir())
         self.runs = self.case.runs
-        self.ended: dict[str, Ended] = {}
         self._drivers: dict[str, subprocess.Popen[str]] = {}
 
     def done(self) -> Ended:
         """The run ``done``, at its end."""
-        return self._once("done", "--interval 0.3")
+        return self._ended("done", lambda: self._begin("done", "--interval 0.3"))
 
     def failed(self) -> Ended:
         """The run ``failed``, at its end."""
-        replay = _replay()
-        second = replay.Trace.load(self.case.inputs / "trace").frame_starts()[1]
-        return self._once("failed", f"--interval 0.3 --cut-at {second + 3}", blow_up=True)
+
+        def begin() -> None:
+            second = _replay().Trace.load(self.case.inputs / "trace").frame_starts()[1]
+            self._begin("failed", f"--interval 0.3 --cut-at {second + 3}", blow_up=True)
+
+        return self._ended("failed", begin)
 
     def stopped(self) -> Ended:
         """The run ``stopped``, at its end."""
-        if "stopped" not in self.ended:
+
+        def begin() -> None:
             self.start("stopped")
             self.call("stop", "stopped")
-        return self._end("stopped")
+
+        return self._ended("stopped", begin)
 
     def live(self) -> None:
         """The run ``live``, in progress."""
-        if "live" not in self._drivers:
-            self.start("live")
+        with self._alone("live"):
+            if not (self.folder / "live").exists():
+                self.start("live")
 
     def words(self, name: str) -> list[str]:
         """What is typed to start a run whose inputs are prepared."""
@@ -82,17 +94,10 @@ class StandingRuns:
         self, *words: str, text: bool = True, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[Any]:
         """``burstlens words`` in the folder, to its end."""
-        done = subprocess.run(
-            [sys.executable, "-m", "burstlens", *words],
-            cwd=self.folder,
-            env=os.environ | self.environment | (env or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=text,
-            timeout=LIMIT_S,
-        )
-        assert "Traceback" not in str(done.stdout) + str(done.stderr)
-        return done
+        environment = {**os.environ, **self.environment, **(env or {})}
+        done = program.burstlens(words, self.folder, environment, LIMIT_S)
+        decoded = program.as_text(done)
+        return decoded if text else done
 
     @property
     def environment(self) -> dict[str, str]:
@@ -131,11 +136,9 @@ class StandingRuns:
             return 0
         return sum(product["published"] for product in status["products"].values())
 
-    def _once(self, name: str, pace: str, *, blow_up: bool = False) -> Ended:
-        if name not in self._drivers:
-            self.prepare(name, pace, blow_up=blow_up)
-            self._start(name)
-        return self._end(name)
+    def _begin(self, name: str, pace: str, *, blow_up: bool = False) -> None:
+        self.prepare(name, pace, blow_up=blow_up)
+        self._start(name)
 
     def prepare(self, name: str, pace: str, *, blow_up: bool = False) -> None:
         """Make the inputs of a run, with the pace of its model."""
@@ -153,11 +156,19 @@ class StandingRuns:
             self._drivers[name] = self.case.popen(command, self.environment, said)
         return self._drivers[name]
 
-    def _end(self, name: str) -> Ended:
-        if name not in self.ended:
-            code = self._drivers[name].wait(LIMIT_S)
-            self.ended[name] = Ended(code, (self.folder / name).read_text())
-        return self.ended[name]
+    def _ended(self, name: str, begin: Callable[[], None]) -> Ended:
+        """The end of a run, which this process or another one has begun."""
+        kept = self.folder / f"{name}.ended"
+        with self._alone(name):
+            if not kept.exists():
+                if name not in self._drivers:
+                    begin()
+                code = self._drivers[name].wait(LIMIT_S)
+                kept.write_text(json.dumps([code, (self.folder / name).read_text()]))
+        return Ended(*json.loads(kept.read_text()))
+
+    def _alone(self, name: str) -> FileLock:
+        return FileLock(self.folder / f"{name}.lock", timeout=2 * LIMIT_S)
 
 
 def _replay() -> ModuleType:

@@ -19,6 +19,8 @@ from burstlens import __version__
 from burstlens.cli import app, program
 from burstlens.workflows.commands import new_run
 
+pytestmark = pytest.mark.integration
+
 REPOSITORY = Path(__file__).parents[1]
 JOURNAL = REPOSITORY / "docs" / "journal.md"
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -270,10 +272,10 @@ def test_check_prints_one_json_document_whatever_is_wrong(burstlens, recipe_file
 
 @pytest.mark.parametrize("name", ["done", "failed", "stopped"])
 def test_status_in_json_has_the_state_and_every_number(standing, name):
-    getattr(standing, name)()
+    ended = getattr(standing, name)()
     found = json.loads(standing.call("status", name, "--json").stdout)
     assert (found["run"], found["state"], found["driver_alive"]) == (name, name, False)
-    assert found["outcome"]["exit_code"] == standing.ended[name].returncode
+    assert found["outcome"]["exit_code"] == ended.returncode
     assert found["products"]["w"]["published"] >= 1
     assert found["ledger"]["raw_bytes"] > found["ledger"]["product_bytes"] > 0
     assert set(found["latency_s"]) == {"last", "p50", "p95"}

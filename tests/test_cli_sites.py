@@ -164,6 +164,7 @@ def test_buffers_of_a_machine_without_slurm_are_refused_in_one_line(burstlens, t
     assert done.stderr == ("burstlens: scontrol is not on PATH: is this a login node of Slurm?\n")
 
 
+@pytest.mark.integration
 def test_on_a_terminal_a_table_has_colours_and_nothing_of_others_that_moves_the_cursor(
     mine, tmp_path
 ):

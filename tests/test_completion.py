@@ -69,6 +69,7 @@ def test_commands_are_offered_but_not_the_inner_one(offered):
     assert "drive" not in offered("")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_each_shell_calls_the_program(shell):
     done = subprocess.run(

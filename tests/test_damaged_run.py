@@ -19,6 +19,8 @@ from burstlens.cli import app
 from burstlens.errors import BurstlensError
 from burstlens.run_dir import RunDir
 
+pytestmark = pytest.mark.integration
+
 SEEDS = int(os.environ.get("BURSTLENS_DAMAGE_SEEDS", "40"))
 FILES = ("run.json", "status.json", "journal.jsonl", "products/index.jsonl", "recipe.toml",
          "start.json", "driver-1", "sentinel.jsonl", "attempts/1/ended.json",

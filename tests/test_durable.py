@@ -123,6 +123,7 @@ def test_new_content_replaces_the_old_and_leaves_no_temporary_file(tmp_path):
     assert os.listdir(tmp_path) == ["status.json"]
 
 
+@pytest.mark.integration
 def test_a_full_disk_leaves_the_old_content_and_no_temporary_file(tmp_path):
     path = tmp_path / "status.json"
     write_whole(path, "old\n")

@@ -37,6 +37,7 @@ def tell(run, off, **more):
     return driver
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("off", [-3600, -20, 0, 3600])
 def test_a_driver_lives_while_its_heartbeat_changes_whatever_its_clock(other, off):
     tell(other, off)

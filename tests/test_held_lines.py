@@ -4,7 +4,10 @@ import json
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.integration
 def test_lines_that_a_full_disk_refuses_are_held_and_written_in_order(tmp_path):
     path = tmp_path / "journal.jsonl"
     code = f"""

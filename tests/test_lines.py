@@ -140,6 +140,7 @@ def test_foreign_lines_are_passed_over(tmp_path):
     assert list(read_lines(tmp_path / "absent")) == []
 
 
+@pytest.mark.integration
 def test_a_full_disk_leaves_whole_lines_and_the_append_can_be_tried_again(tmp_path):
     path = tmp_path / "journal.jsonl"
     code = f"""

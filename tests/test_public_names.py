@@ -49,6 +49,7 @@ def test_an_unknown_name_is_an_attribute_error():
         burstlens.recipe_of  # noqa: B018
 
 
+@pytest.mark.integration
 def test_importing_the_package_imports_nothing_but_the_standard_library():
     code = (
         "import sys; import burstlens; dir(burstlens);"
@@ -60,6 +61,7 @@ def test_importing_the_package_imports_nothing_but_the_standard_library():
     assert set(done.stdout.split()) <= {"burstlens", "__main__"}
 
 
+@pytest.mark.integration
 def test_one_name_does_not_import_what_the_others_need():
     code = (
         "import sys; from burstlens import BurstlensError, RunDir, read_journal, status_of;"

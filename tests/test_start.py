@@ -19,6 +19,8 @@ from burstlens.status import rows, status_of, text
 from burstlens.workflows.claim import take_over
 from burstlens.workflows.run import show_loading
 
+pytestmark = pytest.mark.integration
+
 OLD_S = 600.0
 ENDED = {
     "state": "failed",

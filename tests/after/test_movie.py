@@ -17,6 +17,8 @@ from burstlens.opened.run import open_run
 from burstlens.viz import movie as movies
 from burstlens.viz.movie import make_movie
 
+pytestmark = pytest.mark.integration
+
 imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
 
 

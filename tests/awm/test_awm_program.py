@@ -13,6 +13,8 @@ from burstlens.workflows.awm import __main__ as awm
 from burstlens.workflows.awm import peak
 from burstlens.workflows.models.awm import Awm
 
+pytestmark = pytest.mark.integration
+
 TEXT = """
 title = "Test"
 {top}

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.integration
+
 SOURCE = 2200.0
 FREQUENCY_HZ = 2.5
 STEPS = 230

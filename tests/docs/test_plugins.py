@@ -116,6 +116,7 @@ def test_a_site_names_a_plugins_stager_and_every_product_comes_by_it(own_runs: A
     assert not (own_runs.runs / "other").exists()
 
 
+@pytest.mark.integration
 def test_the_stagers_contract_is_subclassed_as_shown(tmp_path: Path):
     (tmp_path / "test_mine.py").write_text(CONTRACT)
     done = subprocess.run(

@@ -179,6 +179,7 @@ def test_a_frame_that_cannot_be_brought_home_is_not_deleted(buffer, place, tmp_p
     assert (place / "rst_1").read_text() == "precious"
 
 
+@pytest.mark.integration
 def test_a_full_target_leaves_no_partial_file_and_the_frame_on_the_buffer(buffer, place, tmp_path):
     (place / "rst_1").write_bytes(bytes(100_000))
     home = tmp_path / "output"

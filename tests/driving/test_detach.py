@@ -74,6 +74,7 @@ def test_a_driver_that_ends_at_once_is_told_with_its_own_message_and_how_to_go_o
     assert done.stderr.count("burstlens: ") == 1
 
 
+@pytest.mark.integration
 def test_a_driver_is_no_batch_job_where_there_is_no_scheduler(recipe_file, tmp_path, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
     run, _ = new_run(str(recipe_file()), name="storm")

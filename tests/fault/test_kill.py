@@ -39,7 +39,14 @@ SAMPLE = {
 }  # fmt: skip
 
 
-LONG = ("driver-before-submit", "supervisor-before-started", "interchange", "manager")
+LONG = (
+    "driver-before-submit",
+    "driver-after-submit",
+    "supervisor-before-started",
+    "model-in-mid-write",
+    "interchange",
+    "manager",
+)
 """Those of the sample that are left to `make test-slow`."""
 
 
@@ -61,6 +68,7 @@ def sample(
         }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in SAMPLE]
 )

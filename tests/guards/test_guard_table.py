@@ -164,6 +164,7 @@ def test_what_the_user_has_allowed_is_told_as_what_will_be_done(recipe_file, bur
     assert "guards.allow is a list of run, mail, webhook" in refused.stderr
 
 
+@pytest.mark.integration
 def test_guards_bring_neither_numpy_nor_netcdf_to_the_login_node():
     code = (
         "import sys; import burstlens.workflows.guarding, burstlens.workflows.driver; "

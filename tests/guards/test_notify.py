@@ -20,6 +20,8 @@ from burstlens.workflows import notify
 from burstlens.workflows.guards.finding import Trip
 from burstlens.workflows.notify import Notifier, allowed
 
+pytestmark = pytest.mark.integration
+
 TRIP = Trip(
     t=1795250953.7,
     guard="W",

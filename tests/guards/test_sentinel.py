@@ -218,6 +218,7 @@ def test_no_sentinel_is_started_while_the_heartbeat_moves(sentry, run_dir):
     assert not log.exists()
 
 
+@pytest.mark.integration
 def test_a_heartbeat_that_stands_still_starts_it_whatever_the_clocks_say(sentry, run_dir):
     watch, log = sentry
     beat(run_dir, 9e9)  # a node whose clock runs ahead
@@ -231,6 +232,7 @@ def test_a_heartbeat_that_stands_still_starts_it_whatever_the_clocks_say(sentry,
     assert log.read_text().count("the sentinel ends") == 1
 
 
+@pytest.mark.integration
 def test_a_status_that_cannot_be_read_is_no_sign_of_life(sentry, run_dir):
     watch, log = sentry
     now = time.monotonic()

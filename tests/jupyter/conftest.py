@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import nbformat
 import pytest
 
 import burstlens
@@ -117,6 +116,8 @@ class Lab:
 
     def open(self, *cells: str, name: str = "it.ipynb") -> Page:
         """A notebook with these cells, opened and ready to be run."""
+        import nbformat  # 2 s, which each worker would pay as it collects the tests
+
         made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
         nbformat.write(made, self.folder / name)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 from playwright.sync_api import expect
 
@@ -104,6 +103,7 @@ def test_without_leave_to_stop_the_widget_shows_the_command(lab, own_runs):
 def test_a_saved_notebook_shows_the_last_state_without_its_kernel(
     lab, own_runs, jupyter_environment, monkeypatch
 ):
+    import nbformat
     from nbclient import NotebookClient
 
     for name, value in own_runs.environment.items():

@@ -9,7 +9,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import nbformat
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -20,6 +19,8 @@ FOREIGN = re.compile(r"(?<![\w.>:/])/(home|root|tmp|work|Users|var|dev/shm)/")
 
 
 def code_cells(name: str) -> list:
+    import nbformat
+
     notebook = nbformat.read(FOLDER / name, as_version=4)
     nbformat.validate(notebook)
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -57,6 +58,7 @@ def test_a_notebook_tells_nothing_of_the_machine_where_it_was_run(name):
             assert not FOREIGN.search(text), text
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("hours", ["8", "100000"])
 def test_the_recipe_of_the_notebooks_hears_how_far_its_model_is_however_long_it_runs(
     hours, tmp_path
@@ -79,6 +81,7 @@ def test_the_recipe_of_the_notebooks_hears_how_far_its_model_is_however_long_it_
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs_from_top_to_bottom(name, tmp_path, jupyter_environment, monkeypatch):
+    import nbformat
     from nbclient import NotebookClient
 
     place = tmp_path / "notebooks"

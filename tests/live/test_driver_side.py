@@ -25,6 +25,7 @@ def publisher(run_dir):
     return make
 
 
+@pytest.mark.integration
 def test_a_new_run_lacks_nothing_that_a_page_reads(recipe_file, monkeypatch, tmp_path):
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
     run, _ = new_run(str(recipe_file()), "local", [], "fresh")

@@ -94,6 +94,7 @@ state real e_co  i{np}jf emis   1 Z i5          "E_CO" "an emission" "mol"
 """
 
 
+@pytest.mark.integration
 def test_the_table_is_made_from_the_registry(tmp_path: Path):
     (tmp_path / "Registry.EM").write_text(REGISTRY)
     (tmp_path / "Registry.EM_CHEM").write_text(CHEM)

@@ -141,6 +141,7 @@ def terminal():
     os.close(lower)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("answer", "way", "cell"),
     [(KITTY, "kitty", (8, 16)), (SIXEL, "sixel", (8, 16)), (PLAIN, "cells", (8, 16))],

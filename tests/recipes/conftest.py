@@ -6,13 +6,24 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from burstlens.workflows.schema import recipe_schema
 
 DATA = Path(__file__).parents[1] / "data"
 SUPERCELL = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 CYCLONE = DATA / "wrf" / "wrfout_d01_2005-08-28_21_00_00"
 SIZES = {SUPERCELL: (42, 42, 41), CYCLONE: (49, 49, 15)}
+
+
+@pytest.fixture(scope="session")
+def validator() -> Any:
+    """Checks a table against the schema of recipes, as an editor does."""
+    import jsonschema  # 2 s, which each worker would pay as it collects the tests
+
+    return jsonschema.Draft202012Validator(recipe_schema())
 
 
 @pytest.fixture

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import tomllib
 
-import jsonschema
 import pytest
 from check_case import GULF, NESTS, REAL, T2, WRF, Case, Inputs, find, lay
 
 from burstlens.workflows.check_report import check_report
-from burstlens.workflows.schema import recipe_schema
 from burstlens.workflows.survey import survey
 
-pytestmark = pytest.mark.usefixtures("mpi_launcher")
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("mpi_launcher")]
 
 
 def extended(name: str, *lines: str) -> str:
@@ -243,9 +241,6 @@ def test_an_earthquake_that_ships_raises_no_alarm(name, settings):
     assert (report.right, report.warnings, len(report.notes)) == (True, (), 1)
 
 
-SCHEMA = jsonschema.Draft202012Validator(recipe_schema())
-
-
 @pytest.mark.parametrize("what", RIGHT)
-def test_the_schema_takes_every_right_recipe(what):
-    assert list(SCHEMA.iter_errors(tomllib.loads(RIGHT[what][0].text))) == []
+def test_the_schema_takes_every_right_recipe(validator, what):
+    assert list(validator.iter_errors(tomllib.loads(RIGHT[what][0].text))) == []

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 
-import jsonschema
 import pytest
 from check_case import GULF, NESTS, T2, WRF, Case, Inputs, find, lay
 
 from burstlens.workflows.faults import Fault
-from burstlens.workflows.schema import recipe_schema
 
-pytestmark = pytest.mark.usefixtures("mpi_launcher")
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("mpi_launcher")]
 
 MARK = re.compile(r"# <- ([^#\n]+)")
 
@@ -312,6 +310,5 @@ BY_SHAPE = (
 
 
 @pytest.mark.parametrize("what", BY_SHAPE)
-def test_the_schema_refuses_what_is_wrong_by_shape(what):
-    validator = jsonschema.Draft202012Validator(recipe_schema())
+def test_the_schema_refuses_what_is_wrong_by_shape(validator, what):
     assert not validator.is_valid(tomllib.loads(WRONG[what].text))

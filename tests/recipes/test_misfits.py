@@ -12,6 +12,8 @@ from burstlens.workflows.preflight import Finding
 from burstlens.workflows.recipe_check import load
 from burstlens.workflows.survey import survey
 
+pytestmark = pytest.mark.integration
+
 DATA = Path(__file__).parents[1] / "data"
 CYCLONE = DATA / "wrf" / "wrfout_d01_2005-08-28_21_00_00"
 

@@ -18,6 +18,8 @@ from burstlens.workflows.preflight import preflight, require, surveyed
 from burstlens.workflows.recipe import MadeProduct
 from burstlens.workflows.recipe_check import load
 
+pytestmark = pytest.mark.integration
+
 PYTHON = """
 [[product]]
 name = "mine"

@@ -10,6 +10,8 @@ from burstlens.errors import RecipeError
 from burstlens.workflows.recipe_check import load
 from burstlens.workflows.recipe_file import BUILT_IN, known, read
 
+pytestmark = pytest.mark.integration
+
 RIGHT = """\
 title = "Storm"
 [parameters]

@@ -11,6 +11,8 @@ from burstlens.workflows.recipe_check import load
 from burstlens.workflows.recipe_file import BUILT_IN, find, known, parse, read
 from burstlens.workflows.recipe_layers import merge
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import tomllib
 
-import jsonschema
 import pytest
 
 from burstlens.workflows.recipe_file import BUILT_IN
 from burstlens.workflows.schema import recipe_schema
 
 SCHEMA = recipe_schema()
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 SHIPPED = sorted([*BUILT_IN.glob("*.toml"), *BUILT_IN.glob("*/recipe.toml")])
 BASE = '[simulation]\nmodel = "command"\ncommand = ["./model.sh"]\ninputs = "inputs"\n'
 PRODUCT = '[[product]]\nname = "t2"\nkind = "map"\nvariable = "T2"\n'
@@ -74,17 +72,18 @@ WRONG = {
 }
 
 
-def faults(text: str) -> list[str]:
-    return [error.message for error in VALIDATOR.iter_errors(tomllib.loads(text))]
+@pytest.fixture
+def faults(validator):
+    return lambda text: [error.message for error in validator.iter_errors(tomllib.loads(text))]
 
 
-def test_it_is_a_schema_of_its_draft_with_an_id():
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+def test_it_is_a_schema_of_its_draft_with_an_id(validator):
+    validator.check_schema(SCHEMA)
     assert SCHEMA["$id"]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(BUILT_IN)))
-def test_each_recipe_that_ships_passes_and_names_the_schema(path):
+def test_each_recipe_that_ships_passes_and_names_the_schema(faults, path):
     text = path.read_text()
     assert faults(text) == []
     first = text.splitlines()[0]
@@ -93,13 +92,13 @@ def test_each_recipe_that_ships_passes_and_names_the_schema(path):
 
 
 @pytest.mark.parametrize("what", RIGHT)
-def test_what_is_right_passes(what):
+def test_what_is_right_passes(faults, what):
     assert faults(RIGHT[what]) == []
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_by_shape_is_refused(what):
-    assert not VALIDATOR.is_valid(tomllib.loads(WRONG[what]))
+def test_what_is_wrong_by_shape_is_refused(validator, what):
+    assert not validator.is_valid(tomllib.loads(WRONG[what]))
 
 
 def properties(node, path=""):

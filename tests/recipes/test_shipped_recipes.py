@@ -19,6 +19,8 @@ from burstlens.workflows.preflight import preflight
 from burstlens.workflows.recipe import Recipe
 from burstlens.workflows.recipe_check import load
 
+pytestmark = pytest.mark.integration
+
 DATA = Path(__file__).parents[1] / "data"
 SUPERCELL = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 CYCLONE = DATA / "wrf" / "wrfout_d01_2005-08-28_21_00_00"

@@ -16,6 +16,8 @@ from vtkmodules.vtkIOXML import vtkXMLStructuredGridReader
 
 from burstlens.viz.position import distance_km
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 KATRINA = DATA / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]

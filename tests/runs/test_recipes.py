@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader
 
+pytestmark = pytest.mark.slow
+
 RECIPES = Path(__file__).parents[2] / "workflows" / "recipes"
 FRAMES = 8
 

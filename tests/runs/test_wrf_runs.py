@@ -31,7 +31,15 @@ TRACES = (
     "ready_flag",
     "tiles",
 )
-LONG = ("classic_one", "netcdf4_growing", "pnetcdf_one", "quilting", "ready_flag")
+LONG = (
+    "classic_growing",
+    "classic_one",
+    "netcdf4_growing",
+    "pnetcdf_one",
+    "quilting",
+    "ready_flag",
+    "tiles",
+)
 """Those that are left to `make test-slow`."""
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TRACES]
 RECIPE = """

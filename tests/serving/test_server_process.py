@@ -142,6 +142,7 @@ def test_an_unknown_run_is_told_with_near_names(shelf):
     assert "did you mean done?" in done.stderr
 
 
+@pytest.mark.integration
 def test_a_folder_that_is_missing_is_told(tmp_path):
     done = run_serve(tmp_path / "none")
     assert done.returncode == 1
@@ -190,6 +191,7 @@ def test_the_browser_is_not_told_the_token_where_others_can_see_it(shelf, tmp_pa
     assert not os.path.exists(told.removeprefix("file://"))
 
 
+@pytest.mark.integration
 def test_other_commands_do_not_load_the_server():
     program = (
         "import sys, burstlens.cli, burstlens.status; "

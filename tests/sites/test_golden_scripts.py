@@ -26,6 +26,8 @@ from burstlens.workflows.job_buffer import JobBuffer
 from burstlens.workflows.launch_batch import BatchLauncher
 from burstlens.workflows.launch_hosted import HostedLauncher
 
+pytestmark = pytest.mark.integration
+
 GOLDEN = Path(__file__).parent / "golden"
 RUN, TOKEN, BUFFER = "chapala-1", "chapala-1-0a1b2c3d", "bl_chapala_1_0a1b2c3d"
 CAPACITY = 600 * 2**30

@@ -36,6 +36,7 @@ def test_a_job_is_not_submitted_where_sbatch_is_missing_and_the_message_says_so(
         Slurm().submit("#!/bin/sh\n")
 
 
+@pytest.mark.integration
 def test_programs_of_slurm_without_its_configuration_are_reported_as_that(path_without_slurm):
     program = path_without_slurm / "sbatch"
     program.write_text(f"#!/bin/sh\nprintf '%s' '{UNCONFIGURED}' >&2\nexit 1\n")

@@ -20,6 +20,8 @@ from burstlens.stagers.libdatawarp import Counts, File
 from burstlens.stagers.posix import PosixStager
 from burstlens.workflows.time_limit import time_limit
 
+pytestmark = pytest.mark.integration
+
 # Starts a stage, says so, and lives until it is killed: a worker in mid-stage.
 WORKER = """
 import sys, time

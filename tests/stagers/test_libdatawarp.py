@@ -18,6 +18,8 @@ from burstlens.errors import SiteError, StagingError
 from burstlens.stagers import libdatawarp
 from burstlens.stagers.libdatawarp import Counts, Directory, File, FileList
 
+pytestmark = pytest.mark.integration
+
 DOCS = Path(__file__).parents[2] / "docs" / "datawarp.md"
 COMPLETE = Counts(complete=1, pending=0, deferred=0, failed=0)
 DEFERRED = Counts(complete=0, pending=0, deferred=1, failed=0)

@@ -13,6 +13,8 @@ from burstlens.stagers.base import bring, checksum
 from burstlens.stagers.contract import StagerContract
 from burstlens.stagers.posix import PosixStager
 
+pytestmark = pytest.mark.integration
+
 
 class TestPosix(StagerContract):
     @pytest.fixture

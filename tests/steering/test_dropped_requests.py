@@ -31,6 +31,7 @@ def test_what_no_add_has_written_is_refused(tmp_path, make):
         read_addition(path)
 
 
+@pytest.mark.integration
 def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     run, _ = new_run(str(recipe_file()), "local", [], "storm")
     table = {"name": "x", "kind": "map", "variable": "T2", "limits": [3, 1]}

@@ -93,6 +93,7 @@ def test_an_end_that_was_written_before_the_directory_went_away_is_found(
     assert one.outcome().well
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("when", ["before it is submitted", "as it is submitted", "as it runs"])
 def test_a_job_is_started_once_and_its_end_awaited_whenever_the_directory_was_away(
     job, wait_for, away, awaited, tmp_path, when
@@ -114,6 +115,7 @@ def test_a_job_is_started_once_and_its_end_awaited_whenever_the_directory_was_aw
     assert len(one.told) == 1
 
 
+@pytest.mark.integration
 def test_a_supervisor_that_is_killed_meanwhile_is_lost_once_that_can_be_seen(
     job, wait_for, away, awaited
 ):

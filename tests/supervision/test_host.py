@@ -12,6 +12,8 @@ import pytest
 from burstlens.durable import read_json
 from burstlens.workflows import host as hosts
 
+pytestmark = pytest.mark.integration
+
 FOLDER = "storm-1-0a1b"
 
 

@@ -14,6 +14,8 @@ from burstlens.durable import read_json, write_json
 from burstlens.workflows.launch import LocalLauncher
 from burstlens.workflows.supervised import Ended, JobFailedError, run_job
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def launcher():

@@ -46,6 +46,7 @@ def test_an_unknown_colour_is_refused_with_near_names(name, message):
         check_colour(name)
 
 
+@pytest.mark.integration
 def test_the_usual_names_are_checked_without_matplotlib():
     code = (
         "import sys; from burstlens.viz.colour_names import check_colormap, check_colour;"

@@ -158,6 +158,7 @@ with open_frame([path]) as frame:
 """
 
 
+@pytest.mark.integration
 def test_no_lock_is_asked_for_and_the_file_is_never_opened_for_writing(supercell: Path):
     # In a process of its own: HDF5 reads the variable once, when it is loaded.
     environment = {k: v for k, v in os.environ.items() if k != "HDF5_USE_FILE_LOCKING"}

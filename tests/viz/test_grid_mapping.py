@@ -19,6 +19,8 @@ from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 from burstlens.viz.projection import cf_projection
 
+pytestmark = pytest.mark.integration
+
 LAMBERT = {
     "grid_mapping_name": "lambert_conformal_conic", "standard_parallel": [33.0, 45.0],
     "longitude_of_central_meridian": -97.0, "latitude_of_projection_origin": 39.0,

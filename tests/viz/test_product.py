@@ -21,6 +21,8 @@ from burstlens.errors import BurstlensError, FrameError, RecipeError, StagingErr
 from burstlens.viz.frame import open_frame
 from burstlens.viz.product import Context, Made, product_kind, product_kinds
 
+pytestmark = pytest.mark.integration
+
 CASES: dict[str, dict[str, Any]] = {
     "map": {"variable": "W", "level": 12},
     "vtk": {"variables": ["W", "U", "T"]},

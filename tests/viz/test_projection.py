@@ -13,6 +13,8 @@ from burstlens.viz import grid
 from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.projection import EARTH_RADIUS_M, Projection, longitude_latitude, wrf_projection
 
+pytestmark = pytest.mark.integration
+
 GRIDS: dict[str, dict[str, Any]] = {
     "lambert": {
         "map_proj": 1, "TRUELAT1": 30.0, "TRUELAT2": 60.0, "MOAD_CEN_LAT": 34.83,

@@ -17,6 +17,8 @@ from burstlens.viz.frame import open_frame
 from burstlens.viz.product import Context, Made
 from burstlens.viz.script import CommandKind, CommandOptions, PythonKind, PythonOptions
 
+pytestmark = pytest.mark.integration
+
 PLOT_T2 = """\
 import sys
 import matplotlib.pyplot as plt

@@ -17,6 +17,8 @@ from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 
+pytestmark = pytest.mark.integration
+
 
 def opened(folder: Path) -> set[int]:
     """The ranks whose files this process has open, as the kernel knows them."""

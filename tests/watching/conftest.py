@@ -6,7 +6,6 @@ import importlib.util
 import lzma
 import os
 import pickle
-import random
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -263,11 +262,6 @@ def course(load, replay, prober, tmp_path):
         return Course(trace, final, player, tmp_path / "buffer", "run/1", prober, **kwargs)
 
     return made
-
-
-@pytest.fixture
-def dice() -> random.Random:
-    return random.Random(20261121)
 
 
 @pytest.fixture

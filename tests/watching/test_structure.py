@@ -189,6 +189,7 @@ def test_corrupt_hdf5_files_never_end_the_worker(load, prober, dice, tmp_path):
     assert probe(str(path), 0, "Times", prober).times == ("00010101T000000",)
 
 
+@pytest.mark.integration
 def test_a_child_that_somebody_kills_is_replaced_and_the_file_is_read_all_the_same(tmp_path):
     good = tmp_path / "good.nc"
     with h5py.File(good, "w") as file:
@@ -214,6 +215,7 @@ def _children():
     ][-1:]
 
 
+@pytest.mark.integration
 def test_a_probe_that_hangs_is_ended_and_the_next_one_works(tmp_path):
     hanging = tmp_path / "fifo"
     os.mkfifo(hanging)

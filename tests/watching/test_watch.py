@@ -17,6 +17,8 @@ from burstlens.workflows import ready
 from burstlens.workflows.cursor import Cursor
 from burstlens.workflows.watch import watch
 
+pytestmark = pytest.mark.integration
+
 
 def without_log(ops):
     return [op for op in ops if op["op"] != "log"]

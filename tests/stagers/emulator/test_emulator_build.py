@@ -11,6 +11,8 @@ import pytest
 
 from burstlens.stagers import emulator
 
+pytestmark = pytest.mark.slow
+
 
 class TestBuild:
     def test_it_says_that_it_is_an_emulator(self, plain):

@@ -8,6 +8,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 class TestDeferred:
     def test_it_is_carried_out_at_the_end_of_the_job(self, job):

@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 class TestFaults:
     def test_a_failed_stage_has_its_errno_and_can_be_started_again(self, job):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 class TestQuestions:
     def test_a_file_not_there_and_one_never_staged_are_told_apart(self, job):

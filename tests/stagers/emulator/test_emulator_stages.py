@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 class TestOut:
     def test_a_file_arrives_with_the_mode_of_the_umask(self, job):

@@ -21,6 +21,8 @@ from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.maps.layers import Contours
 from burstlens.viz.product import Context, product_kind
 
+pytestmark = pytest.mark.integration
+
 SLANTED = {"start": End(lat=23.5, lon=-92.5), "end": End(lat=26.3, lon=-89.2)}
 
 

@@ -23,6 +23,8 @@ from burstlens.viz.frame import netCDF4, open_frame
 from burstlens.viz.picture import blank
 from burstlens.viz.product import Context, product_kind
 
+pytestmark = pytest.mark.integration
+
 mpcalc = pytest.importorskip("metpy.calc")
 units = pytest.importorskip("metpy.units").units
 

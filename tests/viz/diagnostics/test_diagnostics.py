@@ -25,6 +25,8 @@ from burstlens.viz.volumes.vtk import VtkKind, VtkOptions
 from burstlens.workflows.guards.field import inspect
 from burstlens.workflows.guards.guard import Guard
 
+pytestmark = pytest.mark.integration
+
 PART = {"south_north": slice(1, 12, 3), "west_east": slice(2, 15, 4)}
 LEVELS = ("temperature@850hPa", "QVAPOR@2km", "U@1000m agl", "W@7", "wind@0-3km agl")
 

@@ -54,6 +54,7 @@ def test_a_recipe_with_a_level_that_is_none_is_refused_before_the_run(options: A
         options(variables)
 
 
+@pytest.mark.integration
 def test_checking_a_level_imports_no_numpy():
     program = """
 import sys

@@ -26,6 +26,8 @@ from burstlens.viz.scenes.scene import SceneOptions
 from burstlens.viz.volumes.vtk import VtkOptions
 from burstlens.workflows.guards.guard import Guard
 
+pytestmark = pytest.mark.integration
+
 
 def test_cumulus_and_grid_scale_rain_add_up(cyclone: Path):
     with open_frame([cyclone]) as frame:

@@ -15,6 +15,8 @@ from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.product import Context
 from burstlens.viz.projection import EARTH_RADIUS_M, Projection, longitude_latitude
 
+pytestmark = pytest.mark.integration
+
 LAMBERT = (
     Projection("+proj=lcc +lat_1=30 +lat_2=60 +lat_0=40 +lon_0=-98 +R=6370000"),
     (-2.5e6, 2.5e6, -1.6e6, 1.6e6),

@@ -21,6 +21,8 @@ from burstlens.viz.maps.map import MapOptions
 from burstlens.viz.maps.wind_symbols import read_wind
 from burstlens.viz.product import Context
 
+pytestmark = pytest.mark.integration
+
 
 def test_coast_pixels_are_where_the_coast_is(gulf: Path, context: Context):
     picture = Picture(gulf, context, **LIGHT)

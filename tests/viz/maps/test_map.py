@@ -22,6 +22,8 @@ from burstlens.viz.placeholder import draw_placeholder
 from burstlens.viz.product import Context
 from burstlens.viz.units import conversion, printed
 
+pytestmark = pytest.mark.integration
+
 
 def make(
     options: MapOptions, path: Path | list[Path], context: Context, record: int = 0

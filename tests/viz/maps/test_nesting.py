@@ -18,6 +18,8 @@ from burstlens.viz.frame import Beside, netCDF4, open_frame
 from burstlens.viz.maps.map import MapKind, MapOptions
 from burstlens.viz.product import Context, wants
 
+pytestmark = pytest.mark.integration
+
 TIME = "00010101T000300"
 
 

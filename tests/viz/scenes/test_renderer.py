@@ -24,6 +24,8 @@ from burstlens.viz.scenes.renderer import Renderer, renderer
 from burstlens.viz.scenes.stage import Lines, Sheet, Shell, Stage, View
 from burstlens.workflows.time_limit import time_limit
 
+pytestmark = pytest.mark.integration
+
 
 def reddish(pixels: np.ndarray) -> np.ndarray:
     return (pixels[..., 0] > pixels[..., 1] + 60) & (pixels[..., 0] > pixels[..., 2] + 60)

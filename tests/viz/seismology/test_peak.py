@@ -17,6 +17,8 @@ from burstlens.viz.product import product_kind, wants
 from burstlens.viz.seismology.intensity import intensity
 from burstlens.viz.seismology.peak import PeakKind, PeakOptions
 
+pytestmark = pytest.mark.integration
+
 STEP_S = 0.5
 FRAMES = 8
 SHAPE = 21, 31

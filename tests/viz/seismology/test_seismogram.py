@@ -20,6 +20,8 @@ from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOption
 from burstlens.viz.seismology.seismogram_figure import COLOURS
 from burstlens.viz.seismology.seismogram_file import station_codes
 
+pytestmark = pytest.mark.integration
+
 STEP_S = 0.1
 CHUNK = 20
 LAYERS = [{"vp_m_s": 5000, "vs_m_s": 2500}]

@@ -26,6 +26,8 @@ from burstlens.viz.storms.track_figure import dates
 from burstlens.viz.storms.track_layer import TrackLayer, way_boxes
 from burstlens.viz.storms.track_map import TrackMapKind, TrackMapOptions
 
+pytestmark = pytest.mark.integration
+
 KATRINA = Track("PSFC", "surface pressure", "min", "hPa", "kn", "degrees")
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]
 WAY = ((-92.4, 23.2, 960.0), (-91.6, 23.9, 950.0), (-90.6, 24.6, None), (-89.4, 25.4, 940.0))

@@ -19,6 +19,8 @@ from burstlens.viz.product import Context, product_kind, wants
 from burstlens.viz.storms.track import Point, read_track
 from burstlens.viz.storms.tracking import TrackKind, TrackOptions
 
+pytestmark = pytest.mark.integration
+
 Follow = Callable[..., list[tuple[dict[str, Any], Path]]]
 Vortex = Callable[..., Callable[[Path], None]]
 PRESSURE = {"variable": "PSFC", "units": "hPa"}

@@ -106,6 +106,7 @@ def test_any_name_gives_a_script_that_python_understands(product: str):
     compile(text, "script.py", "exec")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("series", "version", "line"),
     [
