@@ -61,7 +61,7 @@ def context(tmp_path: Path) -> Context:
         stream="d01",
         time="00010101T000800",
         files=files,
-        version="0.1.0",
+        version="1.2.3",
     )
 
 

@@ -84,7 +84,7 @@ def test_the_file_says_where_it_is_from(katrina: Path, context: Context):
         assert data.source_file == katrina.name
         assert data.source_record == 2
         assert data.run == "20261121-supercell-7f3a"
-        assert data.software == "Burstlens 0.1.0"
+        assert data.software == f"Burstlens {context.version}"
         assert json.loads(data.crop) == {"range": {"lat": [24, 25]}}
 
 

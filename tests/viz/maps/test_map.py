@@ -246,7 +246,7 @@ def test_the_picture_has_the_size_that_was_asked_for(supercell: Path, context: C
 def test_the_png_tells_where_it_is_from(supercell: Path, context: Context):
     make(MapOptions("W", level=3), supercell, context)
     with Image.open(context.files.parent / "map.png") as image:
-        assert image.info["Software"] == "Burstlens 0.1.0"
+        assert image.info["Software"] == f"Burstlens {context.version}"
         assert "run 20261121-supercell-7f3a" in image.info["Source"]
         assert image.info["Title"] == "W level 3"
 
