@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from burstlens.cluster_configs.site import Site
 from burstlens.errors import RecipeError
 from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.models.base import Running
 from burstlens.workflows.notify import allowed, forbidden
 from burstlens.workflows.parameters import config_path
 from burstlens.workflows.recipe import Recipe
@@ -121,8 +122,11 @@ def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
 
 
 def _running(recipe: Recipe) -> Iterator[Finding]:
-    """The code that the recipe brings along and that the run will start, in one note."""
-    code = {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
+    """The code that the recipe names and that the run will start, in one note."""
+    code = {}
+    if isinstance(recipe.model, Running) and (started := recipe.model.runs()):
+        code["simulation"] = started
+    code |= {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
     for product in recipe.products:
         if hasattr(product.kind, "runs"):
             code[f"product.{product.name}"] = product.kind.runs(product.options)

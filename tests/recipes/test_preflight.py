@@ -48,7 +48,7 @@ def test_code_of_the_recipe_is_listed_in_one_note_which_is_no_warning(recipe_fil
     findings = preflight(recipe)
     (note,) = [finding.text for finding in findings if finding.level == "note"]
     assert note == (
-        "code of the recipe that will run: step.prepare: python3 make.py; "
+        "code of the recipe that will run: simulation: ./model.sh; step.prepare: python3 make.py; "
         "product.mine: plots.py:rain; product.script: ncl {frame} {out}; guard.tall: mail.sh me"
     )
     (warning,) = require(findings)
@@ -56,6 +56,29 @@ def test_code_of_the_recipe_is_listed_in_one_note_which_is_no_warning(recipe_fil
     assert [(one.level, one.path) for one in findings] == [
         ("warning", "guard.tall.run"), ("note", ""),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "listed"),
+    [
+        ("", []),
+        ('executable = "wrf-debug.exe"', []),
+        ('executable = "/opt/wrf.exe"', ["simulation: /opt/wrf.exe"]),
+        ('executable = "bin/wrf.exe"\narguments = ["-v"]', ["simulation: bin/wrf.exe -v"]),
+        ('arguments = ["-v"]', ["simulation: ./wrf.exe -v"]),
+    ],
+)
+def test_wrf_is_listed_where_the_recipe_chooses_more_than_a_file_of_the_inputs(
+    recipe_file: Any, program: str, listed: list[str]
+):
+    path = recipe_file(
+        'title = "Storm"\n[simulation]\nmodel = "wrf"\ninputs = "inputs"\n'
+        f'{program}\n[buffer]\ncapacity = "1 MiB"\n'
+        '[[product]]\nname = "t2"\nkind = "map"\nvariable = "T2"\n'
+    )
+    recipe, _ = load(str(path))
+    notes = [finding.text for finding in preflight(recipe, look=lambda *_: ()) if not finding.path]
+    assert notes == [f"code of the recipe that will run: {what}" for what in listed]
 
 
 def test_errors_are_listed_together_and_first(recipe_file: Any):

@@ -152,6 +152,14 @@ class Patterned(Protocol):
 
 
 @runtime_checkable
+class Running(Protocol):
+    """An adapter that starts a program which the recipe names, and not only the model's own."""
+
+    def runs(self) -> str:
+        """The program and its arguments, as ``check`` shows them; empty for the model's own."""
+
+
+@runtime_checkable
 class Configurable(Protocol):
     """An adapter whose names of files depend on the settings that lie in the model's folder."""
 

@@ -113,6 +113,10 @@ class Command:
         """The argument list as given."""
         return list(self.argv)
 
+    def runs(self) -> str:
+        """The program and its arguments: all of it is the recipe's."""
+        return " ".join(self.argv)
+
     def environment(self) -> dict[str, str]:
         """As given; nothing is added."""
         return dict(self.env)

@@ -94,6 +94,11 @@ class Wrf:
         path = self.executable if "/" in self.executable else f"./{self.executable}"
         return [path, *self.arguments]
 
+    def runs(self) -> str:
+        """The program and its arguments, unless it is a file of the inputs without arguments."""
+        own = self.arguments or "/" in self.executable
+        return " ".join(self.command()) if own else ""
+
     def environment(self) -> dict[str, str]:
         """Log lines at once: gfortran buffers them by 4 kB otherwise."""
         return {"GFORTRAN_UNBUFFERED_PRECONNECTED": "y"}
