@@ -6,7 +6,7 @@ AT_ONCE := -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test-unit test test-slow fault coverage lint bench notebooks emulator wheel clean
+.PHONY: demo test-unit test test-slow fault coverage lint bench notebooks emulator wheel release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Burstlens needs Python 3.11 or newer; PYTHON=python3.12 make ... names another")'
@@ -66,6 +66,10 @@ emulator: $(VENV)/core
 
 wheel: $(VENV)/dev
 	$(BIN)/python -m build --wheel --no-isolation
+
+# The sdist and the wheel, checked, in dist/: the demo runs from the wheel in a bare environment.
+release-check: $(VENV)/dev
+	$(BIN)/python tools/release_check.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache
