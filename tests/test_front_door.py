@@ -81,3 +81,12 @@ def test_hooks_run_only_what_lies_in_the_environment_of_the_project():
     assert re.findall(r"- repo: (.*)", text) == ["local"]
     entries = {entry.split()[0] for entry in re.findall(r"entry: (.*)", text)}
     assert entries == {".venv/bin/ruff", ".venv/bin/mypy", "bash"}
+
+
+def test_every_make_target_that_contributing_names_is_in_the_makefile():
+    text = text_of("CONTRIBUTING.md")
+    lines = re.findall(r"(?:`|^    )(?:\w+=\S+ )*make ([a-z][a-z -]*)", text, re.MULTILINE)
+    named = {target for line in lines for target in line.split()}
+    targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    assert {"demo", "test", "release-check"} <= named
+    assert named - targets == set()
