@@ -22,7 +22,7 @@ FOLDERS = {
     "viz": "burstlens/viz",
     "cluster_configs": "burstlens/cluster_configs",
 }
-HEAVY = "netCDF4 matplotlib vtk vtkmodules h5py numba"
+HEAVY = "netCDF4 matplotlib vtk vtkmodules h5py numba jinja2"
 EXAMPLES = sorted(
     ".".join([*installed.split("/"), path.stem])
     for folder, installed in FOLDERS.items()

@@ -15,8 +15,8 @@ from PIL import Image
 from burstlens.opened.run import open_run
 from burstlens.viz.report import gallery as galleries
 from burstlens.viz.report.page import write_report
-from burstlens.viz.report.plot import MOST_POINTS, Line, time_plot, value_ticks
-from burstlens.viz.report.story import tell
+from burstlens.viz.report.plot import MOST_POINTS, Line, value_ticks
+from burstlens.viz.report.story import story_of
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -121,6 +121,7 @@ def test_a_trip_stands_among_the_alarms_and_its_place_has_units(page):
     seen = page("done", change)
     assert "grid y 24, x 20; x 8000 m, y 9600 m" in seen.text
     assert "guard fast: vx = 0.2" in seen.text.partition("Alarms and requests")[2]
+    assert "condition" not in seen.text  # the recipe has no guards to be listed
 
 
 def test_what_is_missing_or_torn_is_passed_over(page):
@@ -178,18 +179,16 @@ def test_bytes_have_ticks_that_are_round_in_binary_units():
 
 def test_a_long_run_is_drawn_by_medians_and_largest_values():
     points = [(float(t), 9.0 if t == 5000 else 1.0) for t in range(10_000)]
-    svg = time_plot([Line("one", "latency", points)], 0.0, 10_000.0, str, "latency")
-    largest, median = svg.findall("polyline")
-    assert len(median.get("points").split()) <= MOST_POINTS
-    heights = [
-        {pair.split(",")[1] for pair in it.get("points").split()} for it in (median, largest)
-    ]
-    assert [len(it) for it in heights] == [1, 2]
+    (largest_style, largest), (style, median) = Line("one", "latency", points).thinned()
+    assert (largest_style, style) == ("one faint", "one")
+    assert len(median) <= MOST_POINTS
+    assert {value for _, value in median} == {1.0}
+    assert {value for _, value in largest} == {1.0, 9.0}
 
 
 def test_raw_bytes_on_the_buffer_fall_when_frames_are_released():
     frame = {"stream": "d01", "time": "t1", "attempt": 1}
-    story = tell(
+    story = story_of(
         [
             {"t": 1.0, "event": "frame.ready", "bytes": 100, **frame},
             {"t": 2.0, "event": "frame.ready", "bytes": 50, **frame, "time": "t2"},
@@ -203,7 +202,7 @@ def test_raw_bytes_on_the_buffer_fall_when_frames_are_released():
 
 def test_a_trip_stands_where_it_was_found_though_it_was_told_by_a_later_driver():
     trip = {"event": "guard.tripped", "guard": "fast", "text": "W above 80"}
-    story = tell([
+    story = story_of([
         {"t": 100.0, "event": "run.started"},
         {"t": 900.0, "event": "run.resumed"},
         {"t": 901.0, "found": 130.0, **trip},
@@ -215,7 +214,7 @@ def test_a_trip_stands_where_it_was_found_though_it_was_told_by_a_later_driver()
 
 
 def test_bringing_home_begins_when_the_last_job_has_ended():
-    story = tell(
+    story = story_of(
         [
             {"t": 1.0, "event": "simulation.ended", "job": "attempt-1", "outcome": "done"},
             {"t": 5.0, "event": "step.ended", "job": "step-peak-1.1", "outcome": "done"},

@@ -20,6 +20,7 @@ THUMBNAILS = 8
 THUMBNAIL_PX = 320
 LARGE_PX = 1200
 """The longer side of a newest picture that had to be made smaller."""
+QUALITY = 82
 _BASE64 = 4 / 3
 
 
@@ -50,35 +51,29 @@ def gallery(products: Path, entries: Sequence[Published]) -> list[Series]:
     for entry in entries:
         if is_picture(entry.name):
             series.setdefault(entry.product, []).append(entry)
-    share = BUDGET_BYTES / max(1, len(series))
+    share = 0.7 * BUDGET_BYTES / max(1, len(series))
     made = []
     for name, pictures in series.items():
         real = [entry for entry in pictures if not entry.placeholder] or pictures
-        newest = _first(products, reversed(real), share * 0.7)
+        large = (_shown(products, entry, LARGE_PX, share) for entry in reversed(real))
+        newest = next(filter(None, large), None)
         if newest is not None:
-            chosen = _spread(pictures, THUMBNAILS) if len(pictures) > 1 else []
-            small = [shown for entry in chosen if (shown := _small(products, entry))]
-            made.append(Series(name, newest, tuple(small)))
+            small = (_shown(products, entry, THUMBNAIL_PX) for entry in _spread(pictures))
+            made.append(Series(name, newest, tuple(filter(None, small))))
     return made
 
 
-def _first(products: Path, entries: object, most_bytes: float) -> Shown | None:
-    for entry in entries:  # type: ignore[attr-defined]
-        shown = _large(products, entry, most_bytes)
-        if shown is not None:
-            return shown
-    return None
-
-
-def _spread(entries: Sequence[Published], count: int) -> list[Published]:
-    """Evenly spaced ones, the first and the last among them."""
+def _spread(entries: Sequence[Published]) -> list[Published]:
+    """At most ``THUMBNAILS``, evenly spaced, the first and the last among them; none of one."""
     last = len(entries) - 1
-    count = min(count, len(entries))
-    return [entries[round(last * it / (count - 1))] for it in range(count)]
+    gaps = min(THUMBNAILS - 1, last)
+    return [entries[round(last * it / gaps)] for it in range(gaps + 1)] if gaps else []
 
 
-def _large(products: Path, entry: Published, most_bytes: float) -> Shown | None:
-    """The file as it is where it fits, else smaller and with losses."""
+def _shown(
+    products: Path, entry: Published, longest_px: int, most_bytes: float = 0
+) -> Shown | None:
+    """The file as it is where it fits in ``most_bytes``, else smaller and with losses."""
     try:
         path = product_path(products, entry.name)
         data = read_picture(path)
@@ -86,26 +81,13 @@ def _large(products: Path, entry: Published, most_bytes: float) -> Shown | None:
             image.load()
             if len(data) * _BASE64 <= most_bytes:
                 return Shown(entry, _uri(data, picture_type(path)), image.size)
-            return _encoded(entry, image, LARGE_PX, quality=85)
+            small = image.convert("RGB")
+        small.thumbnail((longest_px, longest_px), Image.Resampling.LANCZOS)
+        held = io.BytesIO()
+        small.save(held, "WEBP", quality=QUALITY, method=4)
+        return Shown(entry, _uri(held.getvalue(), "image/webp"), small.size)
     except (RunError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-
-
-def _small(products: Path, entry: Published) -> Shown | None:
-    try:
-        data = read_picture(product_path(products, entry.name))
-        with Image.open(io.BytesIO(data)) as image:
-            return _encoded(entry, image, THUMBNAIL_PX, quality=80)
-    except (RunError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return None
-
-
-def _encoded(entry: Published, image: Image.Image, longest_px: int, *, quality: int) -> Shown:
-    small = image.convert("RGB")
-    small.thumbnail((longest_px, longest_px), Image.Resampling.LANCZOS)
-    held = io.BytesIO()
-    small.save(held, "WEBP", quality=quality, method=4)
-    return Shown(entry, _uri(held.getvalue(), "image/webp"), small.size)
 
 
 def _uri(data: bytes, media_type: str) -> str:

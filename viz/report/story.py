@@ -1,9 +1,9 @@
-"""What the journal tells, in the order in which it happened: the ground of a report."""
+"""What happened in a run, in order, from its journal: what a report is made of."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,45 +55,29 @@ class Story:
     buffer: str = ""
 
 
-def tell(events: Iterable[Event]) -> Story:
-    """The story that these events tell; what is foreign or torn in them is passed over."""
+def story_of(events: Iterable[Event]) -> Story:
+    """The story of these events; those without a time, and unknown ones, are passed over."""
     story = Story()
     sizes: dict[tuple[Any, ...], float] = {}
     for event in events:
         t = number(event.get("t"))
-        if t is None:
-            continue
-        story.begin = t if story.begin is None else story.begin
-        story.end = t
-        kind = str(event.get("event"))
-        if kind in _SPANS:
-            _span(story, t, kind, event)
-        elif kind in _MARKS:
-            mark, text = _MARKS[kind]
-            story.marks.append(Mark(number(event.get("found")) or t, mark, _worded(text, event)))
-        if kind == "guard.tripped":
-            story.trips.append(event)
-        elif kind in {"frame.ready", "frame.released"}:
-            _frame(story, t, event, sizes)
-        elif kind == "product.published":
-            _product(story, t, event)
-        elif kind == "product.failed":
-            story.failures[str(event.get("product"))] = str(event.get("reason"))
-        elif kind == "stageout.done":
-            story.home = [(str(name), number(size) or 0.0) for name, size in _pairs(event)]
-        elif kind == "buffer.created":
-            story.buffer = " ".join(filter(None, (_text(event, "kind"), _text(event, "name"))))
-    story.marks.sort(key=lambda mark: mark.t)  # a trip may have been found before it was told
+        if t is not None:
+            story.begin = t if story.begin is None else story.begin
+            story.end = t
+            _add(story, t, event, sizes)
+    story.marks.sort(key=lambda mark: mark.t)  # a trip may be journalled after it was found
     return story
 
 
 _JOB = re.compile(r"^step-(.*)-[\d.]+$")
-_SPANS = {
-    "run.started", "run.resumed", "run.ended", "buffer.created", "buffer.adopted", "stagein.done",
-    "stageout.done", "simulation.submitting", "simulation.submitted", "simulation.ended",
-    "step.submitting", "step.started", "step.ended", "buffer.released",
+_STAGES = {
+    "run.started": ("", "buffer"), "run.resumed": ("", "buffer"),
+    "buffer.created": ("buffer", "stage in"), "buffer.adopted": ("buffer", ""),
+    "stagein.done": ("stage in", ""), "stageout.done": ("bring home", ""),
 }  # fmt: skip
+"""The span that an event ends, and the one that it begins."""
 _MARKS = {
+    "run.resumed": ("life", "resumed"),
     "alarm": ("alarm", "{text}"),
     "guard.tripped": ("trip", "guard {guard}: {text}"),
     "frame.damaged": ("alarm", "damaged frame {stream} {time}: {reason}"),
@@ -102,32 +86,58 @@ _MARKS = {
     "product.added": ("control", "product {product} added"),
     "product.refused": ("control", "products refused: {reason}"),
 }
+_WORDS = ("text", "guard", "stream", "time", "reason", "control", "product")
 
 
-def _span(story: Story, t: float, kind: str, event: Event) -> None:
-    spans = story.spans
-    if kind in {"run.started", "run.resumed"}:
-        if kind == "run.resumed":
-            story.marks.append(Mark(t, "life", "resumed"))
-        spans["buffer"] = Span("buffer", t)
-    elif kind in {"buffer.created", "buffer.adopted"}:
-        _end(spans, "buffer", t)
-        if kind == "buffer.created":
-            spans["stage in"] = Span("stage in", t)
-    elif kind == "stagein.done":
-        _end(spans, "stage in", t)
+def _add(story: Story, t: float, event: Event, sizes: dict[tuple[Any, ...], float]) -> None:
+    kind = str(event["event"])
+    _span(story.spans, t, kind, event)
+    if kind in _MARKS:
+        style, text = _MARKS[kind]
+        words = {name: _text(event, name) for name in _WORDS}
+        story.marks.append(Mark(number(event.get("found")) or t, style, text.format_map(words)))
+    size = number(event.get("bytes")) or 0.0
+    frame = tuple(event.get(name) for name in ("stream", "time", "attempt"))
+    if kind == "guard.tripped":
+        story.trips.append(event)
+    elif kind == "frame.ready":
+        sizes[frame] = size
+        story.frames.append(t)
+        story.raw.append((t, _last(story.raw) + size))
+        story.held.append((t, _last(story.held) + size))
+    elif kind == "frame.released":
+        story.held.append((t, max(0.0, _last(story.held) - sizes.get(frame, 0.0))))
+    elif kind == "product.published":
+        clock: Any = event.get("clock") or {}
+        written = number(clock.get("written"))
+        if written and t >= written:  # else a clock was set back in between
+            story.latency.append((t, t - written))
+        story.brought.append((t, _last(story.brought) + size))
+    elif kind == "product.failed":
+        story.failures[_text(event, "product")] = _text(event, "reason")
+    elif kind == "stageout.done":
+        files: Any = event.get("files") or []
+        story.home = [(str(name), number(size) or 0.0) for name, size in files]
+    elif kind == "buffer.created":
+        story.buffer = " ".join(filter(None, (_text(event, "kind"), _text(event, "name"))))
+
+
+def _span(spans: dict[str, Span], t: float, kind: str, event: Event) -> None:
+    job = _text(event, "job")
+    if kind in _STAGES:
+        ends, begins = _STAGES[kind]
+        _end(spans, ends, t)
+        if begins:
+            spans[begins] = Span(begins, t)
     elif kind in {"simulation.submitted", "step.started"}:
-        name = _text(event, "job")
-        spans.setdefault(name, Span(_JOB.sub(r"\1", name).replace("-", " "), t))
+        spans.setdefault(job, Span(_JOB.sub(r"\1", job).replace("-", " "), t))
     elif kind in {"simulation.ended", "step.ended"}:
-        _end(spans, _text(event, "job"), t, _text(event, "outcome"))
+        _end(spans, job, t, _text(event, "outcome"))
         if kind == "simulation.ended" or "bring home" in spans:  # after the steps that follow it
             spans["bring home"] = Span("bring home", t)
-    elif kind == "stageout.done":
-        _end(spans, "bring home", t)
     elif kind == "run.ended":
-        for span in spans.values():
-            span.end = t if span.end is None else span.end
+        for name in spans:
+            _end(spans, name, t)
 
 
 def _end(spans: dict[str, Span], name: str, t: float, state: str = "") -> None:
@@ -136,39 +146,10 @@ def _end(spans: dict[str, Span], name: str, t: float, state: str = "") -> None:
         span.end, span.state = t, state
 
 
-def _frame(story: Story, t: float, event: Event, sizes: dict[tuple[Any, ...], float]) -> None:
-    key = tuple(str(event.get(name)) for name in ("stream", "time", "attempt"))
-    held = story.held[-1][1] if story.held else 0.0
-    if event["event"] == "frame.released":
-        story.held.append((t, max(0.0, held - sizes.get(key, 0.0))))
-        return
-    sizes[key] = size = number(event.get("bytes")) or 0.0
-    story.frames.append(t)
-    story.raw.append((t, (story.raw[-1][1] if story.raw else 0.0) + size))
-    story.held.append((t, held + size))
-
-
-def _product(story: Story, t: float, event: Event) -> None:
-    clock = event.get("clock")
-    written = number(clock.get("written")) if isinstance(clock, Mapping) else None
-    if written and t >= written:  # else a clock was set back in between
-        story.latency.append((t, t - written))
-    before = story.brought[-1][1] if story.brought else 0.0
-    story.brought.append((t, before + (number(event.get("bytes")) or 0.0)))
-
-
-def _pairs(event: Event) -> list[list[Any]]:
-    files = event.get("files")
-    found = files if isinstance(files, list) else []
-    return [pair for pair in found if isinstance(pair, list) and len(pair) == 2]
+def _last(points: list[Point]) -> float:
+    return points[-1][1] if points else 0.0
 
 
 def _text(event: Event, name: str) -> str:
     value = event.get(name)
     return "" if value is None else str(value)
-
-
-def _worded(text: str, event: Event) -> str:
-    for name in ("text", "guard", "stream", "time", "reason", "control", "product"):
-        text = text.replace("{" + name + "}", _text(event, name))
-    return text
