@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Literal
 
+from platformdirs import user_config_path
 from pydantic import BeforeValidator, Field
 
 from burstlens.errors import SiteError
@@ -187,8 +188,7 @@ def known() -> dict[str, Path]:
     """Site files by name: ``$BURSTLENS_SITES``, the user's, then those that ship."""
     found: dict[str, Path] = {}
     folders = [Path(part) for part in os.environ.get("BURSTLENS_SITES", "").split(":") if part]
-    home = Path(os.path.expanduser(os.environ.get("XDG_CONFIG_HOME") or "~/.config"))
-    for folder in [*folders, home / "burstlens" / "sites", SITES]:
+    for folder in [*folders, user_config_path("burstlens") / "sites", SITES]:
         for path in sorted(folder.glob("*.toml")):
             found.setdefault(path.stem, path)
     return found

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from platformdirs import user_config_path
+
 from burstlens.nearness import LONGEST, NEAR, did_you_mean, near_names
 from burstlens.viz.script import PLACEHOLDERS
 from burstlens.workflows.check_table import read_table
@@ -25,8 +27,7 @@ _WORDS = {"command", "argv", "arguments", "run", "environment", "env"}
 
 def config_path() -> Path:
     """The user's configuration file: ``$XDG_CONFIG_HOME/burstlens/config.toml``."""
-    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(os.path.expanduser(home)) / "burstlens" / "config.toml"
+    return user_config_path("burstlens") / "config.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

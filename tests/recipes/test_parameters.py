@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from burstlens.cluster_configs.site import known
 from burstlens.errors import RecipeError
 from burstlens.workflows.faults import Faults
 from burstlens.workflows.parameters import config_path, settle
@@ -61,6 +62,23 @@ def test_the_value_is_the_commands_then_the_users_then_the_recipes(settled):
     finally:
         config_path().unlink()
     assert settled(table)[0]["title"] == "none"
+
+
+def test_the_users_settings_lie_where_xdg_says_and_else_in_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "xdg/burstlens/sites").mkdir(parents=True)
+    (tmp_path / "xdg/burstlens/sites/ours.toml").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    assert config_path() == tmp_path / "xdg/burstlens/config.toml"
+    assert known()["ours"].is_relative_to(tmp_path / "xdg")
+    for unset in ("", None):
+        if unset is None:
+            monkeypatch.delenv("XDG_CONFIG_HOME")
+        else:
+            monkeypatch.setenv("XDG_CONFIG_HOME", unset)
+        assert config_path() == tmp_path / ".config/burstlens/config.toml"
+        assert "ours" not in known()
+    assert not (tmp_path / ".config").exists()  # looking makes no folder
 
 
 def test_missing_and_wrong_values_are_told_together_with_the_way_to_give_them(settled):
