@@ -60,9 +60,8 @@ notebooks: $(VENV)/dev
 	  notebooks/*.ipynb
 
 # An emulated libdatawarp with its header and pkg-config file: make emulator PREFIX=/some/dir
-emulator: $(VENV)/core
-	@test -n "$(PREFIX)" || { echo "make emulator PREFIX=dir: where to install it" >&2; exit 2; }
-	$(BIN)/python -m burstlens.stagers.emulator "$(PREFIX)"
+emulator:
+	@$(MAKE) --no-print-directory -C emulator PREFIX="$(if $(PREFIX),$(shell realpath -m -- "$(PREFIX)"))"
 
 wheel: $(VENV)/dev
 	$(BIN)/python -m build --wheel --no-isolation

@@ -11,6 +11,7 @@ from pathlib import Path
 from bench.pipeline import Scratch
 from bench.report import Figure, median, percentile, spread
 
+EMULATOR = Path(__file__).resolve().parents[1] / "emulator"
 # Answers at once: what a call takes then is the binding's own.
 INSTANT = """
 int dw_query_file_stage(const char *f, int *c, int *p, int *d, int *x) {
@@ -62,9 +63,10 @@ def _cost(name: str, call: Callable[[], object], calls: int, *, limit: float | N
 def _stager(scratch: Scratch, repeats: int) -> list[Figure]:
     from burstlens.stagers.base import bring, bring_all
     from burstlens.stagers.datawarp import DataWarpStager
-    from burstlens.stagers.emulator import build
 
-    _use(build(scratch.runs / "emulator"))
+    prefix = scratch.runs / "emulator"
+    subprocess.run(["make", "-C", EMULATOR, f"PREFIX={prefix}"], check=True, capture_output=True)
+    _use(prefix / "lib" / "libdatawarp.so.1")
     buffer, target = scratch.buffer / "instance", scratch.runs / "pfs"
     buffer.mkdir()
     target.mkdir()

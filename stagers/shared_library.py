@@ -16,9 +16,7 @@ from typing import Any
 from burstlens.errors import SiteError
 
 VARIABLE = "BURSTLENS_LIBDATAWARP"
-"""The environment variable that holds the library's path, or the word ``emulator``."""
-EMULATOR = "emulator"
-"""Means the emulator that ships with Burstlens, built into the user's cache on demand."""
+"""The environment variable that holds the library's path."""
 PACKAGE = "cray-datawarp"
 SONAME = "libdatawarp.so"
 # Sandia's notes for building SEACAS on Mutrino name the first folder, and Slurm's
@@ -76,7 +74,7 @@ def load() -> tuple[Any, str]:
             except OSError as error:
                 refused.append(f"{place}: {_reason(error)}")
                 continue
-            if os.environ.get(VARIABLE) not in (None, "", EMULATOR, candidate):
+            if os.environ.get(VARIABLE) not in (None, "", candidate):
                 warnings.warn(f"{refused[0]}; {candidate} is taken instead", stacklevel=4)
             return library, candidate
     raise SiteError("libdatawarp is not here. Looked at " + "; ".join(refused))
@@ -85,10 +83,6 @@ def load() -> tuple[Any, str]:
 def _places() -> Iterator[tuple[str, list[str], str]]:
     """Where the library may be, the best first: a name, paths, and why there are none."""
     given = os.environ.get(VARIABLE)
-    if given == EMULATOR:
-        from burstlens.stagers import emulator
-
-        given = str(emulator.build(emulator.cache()))
     yield f"${VARIABLE}", [given] if given else [], "not set"
     installed = shutil.which("pkg-config") is not None
     yield (

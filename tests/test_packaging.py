@@ -7,6 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -70,9 +71,27 @@ def test_the_wheel_holds_each_file_of_the_tree_once_under_one_import_name(tmp_pa
     packed = {name for name in names if ".dist-info/" not in name}
     assert packed == files_of_the_tree()
     assert {name.split("/")[0] for name in packed} == {"burstlens"}
+    assert [name for name in packed if name.endswith(".c")] == []
     assert {"burstlens/py.typed", "burstlens/workflows/supervisor.py"} <= packed
     scripts = next(name for name in names if name.endswith("entry_points.txt"))
     assert b"burstlens = burstlens.__main__:main" in zipfile.ZipFile(wheel).read(scripts)
+
+
+def test_the_emulator_and_how_to_build_it_are_in_the_source_distribution(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    [archive] = tmp_path.glob("burstlens-*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(tmp_path, filter="data")
+    [source] = tmp_path.glob("burstlens-*/")
+    assert (source / "docs" / "emulator.md").exists()
+    subprocess.run(
+        ["make", "emulator", f"PREFIX={tmp_path}/built"],
+        cwd=source, check=True, capture_output=True,
+    )  # fmt: skip
+    assert (tmp_path / "built" / "lib" / "libdatawarp.so").exists()
 
 
 @pytest.mark.parametrize("command", ["status", "list"])

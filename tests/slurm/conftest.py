@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE))
 
 from batch_case import BatchCase  # noqa: E402
 from cluster.installation import UnavailableError  # noqa: E402
+from emulated import build_emulator  # noqa: E402
 from testbed import Testbed  # noqa: E402
 
 PURGE_S = 60.0
@@ -68,9 +69,7 @@ def slurm(new_testbed: Iterator[Testbed]) -> Testbed:
 
 @pytest.fixture(scope="session")
 def library(slurm: Testbed) -> Any:
-    from burstlens.stagers import emulator
-
-    return emulator.build(slurm.root / "libdatawarp")
+    return build_emulator(slurm.root / "libdatawarp")
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from emulated import build_emulator
 from testbed import Testbed
-
-from burstlens.stagers import emulator
 
 CLIENTS = Path(__file__).parents[1] / "stagers" / "clients"
 JOB = """\
@@ -39,7 +38,7 @@ on $other {clients}/dwcall query_file $PWD/frame
 @pytest.fixture
 def clients(slurm: Testbed) -> Path:
     prefix = slurm.root / "clients"
-    emulator.build(prefix)
+    build_emulator(prefix)
     environment = os.environ | {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
     words = ["pkg-config", "--cflags", "--libs", "cray-datawarp"]
     found = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)

@@ -29,6 +29,7 @@ from cluster.configuration import GRANULE, POOL
 from cluster.daemons import CONTROLLER, Daemons, TestbedError
 from cluster.installation import SYSTEM_PATH, UnavailableError
 
+EMULATOR = Path(__file__).resolve().parents[2] / "emulator"
 FOLDERS = ("etc", "run", "log", "bin", "lib", "controller", "datawarp/mounts/batch", "datawarp")
 ACTIVE = {
     *("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "STAGE_OUT", "SUSPENDED"),
@@ -281,7 +282,10 @@ def up(root: Path) -> None:
     except BaseException:
         testbed.daemons.stop_all()
         raise
-    lines = [f"export {key}='{value}'" for key, value in testbed.env.items()]
+    library = root / "libdatawarp"
+    subprocess.run(["make", "-C", EMULATOR, f"PREFIX={library}"], check=True, capture_output=True)
+    known = testbed.env | {"BURSTLENS_LIBDATAWARP": str(library / "lib" / "libdatawarp.so.1")}
+    lines = [f"export {key}='{value}'" for key, value in known.items()]
     (root / "env.sh").write_text("\n".join([*lines, f"cd '{testbed.home}'", ""]))
     print(f"up; in a shell of its user: runuser -u {testbed.user.pw_name} -- bash")
     print(f"then there: . {root}/env.sh")

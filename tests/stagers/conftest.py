@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from emulated import build_emulator
 
 from burstlens.stagers import shared_library
 
@@ -13,9 +14,7 @@ from burstlens.stagers import shared_library
 @pytest.fixture(scope="session")
 def emulator_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The emulator, built once; its pkg-config file is in ``pkgconfig`` beside it."""
-    from burstlens.stagers.emulator import build
-
-    return Path(build(tmp_path_factory.mktemp("emulator")))
+    return build_emulator(tmp_path_factory.mktemp("emulator"))
 
 
 @pytest.fixture

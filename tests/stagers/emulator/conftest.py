@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from burstlens.errors import SiteError
-from burstlens.stagers import emulator
+from emulated import build_emulator
 
 CLIENTS = Path(__file__).parents[1] / "clients"
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 
-def install(prefix: Path, library: tuple[str, ...], client: tuple[str, ...]) -> Path:
+def install(prefix: Path, library: str, client: str) -> Path:
     """The emulator, and the clients as their authors would build them: by pkg-config alone."""
     if not (shutil.which("cc") and shutil.which("pkg-config")):
         pytest.skip("the emulator and its C clients need cc and pkg-config")
-    emulator.build(prefix, library)
+    build_emulator(prefix, library)
     environment = os.environ | {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
     found = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "cray-datawarp"],
@@ -33,7 +31,7 @@ def install(prefix: Path, library: tuple[str, ...], client: tuple[str, ...]) -> 
     (prefix / "clients").mkdir()
     for source in CLIENTS.glob("*.c"):
         subprocess.run(
-            ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", *client, source,
+            ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread", *client.split(), source,
              "-o", prefix / "clients" / source.stem, *found],
             check=True,
         )  # fmt: skip
@@ -42,15 +40,15 @@ def install(prefix: Path, library: tuple[str, ...], client: tuple[str, ...]) -> 
 
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory):
-    return install(tmp_path_factory.mktemp("plain"), ("-Werror", "-Wshadow"), ())
+    return install(tmp_path_factory.mktemp("plain"), "-O2 -Werror -Wshadow", "")
 
 
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory):
     """Library, program and clients with the sanitizers of addresses and of undefined behaviour."""
     try:
-        return install(tmp_path_factory.mktemp("sanitized"), SANITIZE, SANITIZE)
-    except SiteError:
+        return install(tmp_path_factory.mktemp("sanitized"), f"-O2 {SANITIZE}", SANITIZE)
+    except subprocess.CalledProcessError:
         pytest.skip("this compiler has no address sanitizer")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
-from burstlens.stagers import emulator
+ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.slow
 
@@ -45,22 +45,24 @@ class TestBuild:
         )  # fmt: skip
         assert subprocess.run([tmp_path / "a"]).returncode == 0
 
-    def test_it_is_built_again_only_when_it_changed(self, plain):
-        before = (plain / "lib" / "libdatawarp.so.1").stat().st_mtime_ns
-        emulator.build(plain, ("-Werror", "-Wshadow"))
-        assert (plain / "lib" / "libdatawarp.so.1").stat().st_mtime_ns == before
-        (plain / ".built").write_text("of other sources")
-        emulator.build(plain, ("-Werror", "-Wshadow"))
-        assert (plain / "lib" / "libdatawarp.so.1").stat().st_mtime_ns > before
+    def test_without_a_compiler_or_a_folder_nothing_is_written_and_one_line_says_so(self, tmp_path):
+        make = [shutil.which("make"), "--no-print-directory", "-C", ROOT]
+        for words, line in (
+            (["emulator", f"PREFIX={tmp_path}/new", "CC=no-such-cc"], "there is no no-such-cc on"),
+            (["emulator"], "name the folder to install into: PREFIX=dir"),
+        ):
+            done = subprocess.run([*make, *words], capture_output=True, text=True)
+            assert done.returncode == 2
+            said = [it for it in done.stderr.splitlines() if not it.startswith("make")]
+            assert len(said) == 1
+            assert line in said[0]
+        assert not (tmp_path / "new").exists()
 
-    def test_without_a_compiler_one_line_says_so(self, tmp_path):
-        done = subprocess.run(
-            [sys.executable, "-m", "burstlens.stagers.emulator", tmp_path / "new"],
-            env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True,
-        )  # fmt: skip
-        assert done.returncode == 1
-        assert len(done.stderr.splitlines()) == 1
-        assert "no cc on PATH" in done.stderr
+    def test_a_relative_folder_is_below_the_callers(self, tmp_path):
+        words = ["make", "-f", ROOT / "Makefile", f"--directory={ROOT}", "emulator"]
+        place = os.path.relpath(tmp_path / "a b", ROOT)
+        subprocess.run([*words, f"PREFIX={place}"], check=True, capture_output=True)
+        assert (tmp_path / "a b" / "lib" / "libdatawarp.so").exists()
 
 
 def test_records_of_files_that_have_gone_are_swept(plain, make_job):

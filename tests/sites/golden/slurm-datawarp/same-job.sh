@@ -9,5 +9,4 @@
 #SBATCH --open-mode=append
 #SBATCH --no-requeue
 #SBATCH --signal=B:TERM@60
-export BURSTLENS_LIBDATAWARP=${BURSTLENS_LIBDATAWARP:-emulator}
 exec VENV/bin/python -P BURSTLENS/host.py RUNS/chapala-1/steps/host-1 DW_JOB_STRIPED chapala-1-0a1b2c3d

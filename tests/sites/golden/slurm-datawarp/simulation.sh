@@ -9,5 +9,4 @@
 #SBATCH --open-mode=append
 #SBATCH --no-requeue
 #SBATCH --signal=B:TERM@60
-export BURSTLENS_LIBDATAWARP=${BURSTLENS_LIBDATAWARP:-emulator}
 exec VENV/bin/python -P BURSTLENS/supervisor.py RUNS/chapala-1/attempts/1

@@ -19,7 +19,7 @@ export BURSTLENS_BLOCK=RUNS/chapala-1/parsl
 export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1
 cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}
 export PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))
-export BURSTLENS_LIBDATAWARP=${BURSTLENS_LIBDATAWARP:-emulator}
+
 
 
 export JOBNAME="chapala-1-0a1b2c3d-parsl-parsl.BLOCK"
