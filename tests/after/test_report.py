@@ -200,6 +200,12 @@ def test_raw_bytes_on_the_buffer_fall_when_frames_are_released():
     assert story.raw[-1] == (2.0, 150.0)
 
 
+@pytest.mark.parametrize("files", [None, 7, [["a.nc"], 3, ["b.nc", None], ["c.nc", 7]]])
+def test_what_was_brought_home_is_read_from_whole_entries_alone(files):
+    story = story_of([{"t": 1.0, "event": "stageout.done", "files": files}])
+    assert story.home == ([("b.nc", 0.0), ("c.nc", 7)] if isinstance(files, list) else [])
+
+
 def test_a_trip_stands_where_it_was_found_though_it_was_told_by_a_later_driver():
     trip = {"event": "guard.tripped", "guard": "fast", "text": "W above 80"}
     story = story_of([

@@ -116,8 +116,9 @@ def _add(story: Story, t: float, event: Event, sizes: dict[tuple[Any, ...], floa
     elif kind == "product.failed":
         story.failures[_text(event, "product")] = _text(event, "reason")
     elif kind == "stageout.done":
-        files: Any = event.get("files") or []
-        story.home = [(str(name), number(size) or 0.0) for name, size in files]
+        files = event.get("files")
+        pairs = [it for it in files if isinstance(it, list)] if isinstance(files, list) else []
+        story.home = [(str(it[0]), number(it[1]) or 0.0) for it in pairs if len(it) == 2]
     elif kind == "buffer.created":
         story.buffer = " ".join(filter(None, (_text(event, "kind"), _text(event, "name"))))
 
