@@ -94,9 +94,10 @@ export class Album {
   }
 
   #sorted() {
-    const place = ({ product }) => (this.#order.indexOf(product) + 1) || Infinity;
+    const place = ({ product }) => this.#order.indexOf(product) + 1 || Infinity;
     return [...this.series.values()].sort((a, b) =>
-      place(a) < place(b) || (place(a) === place(b) && a.id < b.id) ? -1 : 1);
+      place(a) < place(b) || (place(a) === place(b) && a.id < b.id) ? -1 : 1,
+    );
   }
 
   /** The valid time of what was published last at a Unix second, or null. */

@@ -1,6 +1,6 @@
 const CLOCK_STEPS_S = [
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
-  172800, 432000, 864000, 2592000, 7776000, 31536000,
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
+  432000, 864000, 2592000, 7776000, 31536000,
 ];
 
 /** Round values between two numbers, about so many: 1, 2 or 5 times a power of ten apart. */
@@ -15,9 +15,10 @@ export function ticks(low, high, count) {
 /** The same for seconds on a clock: {step, values}. */
 export function clockTicks(low, high, count) {
   const rough = (high - low) / count;
-  const step = rough < 1
-    ? (ticks(low, high, count)[1] - ticks(low, high, count)[0] || 1)
-    : CLOCK_STEPS_S.find((s) => s >= rough) ?? CLOCK_STEPS_S.at(-1);
+  const step =
+    rough < 1
+      ? ticks(low, high, count)[1] - ticks(low, high, count)[0] || 1
+      : (CLOCK_STEPS_S.find((s) => s >= rough) ?? CLOCK_STEPS_S.at(-1));
   return { step, values: multiples(low, high, step) };
 }
 

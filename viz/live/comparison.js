@@ -38,7 +38,8 @@ class Comparison {
         this.status = found.status;
         this.why = found.why;
         this.album.take(found);
-      } catch (error) { // what it reads may be anybody's: the next look may succeed
+      } catch (error) {
+        // what it reads may be anybody's: the next look may succeed
         this.status = null;
         this.why = error.message;
       }
@@ -70,11 +71,18 @@ export class Comparer {
   #trouble = "";
   #choices = element("datalist", { id: "runs" });
   #name = element("input", {
-    type: "text", placeholder: "another run", "aria-label": "Compare with run", autocomplete: "off",
-    spellcheck: false, size: 14,
+    type: "text",
+    placeholder: "another run",
+    "aria-label": "Compare with run",
+    autocomplete: "off",
+    spellcheck: false,
+    size: 14,
   });
-  #mode = element("select", { "aria-label": "How to compare", hidden: true },
-    ...MODES.map(([value, label]) => element("option", { value }, label)));
+  #mode = element(
+    "select",
+    { "aria-label": "How to compare", hidden: true },
+    ...MODES.map(([value, label]) => element("option", { value }, label)),
+  );
   #end = element("button", { type: "button", className: "small", hidden: true }, "End");
   #why = element("span", { className: "why" });
 
@@ -90,8 +98,15 @@ export class Comparer {
     });
     this.#mode.addEventListener("change", () => this.#setMode(this.#mode.value));
     this.#end.addEventListener("click", () => this.#choose(""));
-    this.element = element("div", { className: "comparer" },
-      element("label", {}, "Compare with ", this.#name), this.#choices, this.#mode, this.#end, this.#why);
+    this.element = element(
+      "div",
+      { className: "comparer" },
+      element("label", {}, "Compare with ", this.#name),
+      this.#choices,
+      this.#mode,
+      this.#end,
+      this.#why,
+    );
   }
 
   /** The other runs, or null where nobody tells which there are. */
@@ -102,8 +117,11 @@ export class Comparer {
 
   async #list() {
     const others = await this.#others();
-    this.#choices.replaceChildren(...(others ?? []).map(({ run, state, title }) =>
-      element("option", { value: String(run) }, `${title}, ${state}`)));
+    this.#choices.replaceChildren(
+      ...(others ?? []).map(({ run, state, title }) =>
+        element("option", { value: String(run) }, `${title}, ${state}`),
+      ),
+    );
   }
 
   /** Choose a run by its name or, where the runs are known, by the unique start of it. */
@@ -117,7 +135,9 @@ export class Comparer {
     if (fit.length === 1) return this.#choose(fit[0]);
     this.#choose("");
     this.#name.value = name;
-    this.#trouble = fit.length ? `${fit.length} runs begin with ${name}.` : `There is no run ${name} beside this one.`;
+    this.#trouble = fit.length
+      ? `${fit.length} runs begin with ${name}.`
+      : `There is no run ${name} beside this one.`;
     this.#changed();
   }
 

@@ -36,7 +36,10 @@ export class FileSource {
     const away = new FilesError("they are away, or this page was moved");
     if (!location.protocol.startsWith("http")) return away;
     const url = `${this.#base}live/count.js`;
-    return fetch(url, { method: "HEAD", cache: "no-store" }).then(() => away, (error) => error);
+    return fetch(url, { method: "HEAD", cache: "no-store" }).then(
+      () => away,
+      (error) => error,
+    );
   }
 
   #nothing() {

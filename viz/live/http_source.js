@@ -72,7 +72,10 @@ export class HttpSource {
   async #openTail(fresh) {
     const range = fresh ? {} : { Range: `bytes=${this.#offset - 1}-` };
     const stop = new AbortController();
-    const answer = await fetch(`${this.#base}index.jsonl`, { ...request(range), signal: stop.signal });
+    const answer = await fetch(`${this.#base}index.jsonl`, {
+      ...request(range),
+      signal: stop.signal,
+    });
     if (!fresh && answer.status === 200) {
       stop.abort(); // megabytes, each time
       this.#instead = new FileSource(this.#base);

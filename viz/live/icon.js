@@ -15,7 +15,10 @@ const FILLED = new Set(["play", "theme"]);
 
 /** A sign for a button; the button's own label says what it means. */
 export function icon(name) {
-  return drawn("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" },
+  return drawn(
+    "svg",
+    { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" },
     drawn("path", { d: SHAPES[name], class: FILLED.has(name) ? "filled" : "" }),
-    ...(name === "theme" ? [drawn("path", { d: "M8 2.5a5.5 5.5 0 0 1 0 11" })] : []));
+    ...(name === "theme" ? [drawn("path", { d: "M8 2.5a5.5 5.5 0 0 1 0 11" })] : []),
+  );
 }

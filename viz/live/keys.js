@@ -35,12 +35,24 @@ export function actOf(event) {
 
 /** A dialog that lists the keys. */
 export function keyHelp() {
-  return element("dialog", { "aria-labelledby": "keys-title" },
+  return element(
+    "dialog",
+    { "aria-labelledby": "keys-title" },
     element("h2", { id: "keys-title" }, "Keys"),
-    element("dl", { className: "keys" }, ...KEYS.filter(([, sign]) => sign).flatMap(([, sign, text]) => [
-      element("dt", {}, element("kbd", {}, sign)), element("dd", {}, text),
-    ])),
-    element("p", {}, "Wheel or pinch magnifies all pictures, drag moves them, a double click shows " +
-      "the whole again."),
-    element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")));
+    element(
+      "dl",
+      { className: "keys" },
+      ...KEYS.filter(([, sign]) => sign).flatMap(([, sign, text]) => [
+        element("dt", {}, element("kbd", {}, sign)),
+        element("dd", {}, text),
+      ]),
+    ),
+    element(
+      "p",
+      {},
+      "Wheel or pinch magnifies all pictures, drag moves them, a double click shows " +
+        "the whole again.",
+    ),
+    element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")),
+  );
 }

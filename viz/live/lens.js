@@ -48,12 +48,16 @@ export class Lens {
    * the screen as {left, top, width, height} at the present magnification. */
   attach(target, frame) {
     const fingers = new Map();
-    target.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && scrolls(target)) return; // the wheel is the page's
-      event.preventDefault();
-      const [u, v] = pointOf(event, frame());
-      this.magnify(Math.exp(-event.deltaY * WHEEL * (event.ctrlKey ? 4 : 1)), u, v);
-    }, { passive: false });
+    target.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && scrolls(target)) return; // the wheel is the page's
+        event.preventDefault();
+        const [u, v] = pointOf(event, frame());
+        this.magnify(Math.exp(-event.deltaY * WHEEL * (event.ctrlKey ? 4 : 1)), u, v);
+      },
+      { passive: false },
+    );
     target.addEventListener("dblclick", () => this.reset());
     target.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
@@ -70,8 +74,10 @@ export class Lens {
         const [u, v] = pointOf(other, shown);
         this.magnify(distance(event, other) / (distance(before, other) || 1), u, v);
       } else if (this.scale > 1) {
-        this.shift((before.clientX - event.clientX) / shown.width,
-          (before.clientY - event.clientY) / shown.height);
+        this.shift(
+          (before.clientX - event.clientX) / shown.width,
+          (before.clientY - event.clientY) / shown.height,
+        );
       }
     });
     for (const end of ["pointerup", "pointercancel"]) {

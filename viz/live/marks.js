@@ -8,8 +8,9 @@ export function marksOf(status, album) {
   const trips = objects(status?.trips);
   // A trip is an alarm as well, in the same words.
   const told = trips.map(({ guard, text }) => `guard "${guard}": ${text}`);
-  const alarms = objects(status?.alarms)
-    .filter(({ text }) => !told.some((sentence) => String(text).startsWith(sentence)));
+  const alarms = objects(status?.alarms).filter(
+    ({ text }) => !told.some((sentence) => String(text).startsWith(sentence)),
+  );
   return [
     ...trips.map((trip) => mark(kindOf(trip), trip, `${trip.guard}: ${trip.text}`, album)),
     ...alarms.map((alarm) => mark("alarm", alarm, String(alarm.text), album)),

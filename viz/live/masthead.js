@@ -4,8 +4,12 @@ import { isOver } from "./standing.js";
 import { timeLabel } from "./valid_time.js";
 
 const WORDS = {
-  lost: "driver gone", silent: "driver silent", unreachable: "not reachable",
-  unreadable: "files away", new: "waiting", reading: "…",
+  lost: "driver gone",
+  silent: "driver silent",
+  unreachable: "not reachable",
+  unreadable: "files away",
+  new: "waiting",
+  reading: "…",
 };
 
 /** States in which it is not known that the model goes on. */
@@ -18,35 +22,59 @@ export class Masthead {
   #run = element("span", { className: "run" });
   #values = ["Model time", "Progress", "To go", "Speed"].map((label) => [label, element("dd", {})]);
   #bar = element("div", { className: "bar" });
-  #progress = element("div", {
-    className: "progress", role: "progressbar", "aria-label": "Progress of the model",
-    "aria-valuemin": 0, "aria-valuemax": 100,
-  }, this.#bar);
+  #progress = element(
+    "div",
+    {
+      className: "progress",
+      role: "progressbar",
+      "aria-label": "Progress of the model",
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
+    },
+    this.#bar,
+  );
   #sentence = element("span", {});
   #command = element("code", {});
   #line = element("pre", { className: "log-line" });
   #said = element("p", { className: "unseen", role: "status" });
   #mark = null;
   #last = element("button", { type: "button", className: "last-mark", title: "Show where it was" });
-  #notice = element("div", { className: "notice" },
-    element("p", {}, element("span", {}, this.#sentence, " ", this.#command), this.#last), this.#line);
+  #notice = element(
+    "div",
+    { className: "notice" },
+    element("p", {}, element("span", {}, this.#sentence, " ", this.#command), this.#last),
+    this.#line,
+  );
 
   /** `buttons` are elements for the right end; `choose(mark)` is called for the last alarm. */
   constructor(buttons, choose) {
     this.#last.addEventListener("click", () => choose(this.#mark));
-    this.element = element("header", { className: "masthead" },
-      element("div", { className: "first-row" },
+    this.element = element(
+      "header",
+      { className: "masthead" },
+      element(
+        "div",
+        { className: "first-row" },
         element("div", { className: "name" }, this.#state, this.#title, this.#run),
-        element("dl", {}, ...this.#values.map(([label, value]) =>
-          element("div", {}, element("dt", {}, label), value))),
-        element("div", { className: "buttons" }, ...buttons)),
-      this.#progress, this.#notice, this.#said);
+        element(
+          "dl",
+          {},
+          ...this.#values.map(([label, value]) =>
+            element("div", {}, element("dt", {}, label), value),
+          ),
+        ),
+        element("div", { className: "buttons" }, ...buttons),
+      ),
+      this.#progress,
+      this.#notice,
+      this.#said,
+    );
   }
 
   /** `how` is what standing() tells; `why` says what cannot be reached or shown; `marks` are
    * those on the time axis. */
   show(status, how, why, marks) {
-    this.#mark = isOver(status) ? null : marks.at(-1) ?? null;
+    this.#mark = isOver(status) ? null : (marks.at(-1) ?? null);
     say(this.#last, this.#mark?.text ?? "");
     set(this.#last, { "data-kind": this.#mark?.kind ?? "" });
     this.#last.hidden = this.#mark === null;
@@ -72,11 +100,17 @@ export class Masthead {
       progress.time ? timeLabel(progress.time) : "",
       known ? `${Math.floor(percent + 1e-9)} %` : "",
       progress.eta_s && !over ? showDuration(progress.eta_s) : "",
-      progress.speed ? `${showNumber(progress.speed)} × real time`
-        : progress.rate_mpps ? `${showNumber(progress.rate_mpps)} Mpoint/s` : "",
+      progress.speed
+        ? `${showNumber(progress.speed)} × real time`
+        : progress.rate_mpps
+          ? `${showNumber(progress.rate_mpps)} Mpoint/s`
+          : "",
     ];
     this.#values.forEach(([, target], i) => say(target, values[i] || "–"));
     this.#bar.style.transform = `scaleX(${percent / 100})`;
-    set(this.#progress, { "aria-valuenow": Math.floor(percent), "aria-valuetext": values[1] || "unknown" });
+    set(this.#progress, {
+      "aria-valuenow": Math.floor(percent),
+      "aria-valuetext": values[1] || "unknown",
+    });
   }
 }

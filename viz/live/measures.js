@@ -15,8 +15,11 @@ export class Measures {
 
   constructor() {
     const plots = [this.#range, this.#latency, this.#ledger, this.#fill];
-    this.element = element("section", { className: "measures", "aria-label": "Measures" },
-      ...plots.map((plot) => plot.element));
+    this.element = element(
+      "section",
+      { className: "measures", "aria-label": "Measures" },
+      ...plots.map((plot) => plot.element),
+    );
   }
 
   /** `series` is the product whose range is shown over valid time, `time` what is looked at. */
@@ -56,11 +59,21 @@ export class Measures {
     const calendar = isCalendar(times[0]);
     const { step, values } = clockTicks(first, last, calendar ? 3 : 5);
     const x = {
-      low: first, high: last, ticks: values.map((v) => [v, tickLabel(v, step, calendar)]),
+      low: first,
+      high: last,
+      ticks: values.map((v) => [v, tickLabel(v, step, calendar)]),
     };
-    const y = { low: low - room, high: high + room, ticks: ticks(low - room, high + room, 4).map((v) => [v, showNumber(v)]) };
+    const y = {
+      low: low - room,
+      high: high + room,
+      ticks: ticks(low - room, high + room, 4).map((v) => [v, showNumber(v)]),
+    };
     const of = `${variable ?? series.product}${units ? ` in ${showUnits(units)}` : ""}:`;
-    const told = [[of, ""], ["smallest", "low"], ["largest", "high"]];
+    const told = [
+      [of, ""],
+      ["smallest", "low"],
+      ["largest", "high"],
+    ];
     this.#range.show(told, x, y, seconds, [lows, highs]);
   }
 
@@ -84,10 +97,15 @@ export class Measures {
     const low = all.reduce((a, b) => Math.min(a, b)) / 1.5;
     const high = all.reduce((a, b) => Math.max(a, b)) * 1.5;
     const y = {
-      low, high, scale: Math.log,
+      low,
+      high,
+      scale: Math.log,
       ticks: sizeTicks(low, high, 3).map((v) => [v, showTick(v)]),
     };
-    const told = [[`raw ${showBytes(lastRaw)}`, "raw"], [`brought out ${showBytes(lastMade)}`, "made"]];
+    const told = [
+      [`raw ${showBytes(lastRaw)}`, "raw"],
+      [`brought out ${showBytes(lastMade)}`, "made"],
+    ];
     this.#ledger.show(told, x, y, t, [raw, made]);
   }
 
@@ -95,12 +113,14 @@ export class Measures {
     if (!fill.some(Number.isFinite)) return this.#fill.hide();
     const buffer = status?.buffer;
     const share = fill.findLast(Number.isFinite);
-    const told = buffer && !buffer.released
-      ? `${showBytes(buffer.raw_bytes)} of ${showBytes(buffer.capacity_bytes)}`
-      : `${(100 * share).toPrecision(2) * 1} % at the end`;
+    const told =
+      buffer && !buffer.released
+        ? `${showBytes(buffer.raw_bytes)} of ${showBytes(buffer.capacity_bytes)}`
+        : `${(100 * share).toPrecision(2) * 1} % at the end`;
     const high = fill.reduce((most, v) => (v > most ? v : most), 0.01) * 1.05;
     const y = {
-      low: 0, high,
+      low: 0,
+      high,
       ticks: ticks(0, high * 100, 2).map((v) => [v / 100, `${v} %`]),
     };
     this.#fill.show([[told, ""]], x, y, t, [fill]);

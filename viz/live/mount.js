@@ -87,32 +87,62 @@ class View {
   #notes;
   #timeline;
   #masthead;
-  #more = element("button", {
-    type: "button", onclick: () => this.#wall.more(this.#album),
-  }, "Add view");
+  #more = element(
+    "button",
+    {
+      type: "button",
+      onclick: () => this.#wall.more(this.#album),
+    },
+    "Add view",
+  );
   #help = keyHelp();
   #root;
   #host;
 
   #build(host) {
-    const sign = (name, label, does) => element("button", {
-      type: "button", className: "sign", "aria-label": label, title: label, onclick: does,
-    }, icon(name));
+    const sign = (name, label, does) =>
+      element(
+        "button",
+        {
+          type: "button",
+          className: "sign",
+          "aria-label": label,
+          title: label,
+          onclick: does,
+        },
+        icon(name),
+      );
     this.#root = element("div", { className: "live", tabIndex: -1 });
-    this.#masthead = new Masthead([
-      this.#stop.pause, this.#stop.button,
-      this.#more,
-      themeButton(this.#root),
-      sign("whole", "Full screen (F)", () => this.#fullScreen()),
-      sign("help", "Keys (?)", () => this.#help.showModal()),
-    ], (mark) => this.#choose(mark));
+    this.#masthead = new Masthead(
+      [
+        this.#stop.pause,
+        this.#stop.button,
+        this.#more,
+        themeButton(this.#root),
+        sign("whole", "Full screen (F)", () => this.#fullScreen()),
+        sign("help", "Keys (?)", () => this.#help.showModal()),
+      ],
+      (mark) => this.#choose(mark),
+    );
     this.#root.append(
       this.#masthead.element,
       element("main", {}, this.#wall.element),
-      element("aside", { "aria-label": "About the run", tabIndex: 0 },
-        this.#measures.element, this.#notes.element),
-      element("footer", {}, this.#transport.element, this.#comparer.element, this.#timeline.element),
-      this.#stop.element, this.#help);
+      element(
+        "aside",
+        { "aria-label": "About the run", tabIndex: 0 },
+        this.#measures.element,
+        this.#notes.element,
+      ),
+      element(
+        "footer",
+        {},
+        this.#transport.element,
+        this.#comparer.element,
+        this.#timeline.element,
+      ),
+      this.#stop.element,
+      this.#help,
+    );
     this.#root.addEventListener("keydown", (event) => this.key(event));
     this.#host = element("div", { className: "burstlens" });
     const shadow = this.#host.attachShadow({ mode: "open" });
@@ -138,7 +168,9 @@ class View {
 
   #take(found) {
     this.#status = found.status;
-    this.#why = found.live ? found.why : `${found.why || "Not reachable."} What is shown is from before.`;
+    this.#why = found.live
+      ? found.why
+      : `${found.why || "Not reachable."} What is shown is from before.`;
     this.#album.take(found);
     this.#album.order(Object.keys(found.status?.products ?? {}));
     this.#pulse.hear(found.status, found.heard);
@@ -176,12 +208,21 @@ class View {
     const lists = (series.length ? series : [...album.series.values()]).map((one) => one.times);
     player.offer(lists, `${album.version}:${series.map((one) => one.id)}`);
     const state = {
-      status, album, player, marks, pictures: this.#pictures, source: this.source,
-      run: status?.run ?? "", comparison: this.#comparer.shown, chosen: this.#chosen,
+      status,
+      album,
+      player,
+      marks,
+      pictures: this.#pictures,
+      source: this.source,
+      run: status?.run ?? "",
+      comparison: this.#comparer.shown,
+      chosen: this.#chosen,
     };
     this.#ready = this.#wall.show(state);
     this.#more.disabled = this.#wall.isWhole(album);
-    this.#more.title = this.#more.disabled ? "Every picture is shown already" : "Show one more product";
+    this.#more.title = this.#more.disabled
+      ? "Every picture is shown already"
+      : "Show one more product";
     this.#transport.show(player);
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
     this.#masthead.show(status, this.#standing(), this.#why, marks);
@@ -246,7 +287,8 @@ class View {
   }
 
   #nextMark(direction) {
-    const timed = this.#marks.filter((mark) => mark.time !== null)
+    const timed = this.#marks
+      .filter((mark) => mark.time !== null)
       .sort((a, b) => a.seconds - b.seconds);
     const here = timed.findIndex((mark) => JSON.stringify(mark) === this.#chosen);
     const next = here < 0 ? (direction > 0 ? 0 : timed.length - 1) : here + direction;

@@ -36,25 +36,46 @@ export class Notes {
     const name = JSON.stringify([marks, chosen]);
     if (name === this.#shownMarks) return;
     this.#shownMarks = name;
-    this.#alarms.fill(marks.slice().reverse().map((mark) => {
-      return element("li", { className: mark.kind },
-        element("button", {
-          type: "button", className: "mark", "aria-current": JSON.stringify(mark) === chosen,
-          onclick: () => this.#choose(mark),
-        },
-        element("span", { className: "kind" }, `${KINDS[mark.kind]}, ${clockTime(mark.t)}`),
-        element("span", { className: "text" }, mark.text),
-        element("span", { className: "where" }, mark.where)));
-    }), counted(marks.length, "entry").replace("entrys", "entries"));
+    this.#alarms.fill(
+      marks
+        .slice()
+        .reverse()
+        .map((mark) => {
+          return element(
+            "li",
+            { className: mark.kind },
+            element(
+              "button",
+              {
+                type: "button",
+                className: "mark",
+                "aria-current": JSON.stringify(mark) === chosen,
+                onclick: () => this.#choose(mark),
+              },
+              element("span", { className: "kind" }, `${KINDS[mark.kind]}, ${clockTime(mark.t)}`),
+              element("span", { className: "text" }, mark.text),
+              element("span", { className: "where" }, mark.where),
+            ),
+          );
+        }),
+      counted(marks.length, "entry").replace("entrys", "entries"),
+    );
   }
 
   #showGuards(guards) {
     const name = JSON.stringify(guards);
     if (name === this.#shownGuards) return;
     this.#shownGuards = name;
-    this.#guards.fill(guards.map(({ name: guard, text, state }) => element("li", {},
-      element("span", { className: "text" }, `${guard}${text ? `: ${text}` : ""}`),
-      element("span", { className: "where" }, String(state ?? "")))));
+    this.#guards.fill(
+      guards.map(({ name: guard, text, state }) =>
+        element(
+          "li",
+          {},
+          element("span", { className: "text" }, `${guard}${text ? `: ${text}` : ""}`),
+          element("span", { className: "where" }, String(state ?? "")),
+        ),
+      ),
+    );
   }
 
   #showFiles(album, player, source) {
@@ -72,8 +93,12 @@ export class Notes {
     const name = JSON.stringify(events);
     if (name === this.#shownEvents) return;
     this.#shownEvents = name;
-    this.#events.fill(events.slice().reverse().map(({ t, text }) =>
-      element("li", {}, `${clockTime(t)}  ${text}`)));
+    this.#events.fill(
+      events
+        .slice()
+        .reverse()
+        .map(({ t, text }) => element("li", {}, `${clockTime(t)}  ${text}`)),
+    );
   }
 }
 
@@ -85,9 +110,12 @@ class FileRow {
   #total = element("span", { className: "where" });
 
   constructor() {
-    this.element = element("li", {},
+    this.element = element(
+      "li",
+      {},
       element("span", { className: "row" }, this.#file, this.#size),
-      element("span", { className: "row" }, this.#all, this.#total));
+      element("span", { className: "row" }, this.#all, this.#total),
+    );
   }
 
   show(series, time, source) {
@@ -113,8 +141,12 @@ function link(anchor, url) {
 function section(title) {
   const list = element("ul", {});
   const count = element("span", { className: "value" });
-  const whole = element("section", { className: title.toLowerCase().replace(" ", "-"), hidden: true },
-    element("h2", {}, title, " ", count), list);
+  const whole = element(
+    "section",
+    { className: title.toLowerCase().replace(" ", "-"), hidden: true },
+    element("h2", {}, title, " ", count),
+    list,
+  );
   return {
     element: whole,
     list,

@@ -33,10 +33,22 @@ export class Pane {
     });
     this.#remove.addEventListener("click", () => removed(this));
     this.#attachHandle();
-    this.element = element("section", { className: "pane" },
-      element("header", {}, this.#choice, this.#when, this.#range, element("span", { className: "gap" }),
-        this.#hold, this.#open, this.#remove),
-      this.#glass);
+    this.element = element(
+      "section",
+      { className: "pane" },
+      element(
+        "header",
+        {},
+        this.#choice,
+        this.#when,
+        this.#range,
+        element("span", { className: "gap" }),
+        this.#hold,
+        this.#open,
+        this.#remove,
+      ),
+      this.#glass,
+    );
   }
 
   #changed;
@@ -45,32 +57,61 @@ export class Pane {
   #choice = element("select", { "aria-label": "Product" });
   #when = element("span", { className: "when" });
   #range = element("span", { className: "range" });
-  #hold = element("button", { type: "button", className: "small", title: "Keep this time" }, "Hold");
-  #open = element("a", { className: "small", target: "_blank", rel: "noopener", title: "The picture alone" }, "Open");
-  #remove = element("button", {
-    type: "button", className: "small", title: "Take this view away", "aria-label": "Take this view away",
-  }, "×");
+  #hold = element(
+    "button",
+    { type: "button", className: "small", title: "Keep this time" },
+    "Hold",
+  );
+  #open = element(
+    "a",
+    { className: "small", target: "_blank", rel: "noopener", title: "The picture alone" },
+    "Open",
+  );
+  #remove = element(
+    "button",
+    {
+      type: "button",
+      className: "small",
+      title: "Take this view away",
+      "aria-label": "Take this view away",
+    },
+    "×",
+  );
   #first = new Sheet("sheet");
   #second = new Sheet("sheet second");
   #handle = element("div", {
-    className: "handle", tabIndex: 0, role: "slider", "aria-label": "Where the two runs meet",
-    "aria-valuemin": 0, "aria-valuemax": 100,
+    className: "handle",
+    tabIndex: 0,
+    role: "slider",
+    "aria-label": "Where the two runs meet",
+    "aria-valuemin": 0,
+    "aria-valuemax": 100,
   });
   #mine = element("span", { className: "tag mine" });
   #theirs = element("span", { className: "tag theirs" });
   #word = element("p", { className: "word" });
-  #glass = element("div", { className: "glass" }, this.#first.element, this.#second.element,
-    this.#handle, this.#mine, this.#theirs, this.#word);
+  #glass = element(
+    "div",
+    { className: "glass" },
+    this.#first.element,
+    this.#second.element,
+    this.#handle,
+    this.#mine,
+    this.#theirs,
+    this.#word,
+  );
 
   /** Offer these series to choose from. */
   offer(series, alone) {
     const names = series.map((one) => one.id).join("|");
     if (names !== this.#named) {
       this.#named = names;
-      this.#choice.replaceChildren(...series.map(({ id, product, stream }) => {
-        const single = series.filter((other) => other.product === product).length === 1;
-        return element("option", { value: id }, single ? product : `${product} · ${stream}`);
-      }));
+      this.#choice.replaceChildren(
+        ...series.map(({ id, product, stream }) => {
+          const single = series.filter((other) => other.product === product).length === 1;
+          return element("option", { value: id }, single ? product : `${product} · ${stream}`);
+        }),
+      );
     }
     if (this.seriesId === null && series.length) this.seriesId = series[0].id;
     if (this.#choice.value !== this.seriesId) this.#choice.value = this.seriesId ?? "";
@@ -86,10 +127,13 @@ export class Pane {
     const line = this.#time === null ? undefined : series?.at(this.#time);
     const bitmap = line ? pictures.get(line) : null;
     // Until it is loaded, another one stands in, and all that is said is of that one.
-    const seen = bitmap || !line ? line : pictures.latest(this.seriesId) ?? this.#standIn(line, pictures);
+    const seen =
+      bitmap || !line ? line : (pictures.latest(this.seriesId) ?? this.#standIn(line, pictures));
     this.#seen = seen;
     this.#first.show(seen ? pictures.get(seen) : null, this.#lens);
-    const other = comparison ? comparison.album.series.get(this.seriesId)?.exactly(seen?.time) : null;
+    const other = comparison
+      ? comparison.album.series.get(this.seriesId)?.exactly(seen?.time)
+      : null;
     this.#compare(comparison, other, run);
     this.#tell(line, seen, pictures, comparison, other, player);
     say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, series?.at(series.times.at(-1))));
@@ -113,10 +157,20 @@ export class Pane {
     this.#handle.style.left = `${100 * this.#split}%`;
     set(this.#handle, { "aria-valuenow": Math.round(100 * this.#split) });
     const both = mode === "difference" || mode === "difference-8";
-    say(this.#mine, mode === "off" || mode === "without" || (mode === "blink" && comparison.lit) ? "" : both
-      ? `| ${run} − ${comparison.run} |` : run);
-    say(this.#theirs, mode === "off" || mode === "without" || both || (mode === "blink" && !comparison.lit)
-      ? "" : comparison.run);
+    say(
+      this.#mine,
+      mode === "off" || mode === "without" || (mode === "blink" && comparison.lit)
+        ? ""
+        : both
+          ? `| ${run} − ${comparison.run} |`
+          : run,
+    );
+    say(
+      this.#theirs,
+      mode === "off" || mode === "without" || both || (mode === "blink" && !comparison.lit)
+        ? ""
+        : comparison.run,
+    );
   }
 
   #tell(line, seen, pictures, comparison, other, player) {
@@ -125,7 +179,11 @@ export class Pane {
     say(this.#when, apart ? `${held}${timeLabel(seen.time)}` : "");
     set(this.#hold, { "aria-pressed": this.held !== null });
     let word = "";
-    if (!line) word = this.#time === null || !this.seriesId ? "No picture yet" : "No picture at this time or before";
+    if (!line)
+      word =
+        this.#time === null || !this.seriesId
+          ? "No picture yet"
+          : "No picture at this time or before";
     else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
     say(this.#word, word);
@@ -166,7 +224,10 @@ export class Pane {
 function shownMode(comparison, other) {
   if (!comparison) return "off";
   if (other) return comparison.mode;
-  return { split: "off", difference: "without", "difference-8": "without" }[comparison.mode] ?? comparison.mode;
+  return (
+    { split: "off", difference: "without", "difference-8": "without" }[comparison.mode] ??
+    comparison.mode
+  );
 }
 
 function rangeOf({ min, max, nan, units }) {
@@ -178,8 +239,12 @@ function rangeOf({ min, max, nan, units }) {
 /** Where the colours of a picture mean something else than those of the newest one of its series. */
 function coloursOf(line, newest) {
   const limits = [line, newest].map((one) => one?.facts?.limits);
-  const known = limits.every((one) => Array.isArray(one) && one.length === 2 && one.every(Number.isFinite));
-  const [mine, last] = known ? limits.map(([low, high]) => `${showNumber(low)} to ${showNumber(high)}`) : [];
+  const known = limits.every(
+    (one) => Array.isArray(one) && one.length === 2 && one.every(Number.isFinite),
+  );
+  const [mine, last] = known
+    ? limits.map(([low, high]) => `${showNumber(low)} to ${showNumber(high)}`)
+    : [];
   return mine === last ? "" : `; colours ${mine} (newest picture: ${last})`;
 }
 

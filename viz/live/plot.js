@@ -20,11 +20,23 @@ export class Plot {
   constructor(title, curves) {
     this.title = title;
     this.#curves = curves.map((name) => drawn("path", { class: `curve ${name}` }));
-    this.#svg = drawn("svg", { viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`, role: "img" }, this.#axes,
-      drawn("path", { class: "axis", d: `M${LEFT} ${TOP}V${PLOT_HEIGHT - BOTTOM}H${PLOT_WIDTH - RIGHT}` }),
-      ...this.#curves, this.#here);
-    this.element = element("figure", { className: "plot", hidden: true },
-      element("figcaption", {}, element("span", {}, title), this.#value), this.#svg);
+    this.#svg = drawn(
+      "svg",
+      { viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`, role: "img" },
+      this.#axes,
+      drawn("path", {
+        class: "axis",
+        d: `M${LEFT} ${TOP}V${PLOT_HEIGHT - BOTTOM}H${PLOT_WIDTH - RIGHT}`,
+      }),
+      ...this.#curves,
+      this.#here,
+    );
+    this.element = element(
+      "figure",
+      { className: "plot", hidden: true },
+      element("figcaption", {}, element("span", {}, title), this.#value),
+      this.#svg,
+    );
   }
 
   #svg;
@@ -40,8 +52,9 @@ export class Plot {
     this.element.hidden = false;
     const told = value.map(([text]) => text).join(" ");
     if (this.#value.textContent !== told) {
-      this.#value.replaceChildren(...value.flatMap(([text, className]) =>
-        [" ", element("span", { className }, text)]));
+      this.#value.replaceChildren(
+        ...value.flatMap(([text, className]) => [" ", element("span", { className }, text)]),
+      );
     }
     set(this.#svg, { "aria-label": `${this.title}: ${told}` });
     const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (PLOT_WIDTH - LEFT - RIGHT);
@@ -51,10 +64,17 @@ export class Plot {
     const toY = (v) =>
       PLOT_HEIGHT - BOTTOM - ((scale(v) - low) / (high - low || 1)) * (PLOT_HEIGHT - BOTTOM - TOP);
     this.#axes.replaceChildren(
-      ...x.ticks.map(([v, label], i) => drawn("text", {
-        x: toX(v).toFixed(1), y: PLOT_HEIGHT - 3,
-        "text-anchor": i === x.ticks.length - 1 && toX(v) > PLOT_WIDTH - 30 ? "end" : "middle",
-      }, label)),
+      ...x.ticks.map(([v, label], i) =>
+        drawn(
+          "text",
+          {
+            x: toX(v).toFixed(1),
+            y: PLOT_HEIGHT - 3,
+            "text-anchor": i === x.ticks.length - 1 && toX(v) > PLOT_WIDTH - 30 ? "end" : "middle",
+          },
+          label,
+        ),
+      ),
       ...y.ticks.flatMap(([v, label]) => [
         drawn("path", { d: `M${LEFT} ${toY(v).toFixed(1)}H${PLOT_WIDTH - RIGHT}` }),
         drawn("text", { x: LEFT - 5, y: (toY(v) + 3.5).toFixed(1), "text-anchor": "end" }, label),

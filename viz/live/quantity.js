@@ -34,7 +34,8 @@ export function showNumber(value) {
 /** Units as they are printed: "m s⁻¹" for "m s-1". */
 export function showUnits(units) {
   return String(units).replace(/(?<=[a-zA-Z])-?\d+/g, (power) =>
-    [...power].map((sign) => POWERS["-0123456789".indexOf(sign)]).join(""));
+    [...power].map((sign) => POWERS["-0123456789".indexOf(sign)]).join(""),
+  );
 }
 
 /** A number with its noun: "1 frame", "3 frames". */

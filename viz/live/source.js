@@ -59,8 +59,11 @@ export function parseLines(text) {
 /** Whether a value is a line of the index as far as the view relies on it. */
 export function isLine(value) {
   const strings = ["product", "stream", "time", "name"];
-  return value !== null && typeof value === "object" &&
-    strings.every((key) => typeof value[key] === "string");
+  return (
+    value !== null &&
+    typeof value === "object" &&
+    strings.every((key) => typeof value[key] === "string")
+  );
 }
 
 const FIRST_PAUSE_MS = 1000;

@@ -65,8 +65,11 @@ function ended(status, told) {
     return told("bad", `${why}${took} Only the model can write them again: start a new run.`);
   }
   const wrong = status.state === "failed" || [BY_A_GUARD, NO_SPACE].includes(outcome.exit_code);
-  return told(wrong ? "bad" : "warn", `${why}${took}${saved} Go on with`,
-    `burstlens resume ${status.run}`);
+  return told(
+    wrong ? "bad" : "warn",
+    `${why}${took}${saved} Go on with`,
+    `burstlens resume ${status.run}`,
+  );
 }
 
 /** What a run that goes on does, or waits for. */

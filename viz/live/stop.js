@@ -12,25 +12,50 @@ export class Stop {
   #run = "";
   #paused;
   #asking = false;
-  #only = element("p", {}, "From here this run can only be looked at. These are the commands to type:");
+  #only = element(
+    "p",
+    {},
+    "From here this run can only be looked at. These are the commands to type:",
+  );
   #told = element("p", { className: "told", role: "alert" });
   #orders = [];
   #dialog;
 
   constructor(source) {
     this.#source = source;
-    this.button = element("button", {
-      type: "button", className: "stop", hidden: true, onclick: () => this.#open(),
-    }, "Stop…");
-    this.pause = element("button", { type: "button", hidden: true, onclick: () => this.#togglePause() });
+    this.button = element(
+      "button",
+      {
+        type: "button",
+        className: "stop",
+        hidden: true,
+        onclick: () => this.#open(),
+      },
+      "Stop…",
+    );
+    this.pause = element("button", {
+      type: "button",
+      hidden: true,
+      onclick: () => this.#togglePause(),
+    });
     this.#orders = ORDERS.map(([what, label, text]) => this.#order(what, label, text));
     const orders = element("div", { className: "orders" }, ...this.#orders.map(({ row }) => row));
-    this.#dialog = element("dialog", { "aria-labelledby": "stop-title" },
+    this.#dialog = element(
+      "dialog",
+      { "aria-labelledby": "stop-title" },
       element("h2", { id: "stop-title" }, "Stop this run?"),
-      element("p", {}, "What is published stays, and the run can be taken up again with ",
-        element("code", {}, "burstlens resume"), "."),
-      this.#only, orders, this.#told,
-      element("form", { method: "dialog" }, element("button", { autofocus: true }, "Let it go on")));
+      element(
+        "p",
+        {},
+        "What is published stays, and the run can be taken up again with ",
+        element("code", {}, "burstlens resume"),
+        ".",
+      ),
+      this.#only,
+      orders,
+      this.#told,
+      element("form", { method: "dialog" }, element("button", { autofocus: true }, "Let it go on")),
+    );
     this.element = this.#dialog;
   }
 
@@ -55,11 +80,22 @@ export class Stop {
   }
 
   #order(what, label, text) {
-    const button = element("button", {
-      type: "button", className: what, onclick: () => this.#give(what),
-    }, label);
+    const button = element(
+      "button",
+      {
+        type: "button",
+        className: what,
+        onclick: () => this.#give(what),
+      },
+      label,
+    );
     const command = element("code", {});
-    return { what, button, command, row: element("div", {}, button, command, element("p", {}, text)) };
+    return {
+      what,
+      button,
+      command,
+      row: element("div", {}, button, command, element("p", {}, text)),
+    };
   }
 
   #open() {

@@ -11,17 +11,24 @@ export function themeButton(root) {
     if (chosen) root.dataset.theme = chosen;
   };
   apply();
-  return element("button", {
-    type: "button", className: "sign", "aria-label": "Light or dark", title: "Light or dark",
-    onclick: () => {
-      const scheme = getComputedStyle(root).colorScheme; // one of both where a notebook has set it
-      const system = dark.matches ? "dark" : "light";
-      const now = chosen ?? (scheme.includes(" ") ? system : scheme);
-      chosen = now === "dark" ? "light" : "dark";
-      apply();
-      remember(chosen);
+  return element(
+    "button",
+    {
+      type: "button",
+      className: "sign",
+      "aria-label": "Light or dark",
+      title: "Light or dark",
+      onclick: () => {
+        const scheme = getComputedStyle(root).colorScheme; // one of both where a notebook has set it
+        const system = dark.matches ? "dark" : "light";
+        const now = chosen ?? (scheme.includes(" ") ? system : scheme);
+        chosen = now === "dark" ? "light" : "dark";
+        apply();
+        remember(chosen);
+      },
     },
-  }, icon("theme"));
+    icon("theme"),
+  );
 }
 
 // Storage may be forbidden, under file:// or in a sandboxed frame.

@@ -35,17 +35,21 @@ export class Timeline {
     this.#choose = choose;
     const parts = [this.#ticks, this.#future, this.#rail, this.#frames, this.#holes, this.#signs];
     this.#svg = drawn("svg", { height: HEIGHT, "aria-hidden": "true" }, ...parts, this.#head);
-    this.element = element("div", {
-      className: "timeline",
-      tabIndex: 0,
-      role: "slider",
-      "aria-label": "Valid time",
-      "aria-valuemin": 1,
-      onpointerdown: (event) => this.#down(event),
-      onpointermove: (event) => this.#move(event),
-      onpointerup: () => (this.#held = false),
-      onpointercancel: () => (this.#held = false),
-    }, this.#svg);
+    this.element = element(
+      "div",
+      {
+        className: "timeline",
+        tabIndex: 0,
+        role: "slider",
+        "aria-label": "Valid time",
+        "aria-valuemin": 1,
+        onpointerdown: (event) => this.#down(event),
+        onpointermove: (event) => this.#move(event),
+        onpointerup: () => (this.#held = false),
+        onpointercancel: () => (this.#held = false),
+      },
+      this.#svg,
+    );
     new ResizeObserver(() => this.#resize()).observe(this.element);
   }
 
@@ -64,8 +68,15 @@ export class Timeline {
   show(player, series, marks, end, version) {
     this.#last = [player, series, marks, end, version];
     const { times } = player;
-    const name = [version, times.length, series.map((one) => one.id), marks.length, end,
-      marks.at(-1)?.time, this.#width].join("|");
+    const name = [
+      version,
+      times.length,
+      series.map((one) => one.id),
+      marks.length,
+      end,
+      marks.at(-1)?.time,
+      this.#width,
+    ].join("|");
     if (name !== this.#drawnFor) {
       this.#drawnFor = name;
       this.#draw(times, series, marks, end);
@@ -77,8 +88,10 @@ export class Timeline {
     set(this.element, {
       "aria-valuemax": Math.max(1, times.length),
       "aria-valuenow": Math.max(1, index + 1),
-      "aria-valuetext": index < 0 ? "no frame yet" : `${timeLabel(times[index])}, ` +
-        `frame ${index + 1} of ${times.length}`,
+      "aria-valuetext":
+        index < 0
+          ? "no frame yet"
+          : `${timeLabel(times[index])}, ` + `frame ${index + 1} of ${times.length}`,
     });
   }
 
@@ -115,26 +128,37 @@ export class Timeline {
   #drawTicks(times, last) {
     if (times.length < 2) return this.#ticks.replaceChildren();
     const calendar = isCalendar(times[0]);
-    const { step, values } = clockTicks(this.#first, Math.max(last, this.#first + this.#span),
-      Math.max(2, this.#width / 110));
-    this.#ticks.replaceChildren(...values.flatMap((value) => {
-      const x = Number(this.#x(value).toFixed(1));
-      const anchor = x < 30 ? "start" : x > this.#width - 30 ? "end" : "middle";
-      const textX = { start: 1, middle: x, end: this.#width - 1 }[anchor];
-      return [
-        drawn("path", { d: `M${x} ${RAIL + 10}v4` }),
-        drawn("text", { x: textX, y: HEIGHT - 4, "text-anchor": anchor },
-          tickLabel(value, step, calendar)),
-      ];
-    }));
+    const { step, values } = clockTicks(
+      this.#first,
+      Math.max(last, this.#first + this.#span),
+      Math.max(2, this.#width / 110),
+    );
+    this.#ticks.replaceChildren(
+      ...values.flatMap((value) => {
+        const x = Number(this.#x(value).toFixed(1));
+        const anchor = x < 30 ? "start" : x > this.#width - 30 ? "end" : "middle";
+        const textX = { start: 1, middle: x, end: this.#width - 1 }[anchor];
+        return [
+          drawn("path", { d: `M${x} ${RAIL + 10}v4` }),
+          drawn(
+            "text",
+            { x: textX, y: HEIGHT - 4, "text-anchor": anchor },
+            tickLabel(value, step, calendar),
+          ),
+        ];
+      }),
+    );
   }
 
   #sign(mark) {
     if (!Number.isFinite(mark.seconds)) return "";
     const x = this.#x(mark.seconds).toFixed(1);
     const shape = mark.kind === "alarm" ? "M-4 9L0 2L4 9z" : "M0 1L4.5 5.5L0 10L-4.5 5.5z";
-    return drawn("path", { d: shape, class: mark.kind, transform: `translate(${x} 0)` },
-      drawn("title", {}, mark.text));
+    return drawn(
+      "path",
+      { d: shape, class: mark.kind, transform: `translate(${x} 0)` },
+      drawn("title", {}, mark.text),
+    );
   }
 
   #x(seconds) {

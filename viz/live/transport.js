@@ -15,26 +15,54 @@ export class Transport {
       does();
       changed();
     };
-    const button = (name, label, does) => element("button", {
-      type: "button", className: "sign", "aria-label": label, title: label, onclick: act(does),
-    }, icon(name));
+    const button = (name, label, does) =>
+      element(
+        "button",
+        {
+          type: "button",
+          className: "sign",
+          "aria-label": label,
+          title: label,
+          onclick: act(does),
+        },
+        icon(name),
+      );
     this.#play = button("play", "Play", () => player.toggle());
-    this.#follow = element("button", {
-      type: "button", className: "follow", title: "Always show the newest (L)",
-      onclick: act(() => player.follow()),
-    }, "Newest");
-    const rate = element("select", {
-      "aria-label": "Speed of playing",
-      onchange: () => (player.rate = Number(rate.value)),
-    }, ...RATES.map((value) => element("option", { value, selected: value === player.rate }, `${value} /s`)));
-    this.element = element("div", { className: "transport" },
-      element("div", { className: "buttons" },
+    this.#follow = element(
+      "button",
+      {
+        type: "button",
+        className: "follow",
+        title: "Always show the newest (L)",
+        onclick: act(() => player.follow()),
+      },
+      "Newest",
+    );
+    const rate = element(
+      "select",
+      {
+        "aria-label": "Speed of playing",
+        onchange: () => (player.rate = Number(rate.value)),
+      },
+      ...RATES.map((value) =>
+        element("option", { value, selected: value === player.rate }, `${value} /s`),
+      ),
+    );
+    this.element = element(
+      "div",
+      { className: "transport" },
+      element(
+        "div",
+        { className: "buttons" },
         button("first", "First (Home)", () => player.first()),
         button("back", "One back (←)", () => player.step(-1)),
         this.#play,
         button("on", "One on (→)", () => player.step(1)),
-        rate, this.#follow),
-      element("div", { className: "shown" }, this.#when, this.#count));
+        rate,
+        this.#follow,
+      ),
+      element("div", { className: "shown" }, this.#when, this.#count),
+    );
   }
 
   show(player) {

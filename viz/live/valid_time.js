@@ -23,8 +23,9 @@ export function timeSeconds(key) {
   if (!found) return key.startsWith("t") ? Number(key.slice(1)) : NaN;
   const [year, month, day, hour, minute, second] = found.slice(1).map(Number);
   // Not Date.UTC(year, ...): that takes the year 1 of idealized runs for 1901.
-  return new Date(0).setUTCFullYear(year, month - 1, day) / 1000 +
-    hour * 3600 + minute * 60 + second;
+  return (
+    new Date(0).setUTCFullYear(year, month - 1, day) / 1000 + hour * 3600 + minute * 60 + second
+  );
 }
 
 /** What an axis says of these seconds, to the unit of `step`: "12:30", "Aug 28", "90 s". */

@@ -87,8 +87,12 @@ export class Wall {
       }
     }
     pictures.want(mine, next);
-    comparison?.pictures.want(theirs, next.map((line) =>
-      comparison.album.series.get(seriesId(line))?.exactly(line.time)).filter(Boolean));
+    comparison?.pictures.want(
+      theirs,
+      next
+        .map((line) => comparison.album.series.get(seriesId(line))?.exactly(line.time))
+        .filter(Boolean),
+    );
     return mine.every((line) => pictures.get(line) || pictures.isMissing(line));
   }
 }

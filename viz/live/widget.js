@@ -26,7 +26,8 @@ export default {
 /** Give an element the notebook's theme, which need not be the system's. Returns what ends it. */
 function followTheme(element) {
   const apply = () => {
-    const light = document.body.dataset.jpThemeLight ?? // JupyterLab and kin
+    const light =
+      document.body.dataset.jpThemeLight ?? // JupyterLab and kin
       { "vscode-light": "true", "vscode-dark": "false" }[document.body.dataset.vscodeThemeKind];
     element.style.colorScheme = { true: "light", false: "dark" }[light] ?? "";
   };
@@ -57,7 +58,8 @@ class Kernel {
     const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     try {
       this.#model.send({ ...content, id });
-    } catch { // the kernel was restarted: nothing will ever answer
+    } catch {
+      // the kernel was restarted: nothing will ever answer
       this.#waiting.get(id).resolve(null);
       this.#waiting.delete(id);
     }
@@ -146,13 +148,22 @@ export class WidgetSource {
       const since = this.#heardAt.toLocaleTimeString("en-GB");
       return this.#nothing(`The kernel is busy or gone, silent since ${since}.`);
     }
-    const why = "No kernel answers yet: it is busy with another cell, or there is none. This is " +
+    const why =
+      "No kernel answers yet: it is busy with another cell, or there is none. This is " +
       "what the notebook kept; where there is none, run the cell to see it live.";
     if (this.#kept !== null || this.#run !== null) return this.#nothing(why);
     this.#kept = this.#model.get("kept") ?? {};
     this.#status = this.#kept.status ?? null;
     const lines = (this.#kept.lines ?? []).filter(isLine);
-    return { status: this.#status, heard: false, lines, fresh: true, live: false, gap: "server", why };
+    return {
+      status: this.#status,
+      heard: false,
+      lines,
+      fresh: true,
+      live: false,
+      gap: "server",
+      why,
+    };
   }
 
   #nothing(why, gap = "server") {
@@ -204,7 +215,9 @@ export class WidgetSource {
   }
 
   async others() {
-    const given = await within(this.#kernel.request({ ask: "others" }), ANSWER_MS).catch(() => null);
+    const given = await within(this.#kernel.request({ ask: "others" }), ANSWER_MS).catch(
+      () => null,
+    );
     return given === null ? null : given[0].runs;
   }
 
@@ -228,7 +241,9 @@ function joined(first, next) {
 /** The promise's value, or null when it takes longer. */
 function within(promise, limit) {
   let timer;
-  const late = new Promise((resolve) => { timer = setTimeout(() => resolve(null), limit); });
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve(null), limit);
+  });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
