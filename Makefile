@@ -37,7 +37,7 @@ test-slow: $(VENV)/dev
 fault: $(VENV)/dev
 	$(BIN)/python -m pytest -m fault
 
-# What `make test` runs of the code, in all its processes: htmlcov/index.html has each line.
+# What `make test` runs of the code, in all its processes: .coverage/html/index.html has each line.
 coverage: $(VENV)/dev
 	$(BIN)/coverage erase
 	-$(BIN)/coverage run -m pytest $(AT_ONCE) -m 'not slow and not fault and not bench'
@@ -45,10 +45,21 @@ coverage: $(VENV)/dev
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report --skip-covered --sort=cover
 
-lint: $(VENV)/dev
+node_modules/.lint: package-lock.json
+	@command -v npm >/dev/null || { echo "make lint needs Node.js 20 or newer with npm; make lint-python does without" >&2; exit 1; }
+	npm ci
+	touch $@
+
+.PHONY: lint-python lint-javascript
+lint: lint-python lint-javascript
+
+lint-python: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+lint-javascript: node_modules/.lint
+	node_modules/.bin/biome check --error-on-warnings
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench

@@ -1,4 +1,4 @@
-import { FilesError, Retry, isLine, pictureUrl, relativeUrl } from "./source.js";
+import { FilesError, isLine, pictureUrl, Retry, relativeUrl } from "./source.js";
 
 /** Index lines a script file; feed.py writes them. */
 const CHUNK = 1000;

@@ -1,5 +1,5 @@
 import { FileSource } from "./file_source.js";
-import { FilesError, Retry, parseLines, pictureUrl, relativeUrl } from "./source.js";
+import { FilesError, parseLines, pictureUrl, Retry, relativeUrl } from "./source.js";
 
 /** Longer than burstlens serve waits for a file system: then it says so, and is not silent. */
 const TIMEOUT_MS = 15_000;

@@ -106,7 +106,7 @@ export class Masthead {
           ? `${showNumber(progress.rate_mpps)} Mpoint/s`
           : "",
     ];
-    this.#values.forEach(([, target], i) => say(target, values[i] || "–"));
+    for (const [i, [, target]] of this.#values.entries()) say(target, values[i] || "–");
     this.#bar.style.transform = `scaleX(${percent / 100})`;
     set(this.#progress, {
       "aria-valuenow": Math.floor(percent),

@@ -30,7 +30,7 @@ export class Measures {
     if (!t.length || name === this.#drawnFor) return;
     this.#drawnFor = name;
     const x = timeAxis(t);
-    this.#showLatency(status, album.course, x);
+    this.#showLatency(album.course, x);
     this.#showLedger(album.course, x);
     this.#showFill(status, album.course, x);
   }
@@ -77,7 +77,7 @@ export class Measures {
     this.#range.show(told, x, y, seconds, [lows, highs]);
   }
 
-  #showLatency(status, { t, latency }, x) {
+  #showLatency({ t, latency }, x) {
     const known = latency.filter(Number.isFinite);
     if (!known.length) return this.#latency.hide();
     const sorted = known.slice().sort((a, b) => a - b);
@@ -110,14 +110,15 @@ export class Measures {
   }
 
   #showFill(status, { t, fill }, x) {
-    if (!fill.some(Number.isFinite)) return this.#fill.hide();
+    const known = fill.filter(Number.isFinite);
+    if (!known.length) return this.#fill.hide();
     const buffer = status?.buffer;
-    const share = fill.findLast(Number.isFinite);
+    const share = known.at(-1);
     const told =
       buffer && !buffer.released
         ? `${showBytes(buffer.raw_bytes)} of ${showBytes(buffer.capacity_bytes)}`
         : `${(100 * share).toPrecision(2) * 1} % at the end`;
-    const high = fill.reduce((most, v) => (v > most ? v : most), 0.01) * 1.05;
+    const high = known.reduce((a, b) => Math.max(a, b), 0.01) * 1.05;
     const y = {
       low: 0,
       high,

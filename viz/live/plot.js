@@ -80,7 +80,9 @@ export class Plot {
         drawn("text", { x: LEFT - 5, y: (toY(v) + 3.5).toFixed(1), "text-anchor": "end" }, label),
       ]),
     );
-    lists.forEach((list, i) => set(this.#curves[i], { d: path(at, list, toX, toY) }));
+    for (const [i, list] of lists.entries()) {
+      set(this.#curves[i], { d: path(at, list, toX, toY) });
+    }
   }
 
   /** Mark a place on the x axis. */

@@ -50,7 +50,7 @@ export function parseLines(text) {
       const value = JSON.parse(part);
       if (isLine(value)) lines.push(value);
     } catch {
-      continue;
+      // not JSON: not ours
     }
   }
   return lines;

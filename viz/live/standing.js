@@ -1,5 +1,5 @@
-import { counted, showDuration } from "./quantity.js";
 import { SILENT_S } from "./pulse.js";
+import { counted, showDuration } from "./quantity.js";
 
 /** States in which nothing more comes. */
 const OVER = new Set(["done", "failed", "stopped"]);

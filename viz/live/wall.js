@@ -65,7 +65,7 @@ export class Wall {
       this.#panes[0].seriesId ??= series[0].id;
       this.#add(this.#next(album).id);
     }
-    this.#panes.forEach((pane) => pane.offer(series, this.#panes.length === 1));
+    for (const pane of this.#panes) pane.offer(series, this.#panes.length === 1);
     const { clientWidth, clientHeight } = this.element;
     set(this.element, { "data-columns": columns(this.#panes.length, clientWidth, clientHeight) });
   }
