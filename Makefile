@@ -60,6 +60,7 @@ lint-python: $(VENV)/dev
 
 lint-javascript: node_modules/.lint
 	node_modules/.bin/biome check --error-on-warnings
+	node_modules/.bin/tsc
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench

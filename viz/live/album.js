@@ -1,35 +1,48 @@
 import { timeSeconds } from "./valid_time.js";
 
+/** @import { IndexLine, Poll } from "./types.d.ts" */
+
 const PICTURES = new Set(["png", "jpg", "jpeg", "webp", "gif", "apng", "avif", "svg"]);
 
 /** All frames of one product and stream, by valid time. */
 export class Series {
+  /** @type {string[]} */
   times = [];
+  /** @type {number[]} */
   seconds = [];
   bytes = 0;
+  /** @type {Map<string, IndexLine>} */
   #lines = new Map();
 
+  /** @param {IndexLine} line */
   constructor(line) {
     this.id = seriesId(line);
     this.product = line.product;
     this.stream = line.stream;
-    this.extension = line.name.split(".").pop().toLowerCase();
+    this.extension = line.name.slice(line.name.lastIndexOf(".") + 1).toLowerCase();
     this.isPicture = PICTURES.has(this.extension);
   }
 
-  /** The line of exactly that valid time, or undefined. */
+  /**
+   * The line of exactly that valid time, or undefined.
+   * @param {string} time
+   */
   exactly(time) {
     return this.#lines.get(time);
   }
 
-  /** The line of that valid time or of the last before it, or undefined. */
+  /**
+   * The line of that valid time or of the last before it, or undefined.
+   * @param {string} time
+   */
   at(time) {
     return this.#lines.get(time) ?? this.#lines.get(this.times[lastNotAfter(this.times, time)]);
   }
 
+  /** @param {IndexLine} line */
   take(line) {
     const before = this.#lines.get(line.time);
-    if (before && before.attempt > line.attempt) return;
+    if (before && (before.attempt ?? 0) > (line.attempt ?? 0)) return;
     this.bytes += (line.bytes ?? 0) - (before?.bytes ?? 0);
     this.#lines.set(line.time, line);
     if (before) return;
@@ -39,46 +52,92 @@ export class Series {
   }
 }
 
+/**
+ * How publication went: one entry for each, in their order. A line without the time of its
+ * publication, by a foreign hand, has no place in it.
+ */
+export class Course {
+  /**
+   * Unix seconds.
+   * @type {number[]}
+   */
+  t = [];
+  /**
+   * Valid-time keys.
+   * @type {string[]}
+   */
+  time = [];
+  /**
+   * Seconds from frame written to file published, or NaN.
+   * @type {number[]}
+   */
+  latency = [];
+  /**
+   * Bytes of all frames by then, or NaN.
+   * @type {number[]}
+   */
+  raw = [];
+  /**
+   * Bytes of all files by then.
+   * @type {number[]}
+   */
+  made = [];
+  /**
+   * Part of the buffer, from 0 to 1, or NaN.
+   * @type {number[]}
+   */
+  fill = [];
+
+  /** @param {IndexLine} line */
+  take(line) {
+    if (!number(line.t)) return;
+    this.t.push(line.t);
+    this.time.push(line.time);
+    this.latency.push(number(line.written) ? line.t - line.written : NaN);
+    this.raw.push(number(line.raw_bytes) ? line.raw_bytes : NaN);
+    this.made.push((this.made.at(-1) ?? 0) + (number(line.bytes) ? line.bytes : 0));
+    this.fill.push(number(line.fill) ? line.fill : NaN);
+  }
+}
+
 /** What has been published of a run: its series, and how publication went over time. */
 export class Album {
   /** Grows with each change. */
   version = 0;
+  /** @type {string[]} */
   #order = [];
 
-  constructor() {
-    this.#forget();
-  }
+  /** @type {Map<string, Series>} */
+  series = new Map();
+  course = new Course();
 
-  #forget() {
-    this.series = new Map();
-    /** One entry a publication, in their order: Unix seconds, seconds, bytes, part of 1. */
-    this.course = { t: [], latency: [], raw: [], made: [], fill: [], time: [] };
-  }
-
-  /** Take what a poll gave. */
+  /**
+   * Take what a poll gave.
+   * @param {Pick<Poll, "lines" | "fresh">} found
+   */
   take({ lines, fresh }) {
-    if (fresh && this.course.t.length) {
-      this.#forget();
+    if (fresh && this.series.size) {
+      this.series = new Map();
+      this.course = new Course();
       this.version += 1;
     }
     for (const line of lines) this.#enter(line);
     if (lines.length) this.version += 1;
   }
 
+  /** @param {IndexLine} line */
   #enter(line) {
     const id = seriesId(line);
-    if (!this.series.has(id)) this.series.set(id, new Series(line));
-    this.series.get(id).take(line);
-    const { t, latency, raw, made, fill, time } = this.course;
-    t.push(line.t);
-    time.push(line.time);
-    latency.push(number(line.written) ? line.t - line.written : NaN);
-    raw.push(number(line.raw_bytes) ? line.raw_bytes : NaN);
-    made.push((made.at(-1) ?? 0) + (line.bytes ?? 0));
-    fill.push(number(line.fill) ? line.fill : NaN);
+    const series = this.series.get(id) ?? new Series(line);
+    this.series.set(id, series);
+    series.take(line);
+    this.course.take(line);
   }
 
-  /** Put the series in the order of these products' names: the recipe's, added ones last. */
+  /**
+   * Put the series in the order of these products' names: the recipe's, added ones last.
+   * @param {string[]} products
+   */
   order(products) {
     this.#order = products;
   }
@@ -94,25 +153,37 @@ export class Album {
   }
 
   #sorted() {
+    /** @param {Series} series */
     const place = ({ product }) => this.#order.indexOf(product) + 1 || Infinity;
     return [...this.series.values()].sort((a, b) =>
       place(a) < place(b) || (place(a) === place(b) && a.id < b.id) ? -1 : 1,
     );
   }
 
-  /** The valid time of what was published last at a Unix second, or null. */
+  /**
+   * The valid time of what was published last at a Unix second, or null.
+   * @param {number} t
+   */
   timeAt(t) {
     const place = lastNotAfter(this.course.t, t);
     return this.course.time[Math.max(0, place)] ?? null;
   }
 }
 
-/** The name of a series: its product and stream. */
+/**
+ * The name of a series: its product and stream.
+ * @param {Pick<IndexLine, "product" | "stream">} line
+ */
 export function seriesId(line) {
   return `${line.product} · ${line.stream}`;
 }
 
-/** The index of the last value that is not after `value` in a sorted list, or -1. */
+/**
+ * The index of the last value that is not after `value` in a sorted list, or -1.
+ * @template {number | string} Value
+ * @param {Value[]} sorted
+ * @param {Value} value
+ */
 export function lastNotAfter(sorted, value) {
   let low = 0;
   let high = sorted.length;
@@ -124,11 +195,18 @@ export function lastNotAfter(sorted, value) {
   return low - 1;
 }
 
-/** Whether a line is a placeholder: the frame was damaged, or its product could not be made. */
+/**
+ * Whether a line is a placeholder: the frame was damaged, or its product could not be made.
+ * @param {IndexLine} line
+ */
 export function isHole(line) {
   return Boolean(line.facts?.placeholder);
 }
 
+/**
+ * @param {unknown} value
+ * @returns {value is number}
+ */
 function number(value) {
   return typeof value === "number" && Number.isFinite(value);
 }

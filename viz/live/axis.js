@@ -1,9 +1,37 @@
+const YEAR_S = 31536000;
 const CLOCK_STEPS_S = [
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800,
-  432000, 864000, 2592000, 7776000, 31536000,
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  120,
+  300,
+  600,
+  900,
+  1800,
+  3600,
+  7200,
+  10800,
+  21600,
+  43200,
+  86400,
+  172800,
+  432000,
+  864000,
+  2592000,
+  7776000,
+  YEAR_S,
 ];
 
-/** Round values between two numbers, about so many: 1, 2 or 5 times a power of ten apart. */
+/**
+ * Round values between two numbers, about so many: 1, 2 or 5 times a power of ten apart.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ */
 export function ticks(low, high, count) {
   const rough = (high - low) / count;
   if (!(rough > 0)) return [low];
@@ -12,17 +40,27 @@ export function ticks(low, high, count) {
   return multiples(low, high, step);
 }
 
-/** The same for seconds on a clock: {step, values}. */
+/**
+ * The same for seconds on a clock: {step, values}.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ */
 export function clockTicks(low, high, count) {
   const rough = (high - low) / count;
   const step =
     rough < 1
       ? ticks(low, high, count)[1] - ticks(low, high, count)[0] || 1
-      : (CLOCK_STEPS_S.find((s) => s >= rough) ?? CLOCK_STEPS_S.at(-1));
+      : (CLOCK_STEPS_S.find((s) => s >= rough) ?? YEAR_S);
   return { step, values: multiples(low, high, step) };
 }
 
-/** Sizes for a logarithmic axis: powers of two, at most `count` of them. */
+/**
+ * Sizes for a logarithmic axis: powers of two, at most `count` of them.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ */
 export function sizeTicks(low, high, count) {
   const first = Math.ceil(Math.log2(low));
   const last = Math.floor(Math.log2(high));
@@ -34,6 +72,11 @@ export function sizeTicks(low, high, count) {
   return values;
 }
 
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {number} step
+ */
 function multiples(low, high, step) {
   const values = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) {

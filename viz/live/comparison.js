@@ -1,7 +1,10 @@
 import { Album } from "./album.js";
 import { element, say } from "./element.js";
 import { Pictures } from "./pictures.js";
+import { messageOf } from "./source.js";
 import { isOver } from "./standing.js";
+
+/** @import { Changed, Source, Status } from "./types.d.ts" */
 
 const BLINK_MS = 700;
 const LOOK_MS = 1000;
@@ -15,14 +18,20 @@ const MODES = [
 ];
 
 /** Another run, read beside the one that is shown. */
-class Comparison {
+export class Comparison {
   album = new Album();
+  /** @type {Status | null} */
   status = null;
   why = "";
   /** In blink mode: whether the other run's picture is the one that is seen. */
   lit = true;
   #closed = false;
 
+  /**
+   * @param {string} run
+   * @param {Source} source
+   * @param {Changed} changed
+   */
   constructor(run, source, changed) {
     this.run = run;
     this.mode = "split";
@@ -31,6 +40,7 @@ class Comparison {
     this.#follow(changed);
   }
 
+  /** @param {Changed} changed */
   async #follow(changed) {
     while (!this.#closed) {
       try {
@@ -41,7 +51,7 @@ class Comparison {
       } catch (error) {
         // what it reads may be anybody's: the next look may succeed
         this.status = null;
-        this.why = error.message;
+        this.why = messageOf(error);
       }
       changed();
       await new Promise((done) => setTimeout(done, isOver(this.status) ? LOOK_OVER_MS : LOOK_MS));
@@ -56,16 +66,18 @@ class Comparison {
   close() {
     this.#closed = true;
     this.pictures.close();
-    this.source.close?.();
+    this.source.close();
   }
 }
 
 /** The controls that choose another run and how it is compared. */
 export class Comparer {
+  /** @type {Comparison | null} */
   current = null;
   #source;
   #changed;
-  #blinking = null;
+  /** @type {number | undefined} */
+  #blinking;
   #run = "";
   #wanted = "";
   #trouble = "";
@@ -86,7 +98,12 @@ export class Comparer {
   #end = element("button", { type: "button", className: "small", hidden: true }, "End");
   #why = element("span", { className: "why" });
 
-  /** `changed()` asks for a new drawing, `entered()` is called when a name was entered by key. */
+  /**
+   * `changed()` asks for a new drawing, `entered()` is called when a name was entered by key.
+   * @param {Source} source
+   * @param {Changed} changed
+   * @param {() => void} entered
+   */
   constructor(source, changed, entered) {
     this.#source = source;
     this.#changed = changed;
@@ -124,7 +141,10 @@ export class Comparer {
     );
   }
 
-  /** Choose a run by its name or, where the runs are known, by the unique start of it. */
+  /**
+   * Choose a run by its name or, where the runs are known, by the unique start of it.
+   * @param {string} name
+   */
   async #find(name) {
     this.#wanted = name;
     const others = name ? await this.#others() : null;
@@ -141,6 +161,7 @@ export class Comparer {
     this.#changed();
   }
 
+  /** @param {string} run */
   #choose(run) {
     this.#wanted = run;
     this.#trouble = "";
@@ -149,9 +170,10 @@ export class Comparer {
     this.#name.value = run;
     this.#mode.hidden = this.#end.hidden = !run;
     if (run) this.#setMode("split");
-    else this.#setMode(null);
+    else this.#setMode("");
   }
 
+  /** @param {string} mode */
   #setMode(mode) {
     clearInterval(this.#blinking);
     if (this.current) {
@@ -176,7 +198,10 @@ export class Comparer {
     return this.current?.found ? this.current : null;
   }
 
-  /** `run` is the one that is shown. */
+  /**
+   * `run` is the one that is shown.
+   * @param {string} run
+   */
   show(run) {
     this.#run = run;
     const { current } = this;

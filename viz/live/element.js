@@ -1,22 +1,37 @@
 const SVG = "http://www.w3.org/2000/svg";
 
+/** @typedef {Record<string, string | number | boolean>} Attributes */
 /**
- * An HTML element. Keys of `properties` that begin with "on" are listeners, those that the
- * element has as a property are set as such, all others are attributes. Children are elements or
- * texts; texts never become markup.
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @typedef {Partial<HTMLElementTagNameMap[Name]> & Record<`aria-${string}`, Value>} Properties
+ */
+/** @typedef {string | number | boolean} Value */
+
+/**
+ * An HTML element. What it has as a property, listeners too, is set as such, all else is an
+ * attribute. Children are elements or texts; texts never become markup.
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Properties<Name>} [properties]
+ * @param {(Node | string)[]} children
  */
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (key in made) made[key] = value;
-    else made.setAttribute(key, value);
+    if (key in made) Reflect.set(made, key, value);
+    else made.setAttribute(key, String(value));
   }
   made.append(...children);
   return made;
 }
 
-/** An SVG element with these attributes. */
+/**
+ * An SVG element with these attributes.
+ * @template {keyof SVGElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Attributes} [attributes]
+ * @param {(Node | string)[]} children
+ */
 export function drawn(name, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, name);
   set(made, attributes);
@@ -24,14 +39,23 @@ export function drawn(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Set attributes, those that differ only. */
+/**
+ * Set attributes, those that differ only.
+ * @param {Element} target
+ * @param {Attributes} attributes
+ */
 export function set(target, attributes) {
   for (const [key, value] of Object.entries(attributes)) {
-    if (target.getAttribute(key) !== String(value)) target.setAttribute(key, value);
+    const text = String(value);
+    if (target.getAttribute(key) !== text) target.setAttribute(key, text);
   }
 }
 
-/** Set a text, if it differs: a selection in it stays. */
+/**
+ * Set a text, if it differs: a selection in it stays.
+ * @param {Element} target
+ * @param {string} text
+ */
 export function say(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }

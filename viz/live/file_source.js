@@ -1,22 +1,28 @@
 import { FilesError, isLine, pictureUrl, Retry, relativeUrl } from "./source.js";
 
+/** @import { IndexLine, OtherRun, Poll, Source, Status } from "./types.d.ts" */
+
 /** Index lines a script file; feed.py writes them. */
 const CHUNK = 1000;
 
 /**
  * A run read through the script files in products/live/, inserted again and again: browsers
  * block fetch and modules under file://, but not these. `base` leads to the products folder.
+ * @implements {Source}
  */
 export class FileSource {
   #base;
+  /** @type {Status | null} */
   #status = null;
   #known = 0;
   #retry = new Retry();
 
+  /** @param {string} [base] */
   constructor(base = "") {
     this.#base = base;
   }
 
+  /** @returns {Promise<Poll>} */
   async poll() {
     if (this.#retry.early) return this.#nothing();
     try {
@@ -42,11 +48,16 @@ export class FileSource {
     );
   }
 
+  /** @returns {Poll} */
   #nothing() {
     const { gap, why } = this.#retry;
     return { status: this.#status, heard: false, lines: [], fresh: false, live: false, gap, why };
   }
 
+  /**
+   * @param {number} total
+   * @returns {Promise<{ lines: IndexLine[], fresh: boolean }>}
+   */
   async #linesUpTo(total) {
     const fresh = this.#known === 0 || total < this.#known;
     let known = fresh ? 0 : this.#known;
@@ -63,7 +74,11 @@ export class FileSource {
     return { lines, fresh };
   }
 
-  /** The value that a script file hands over. */
+  /**
+   * The value that a script file hands over: whatever the driver wrote there.
+   * @param {string} name
+   * @returns {Promise<any>}
+   */
   #read(name) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
@@ -77,15 +92,19 @@ export class FileSource {
         script.remove();
         reject(new Error(`${name} cannot be read`));
       };
-      globalThis.burstlensFeed ??= (value) => handedOver.set(document.currentScript, value);
+      globalThis.burstlensFeed ??= (value) => {
+        if (document.currentScript) handedOver.set(document.currentScript, value);
+      };
       document.head.append(script);
     });
   }
 
+  /** @param {IndexLine} line */
   async image(line) {
     return pictureUrl(this.#base, line);
   }
 
+  /** @param {string} name */
   link(name) {
     return relativeUrl(this.#base, name);
   }
@@ -94,10 +113,12 @@ export class FileSource {
     return null;
   }
 
+  /** @returns {Promise<null>} */
   async others() {
     return null;
   }
 
+  /** @param {Pick<OtherRun, "run">} run */
   open(run) {
     return new FileSource(`${this.#base}../../${encodeURIComponent(run.run)}/products/`);
   }
@@ -105,4 +126,5 @@ export class FileSource {
   close() {}
 }
 
+/** @type {WeakMap<HTMLOrSVGScriptElement, unknown>} */
 const handedOver = new WeakMap();

@@ -1,6 +1,8 @@
 import { FileSource } from "./file_source.js";
 import { FilesError, parseLines, pictureUrl, Retry, relativeUrl } from "./source.js";
 
+/** @import { IndexLine, Order, OtherRun, Poll, Source, Status } from "./types.d.ts" */
+
 /** Longer than burstlens serve waits for a file system: then it says so, and is not silent. */
 const TIMEOUT_MS = 15_000;
 /** status.json is written once a second. */
@@ -15,29 +17,47 @@ const LINE_END = 10;
  * The index is read from where it ended last, one byte earlier: that byte must be a line's end,
  * and no server has to say that there is nothing (416), which browsers log as an error. A server
  * that gives no parts of files is read through the script files instead.
+ * @implements {Source}
  */
 export class HttpSource {
   #base;
   #offset = 0;
+  /** @type {Tail | null} */
   #tail = null;
+  /**
+   * What burstlens serve allows; null behind another server.
+   * @type {string | null}
+   */
   #served = null;
+  /** @type {Status | null} */
   #status = null;
   #statusAt = -Infinity;
   #statusRetry = new Retry("Its status");
   #indexRetry = new Retry();
+  /** @type {FileSource | null} */
   #instead = null;
 
+  /** @param {string} [base] */
   constructor(base = "") {
     this.#base = base;
   }
 
+  /** @returns {Promise<Poll>} */
   async poll() {
-    if (this.#instead) return this.#instead.poll();
+    const found = this.#instead ?? (await this.#look());
+    return found instanceof FileSource ? found.poll() : found;
+  }
+
+  /**
+   * What a poll finds, or who reads the run instead.
+   * @returns {Promise<Poll | FileSource>}
+   */
+  async #look() {
     // Each by itself: pictures come also while the status does not.
     const due = performance.now() - this.#statusAt > STATUS_MS;
     const heard = due && (await attempt(this.#statusRetry, () => this.#readStatus())) === true;
     const found = this.#instead ? null : await attempt(this.#indexRetry, () => this.#readIndex());
-    if (this.#instead) return this.#instead.poll();
+    if (this.#instead) return this.#instead;
     if (found === null) this.#tail = null;
     const failed = this.#indexRetry.gap ? this.#indexRetry : this.#statusRetry;
     const { gap, why } = failed;
@@ -69,7 +89,9 @@ export class HttpSource {
     return { lines: parseLines(new TextDecoder().decode(bytes)), fresh };
   }
 
+  /** @param {boolean} fresh */
   async #openTail(fresh) {
+    /** @type {Record<string, string>} */
     const range = fresh ? {} : { Range: `bytes=${this.#offset - 1}-` };
     const stop = new AbortController();
     const answer = await fetch(`${this.#base}index.jsonl`, {
@@ -82,7 +104,7 @@ export class HttpSource {
       return null;
     }
     if (answer.status === 416) return this.#anew();
-    if (!answer.ok) throw await refused(answer, !fresh);
+    if (!answer.ok || !answer.body) throw await refused(answer, !fresh);
     const tail = new Tail(answer.body.getReader(), stop);
     return fresh || (await tail.first()) === LINE_END ? tail : this.#anew();
   }
@@ -93,18 +115,22 @@ export class HttpSource {
     return null;
   }
 
+  /** @param {IndexLine} line */
   async image(line) {
     return pictureUrl(this.#base, line);
   }
 
+  /** @param {string} name */
   link(name) {
     return relativeUrl(this.#base, name);
   }
 
+  /** @returns {Source["ask"]} */
   get ask() {
     return this.#served === "stop" ? (what) => this.#post(what) : null;
   }
 
+  /** @param {Order} what */
   async #post(what) {
     const answer = await fetch(`${this.#base}../control`, {
       ...request({ "Content-Type": "application/json", "X-Burstlens": "1" }),
@@ -116,12 +142,14 @@ export class HttpSource {
     throw new Error(told.error ?? `the server answered ${answer.status}`);
   }
 
+  /** @returns {Promise<OtherRun[] | null>} */
   async others() {
     if (this.#served === null) return null;
     const answer = await fetch(`${this.#base}../../runs.json`, request());
     return answer.ok ? answer.json() : null;
   }
 
+  /** @param {Pick<OtherRun, "run">} run */
   open(run) {
     return new HttpSource(`${this.#base}../../${encodeURIComponent(run.run)}/products/`);
   }
@@ -137,6 +165,10 @@ class Tail {
   #stop;
   #rest = new Uint8Array();
 
+  /**
+   * @param {ReadableStreamDefaultReader<Uint8Array>} reader
+   * @param {AbortController} stop
+   */
   constructor(reader, stop) {
     this.#reader = reader;
     this.#stop = stop;
@@ -175,7 +207,13 @@ class Tail {
   }
 }
 
-/** What an attempt gives; null when it fails, or when it is too early for another one. */
+/**
+ * What an attempt gives; null when it fails, or when it is too early for another one.
+ * @template Value
+ * @param {Retry} retry
+ * @param {() => Promise<Value>} what
+ * @returns {Promise<Value | null>}
+ */
 async function attempt(retry, what) {
   if (retry.early) return null;
   try {
@@ -188,7 +226,11 @@ async function attempt(retry, what) {
   }
 }
 
-/** What a server's answer other than the file means, for people; `known`: it gave files before. */
+/**
+ * What a server's answer other than the file means, for people; `known`: it gave files before.
+ * @param {Response} answer
+ * @param {boolean} known
+ */
 async function refused(answer, known) {
   if (answer.status === 401 || answer.status === 403) {
     const what = known ? "the server was started anew" : "the server refuses this link";
@@ -199,6 +241,10 @@ async function refused(answer, known) {
   return new FilesError(told.slice(0, 200) || `the server answered ${answer.status}`);
 }
 
+/**
+ * @param {Record<string, string>} [headers]
+ * @returns {RequestInit}
+ */
 function request(headers = {}) {
   return {
     cache: "no-store",

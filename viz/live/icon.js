@@ -1,5 +1,7 @@
 import { drawn } from "./element.js";
 
+/** @typedef {keyof typeof SHAPES} Sign */
+
 /** Outlines in a square of 16. */
 const SHAPES = {
   first: "M4 3.5v9M12 3.5L7.5 8l4.5 4.5",
@@ -13,7 +15,10 @@ const SHAPES = {
 };
 const FILLED = new Set(["play", "theme"]);
 
-/** A sign for a button; the button's own label says what it means. */
+/**
+ * A sign for a button; the button's own label says what it means.
+ * @param {Sign} name
+ */
 export function icon(name) {
   return drawn(
     "svg",

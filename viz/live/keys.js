@@ -1,6 +1,14 @@
 import { element } from "./element.js";
 
-/** Keys, what they do for people, and the name of the act. */
+/**
+ * @typedef {"back" | "on" | "first" | "follow" | "play" | "markBefore" | "markAfter" | "larger"
+ *   | "smaller" | "whole" | "left" | "right" | "up" | "down" | "blink" | "fullScreen" | "help"} Act
+ */
+
+/**
+ * Keys, what they do for people, and the name of the act.
+ * @type {[keys: string[], sign: string, text: string, act: Act][]}
+ */
 const KEYS = [
   [["ArrowLeft"], "←", "one frame back (with shift: ten)", "back"],
   [["ArrowRight"], "→", "one frame on (with shift: ten)", "on"],
@@ -22,7 +30,11 @@ const KEYS = [
 ];
 const TYPED = "input, textarea, select, dialog, [contenteditable]";
 
-/** The act that a key event asks for, or null when the key belongs to something else. */
+/**
+ * The act that a key event asks for, or null when the key belongs to something else.
+ * @param {KeyboardEvent} event
+ * @returns {Act | null}
+ */
 export function actOf(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   const target = event.composedPath()[0];

@@ -1,3 +1,5 @@
+/** @import { Box, Changed } from "./types.d.ts" */
+
 const MOST = 32;
 const WHEEL = 0.0016;
 
@@ -11,6 +13,7 @@ export class Lens {
   y = 0.5;
   #changed;
 
+  /** @param {Changed} changed */
   constructor(changed) {
     this.#changed = changed;
   }
@@ -20,7 +23,12 @@ export class Lens {
     this.#changed();
   }
 
-  /** Magnify by a factor, the point (u, v) of the picture staying where it is. */
+  /**
+   * Magnify by a factor, the point (u, v) of the picture staying where it is.
+   * @param {number} factor
+   * @param {number} [u]
+   * @param {number} [v]
+   */
   magnify(factor, u = this.x, v = this.y) {
     const scale = Math.min(MOST, Math.max(1, this.scale * factor));
     const kept = this.scale / scale;
@@ -30,7 +38,11 @@ export class Lens {
     this.#settle();
   }
 
-  /** Shift by parts of the picture. */
+  /**
+   * Shift by parts of the picture.
+   * @param {number} du
+   * @param {number} dv
+   */
   shift(du, dv) {
     this.x += du;
     this.y += dv;
@@ -44,9 +56,14 @@ export class Lens {
     this.#changed();
   }
 
-  /** Let wheel, drag and pinch on an element move it; `frame()` gives the picture's whole size on
-   * the screen as {left, top, width, height} at the present magnification. */
+  /**
+   * Let wheel, drag and pinch on an element move it; `frame()` gives the picture's whole size on
+   * the screen as {left, top, width, height} at the present magnification.
+   * @param {HTMLElement} target
+   * @param {() => Box} frame
+   */
   attach(target, frame) {
+    /** @type {Map<number, PointerEvent>} */
     const fingers = new Map();
     target.addEventListener(
       "wheel",
@@ -80,22 +97,37 @@ export class Lens {
         );
       }
     });
-    for (const end of ["pointerup", "pointercancel"]) {
+    for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) {
       target.addEventListener(end, (event) => fingers.delete(event.pointerId));
     }
   }
 }
 
+/**
+ * @param {MouseEvent} event
+ * @param {Box} shown
+ * @returns {[u: number, v: number]}
+ */
 function pointOf(event, shown) {
   return [(event.clientX - shown.left) / shown.width, (event.clientY - shown.top) / shown.height];
 }
 
+/**
+ * @param {MouseEvent} a
+ * @param {MouseEvent} b
+ */
 function distance(a, b) {
   return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
 }
 
-/** Whether something around an element scrolls, so that the wheel is needed for that. */
+/**
+ * Whether something around an element scrolls, so that the wheel is needed for that.
+ * @param {Element} target
+ */
 function scrolls(target) {
-  const around = target.getRootNode().host;
-  return [around, document.scrollingElement].some((box) => box.scrollHeight > box.clientHeight + 1);
+  const root = target.getRootNode();
+  const around = root instanceof ShadowRoot ? root.host : null;
+  return [around, document.scrollingElement].some(
+    (box) => box !== null && box.scrollHeight > box.clientHeight + 1,
+  );
 }

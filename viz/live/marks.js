@@ -1,8 +1,15 @@
 import { timeLabel, timeSeconds } from "./valid_time.js";
 
+/** @import { Album } from "./album.js" */
+/** @import { Alarm, Mark, Status, Trip } from "./types.d.ts" */
+
 /**
  * Alarms and guards' trips, each with its place on the time axis:
- * [{kind, t, time, seconds, text, where}], in the order in which they came.
+ * [{kind, t, time, seconds, text, where}], in the order in which they came,
+ * those whose time is not known first.
+ * @param {Status | null} status
+ * @param {Album} album
+ * @returns {Mark[]}
  */
 export function marksOf(status, album) {
   const trips = objects(status?.trips);
@@ -14,23 +21,35 @@ export function marksOf(status, album) {
   return [
     ...trips.map((trip) => mark(kindOf(trip), trip, `${trip.guard}: ${trip.text}`, album)),
     ...alarms.map((alarm) => mark("alarm", alarm, String(alarm.text), album)),
-  ].sort((a, b) => a.t - b.t);
+  ].sort((a, b) => (a.t || 0) - (b.t || 0));
 }
 
-/** The objects in a list that a foreign hand may have written. */
+/**
+ * The objects in a list that a foreign hand may have written.
+ * @template {object} Item
+ * @param {Item[] | null | undefined} list
+ */
 export function objects(list) {
   return Array.isArray(list) ? list.filter((one) => one !== null && typeof one === "object") : [];
 }
 
+/** @param {Trip} trip */
 function kindOf({ then }) {
   return String(then).startsWith("stop") ? "stop" : "trip";
 }
 
-/** Where no frame is named, what was published last by then stands for it. */
+/**
+ * Where no frame is named, what was published last by then stands for it.
+ * @param {Mark["kind"]} kind
+ * @param {Alarm} about
+ * @param {string} text
+ * @param {Album} album
+ * @returns {Mark}
+ */
 function mark(kind, about, text, album) {
-  const t = Number(about.t);
-  const named = typeof about.time === "string" && about.time !== "";
-  const time = named ? about.time : album.timeAt(t);
-  const where = named ? `${about.stream ?? ""} ${timeLabel(time)}`.trim() : "";
+  const t = about.t ?? NaN;
+  const named = typeof about.time === "string" ? about.time : "";
+  const time = named || album.timeAt(t);
+  const where = named && `${about.stream ?? ""} ${timeLabel(named)}`.trim();
   return { kind, t, time, seconds: time === null ? NaN : timeSeconds(time), text, where };
 }

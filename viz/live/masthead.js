@@ -3,6 +3,9 @@ import { showDuration, showNumber } from "./quantity.js";
 import { isOver } from "./standing.js";
 import { timeLabel } from "./valid_time.js";
 
+/** @import { Mark, Progress, Standing, Status } from "./types.d.ts" */
+
+/** @type {Record<string, string>} */
 const WORDS = {
   lost: "driver gone",
   silent: "driver silent",
@@ -20,7 +23,10 @@ export class Masthead {
   #state = element("span", { className: "state" });
   #title = element("h1", {});
   #run = element("span", { className: "run" });
-  #values = ["Model time", "Progress", "To go", "Speed"].map((label) => [label, element("dd", {})]);
+  #values = ["Model time", "Progress", "To go", "Speed"].map((label) => ({
+    label,
+    value: element("dd", {}),
+  }));
   #bar = element("div", { className: "bar" });
   #progress = element(
     "div",
@@ -37,6 +43,7 @@ export class Masthead {
   #command = element("code", {});
   #line = element("pre", { className: "log-line" });
   #said = element("p", { className: "unseen", role: "status" });
+  /** @type {Mark | null} */
   #mark = null;
   #last = element("button", { type: "button", className: "last-mark", title: "Show where it was" });
   #notice = element(
@@ -46,9 +53,15 @@ export class Masthead {
     this.#line,
   );
 
-  /** `buttons` are elements for the right end; `choose(mark)` is called for the last alarm. */
+  /**
+   * `buttons` are elements for the right end; `choose(mark)` is called for the last alarm.
+   * @param {HTMLElement[]} buttons
+   * @param {(mark: Mark) => void} choose
+   */
   constructor(buttons, choose) {
-    this.#last.addEventListener("click", () => choose(this.#mark));
+    this.#last.addEventListener("click", () => {
+      if (this.#mark) choose(this.#mark);
+    });
     this.element = element(
       "header",
       { className: "masthead" },
@@ -59,7 +72,7 @@ export class Masthead {
         element(
           "dl",
           {},
-          ...this.#values.map(([label, value]) =>
+          ...this.#values.map(({ label, value }) =>
             element("div", {}, element("dt", {}, label), value),
           ),
         ),
@@ -71,8 +84,14 @@ export class Masthead {
     );
   }
 
-  /** `how` is what standing() tells; `why` says what cannot be reached or shown; `marks` are
-   * those on the time axis. */
+  /**
+   * `how` is what standing() tells; `why` says what cannot be reached or shown; `marks` are
+   * those on the time axis.
+   * @param {Status | null} status
+   * @param {Standing} how
+   * @param {string} why
+   * @param {Mark[]} marks
+   */
   show(status, how, why, marks) {
     this.#mark = isOver(status) ? null : (marks.at(-1) ?? null);
     say(this.#last, this.#mark?.text ?? "");
@@ -92,10 +111,16 @@ export class Masthead {
     say(this.#said, why || `${how.state}. ${more}`);
   }
 
+  /**
+   * @param {Status | null} status
+   * @param {boolean} over
+   */
   #showProgress(status, over) {
+    /** @type {Progress} */
     const progress = status?.progress ?? {};
-    const known = typeof progress.fraction === "number";
-    const percent = known ? 100 * progress.fraction : 0;
+    const { fraction } = progress;
+    const known = typeof fraction === "number";
+    const percent = known ? 100 * fraction : 0;
     const values = [
       progress.time ? timeLabel(progress.time) : "",
       known ? `${Math.floor(percent + 1e-9)} %` : "",
@@ -106,7 +131,7 @@ export class Masthead {
           ? `${showNumber(progress.rate_mpps)} Mpoint/s`
           : "",
     ];
-    for (const [i, [, target]] of this.#values.entries()) say(target, values[i] || "–");
+    for (const [i, { value }] of this.#values.entries()) say(value, values[i] || "–");
     this.#bar.style.transform = `scaleX(${percent / 100})`;
     set(this.#progress, {
       "aria-valuenow": Math.floor(percent),

@@ -12,6 +12,7 @@ import { Notes } from "./notes.js";
 import { Pictures } from "./pictures.js";
 import { Player } from "./player.js";
 import { Pulse } from "./pulse.js";
+import { messageOf } from "./source.js";
 import { isOver, standing } from "./standing.js";
 import { Stop } from "./stop.js";
 import { themeButton } from "./theme.js";
@@ -20,33 +21,52 @@ import { Transport } from "./transport.js";
 import { timeSeconds } from "./valid_time.js";
 import { Wall } from "./wall.js";
 
+/** @import { Sign } from "./icon.js" */
+/** @import { Gap, Mark, Poll, Source, Status, ViewState } from "./types.d.ts" */
+
 const POLL_MS = 500;
 const POLL_OVER_MS = 3000;
 const MAGNIFY = 1.25;
 const LOOK = 0.1;
 
+/** @typedef {(status: Status | null, state: string) => void} Told */
+
 /**
- * Show a run in an element; `source` is described in source.js. Returns {destroy(), key(event)};
- * `key` takes key events from outside of the element. `told(status, state)` is called with each poll.
+ * Show a run in an element; `told` is called with each poll. Of what it returns `element` holds
+ * the view, `key` takes key events from outside of it, `destroy` ends it.
+ * @param {HTMLElement} host
+ * @param {Source} source
+ * @param {Told} [told]
  */
 export function mount(host, source, told = () => {}) {
   const view = new View(host, source, told);
-  return { destroy: () => view.destroy(), key: (event) => view.key(event) };
+  return {
+    element: view.element,
+    destroy: () => view.destroy(),
+    /** @param {KeyboardEvent} event */
+    key: (event) => view.key(event),
+  };
 }
 
-/** A status may be of any version, or of somebody else's making: it is said, and the view goes on. */
+/**
+ * A status may be of any version, or of somebody else's making: it is said, and the view goes on.
+ * @param {unknown} error
+ */
 function unshown(error) {
-  return `Something here cannot be shown (${error.message}); it is tried again.`;
+  return `Something here cannot be shown (${messageOf(error)}); it is tried again.`;
 }
 
 /** The whole view: what a poll gives goes to the parts, once a screen refresh at most. */
 class View {
+  /** @type {Status | null} */
   #status = null;
   #why = "";
+  /** @type {Gap} */
   #gap = "";
   #album = new Album();
   #player = new Player();
   #pulse = new Pulse();
+  /** @type {Mark[]} */
   #marks = [];
   #chosen = "";
   #asked = false;
@@ -54,6 +74,11 @@ class View {
   #ready = true;
   #before = 0;
 
+  /**
+   * @param {HTMLElement} host
+   * @param {Source} source
+   * @param {Told} told
+   */
   constructor(host, source, told) {
     this.source = source;
     this.#told = told;
@@ -65,6 +90,7 @@ class View {
     this.#transport = new Transport(this.#player, changed);
     this.#measures = new Measures();
     this.#stop = new Stop(source);
+    /** @param {Mark} mark */
     const choose = (mark) => this.#choose(mark);
     this.#notes = new Notes(choose);
     this.#timeline = new Timeline((index) => {
@@ -72,7 +98,9 @@ class View {
       this.#player.seek(index);
       changed();
     }, choose);
-    this.#build(host);
+    this.#masthead = new Masthead(this.#buttons(), choose);
+    this.#build();
+    host.append(this.element);
     this.#follow();
   }
 
@@ -96,10 +124,16 @@ class View {
     "Add view",
   );
   #help = keyHelp();
-  #root;
-  #host;
+  #root = element("div", { className: "live", tabIndex: -1 });
+  element = element("div", { className: "burstlens" });
 
-  #build(host) {
+  /** Those of the masthead. */
+  #buttons() {
+    /**
+     * @param {Sign} name
+     * @param {string} label
+     * @param {() => void} does
+     */
     const sign = (name, label, does) =>
       element(
         "button",
@@ -112,18 +146,17 @@ class View {
         },
         icon(name),
       );
-    this.#root = element("div", { className: "live", tabIndex: -1 });
-    this.#masthead = new Masthead(
-      [
-        this.#stop.pause,
-        this.#stop.button,
-        this.#more,
-        themeButton(this.#root),
-        sign("whole", "Full screen (F)", () => this.#fullScreen()),
-        sign("help", "Keys (?)", () => this.#help.showModal()),
-      ],
-      (mark) => this.#choose(mark),
-    );
+    return [
+      this.#stop.pause,
+      this.#stop.button,
+      this.#more,
+      themeButton(this.#root),
+      sign("whole", "Full screen (F)", () => this.#fullScreen()),
+      sign("help", "Keys (?)", () => this.#help.showModal()),
+    ];
+  }
+
+  #build() {
     this.#root.append(
       this.#masthead.element,
       element("main", {}, this.#wall.element),
@@ -144,11 +177,9 @@ class View {
       this.#help,
     );
     this.#root.addEventListener("keydown", (event) => this.key(event));
-    this.#host = element("div", { className: "burstlens" });
-    const shadow = this.#host.attachShadow({ mode: "open" });
+    const shadow = this.element.attachShadow({ mode: "open" });
     shadow.adoptedStyleSheets = [SHEET];
     shadow.append(this.#root);
-    host.append(this.#host);
   }
 
   async #follow() {
@@ -166,6 +197,7 @@ class View {
     }
   }
 
+  /** @param {Poll} found */
   #take(found) {
     this.#status = found.status;
     this.#why = found.live
@@ -185,6 +217,7 @@ class View {
     requestAnimationFrame((now) => this.#draw(now));
   }
 
+  /** @param {number} now */
   #draw(now) {
     this.#asked = false;
     if (this.#closed) return;
@@ -196,6 +229,7 @@ class View {
     if (this.#player.playing) this.#change();
   }
 
+  /** @param {number} now */
   #show(now) {
     const [status, album, player, marks] = [this.#status, this.#album, this.#player, this.#marks];
     const live = !isOver(status);
@@ -207,6 +241,7 @@ class View {
     const series = this.#wall.shown(album);
     const lists = (series.length ? series : [...album.series.values()]).map((one) => one.times);
     player.offer(lists, `${album.version}:${series.map((one) => one.id)}`);
+    /** @type {ViewState} */
     const state = {
       status,
       album,
@@ -243,6 +278,7 @@ class View {
     return standing(this.#status, this.#pulse, this.#gap);
   }
 
+  /** @param {Mark} mark */
   #choose(mark) {
     this.#chosen = JSON.stringify(mark);
     if (mark.time !== null) {
@@ -254,10 +290,13 @@ class View {
 
   #fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.#host.requestFullscreen?.().catch(() => {}); // a frame may forbid it
+    else this.element.requestFullscreen?.().catch(() => {}); // a frame may forbid it
   }
 
-  /** Do what a key asks for. */
+  /**
+   * Do what a key asks for.
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     const act = actOf(event);
     if (act === null) return;
@@ -286,6 +325,7 @@ class View {
     this.#change();
   }
 
+  /** @param {number} direction */
   #nextMark(direction) {
     const timed = this.#marks
       .filter((mark) => mark.time !== null)
@@ -299,7 +339,7 @@ class View {
     this.#closed = true;
     this.#pictures.close();
     this.#comparer.close();
-    this.source.close?.();
-    this.#host.remove();
+    this.source.close();
+    this.element.remove();
   }
 }

@@ -2,7 +2,14 @@ import { element, say } from "./element.js";
 import { objects } from "./marks.js";
 import { clockTime, counted, showBytes } from "./quantity.js";
 
-/** The end of the file that joins a series for ParaView, by that of its files. */
+/** @import { Album, Series } from "./album.js" */
+/** @import { Player } from "./player.js" */
+/** @import { Guard, Mark, RunEvent, Source, ViewState } from "./types.d.ts" */
+
+/**
+ * The end of the file that joins a series for ParaView, by that of its files.
+ * @type {Record<string, string>}
+ */
 const SERIES = { vti: "pvd", vtr: "pvd", vts: "pvd", vtkhdf: "vtkhdf" };
 const KINDS = { alarm: "Alarm", trip: "Guard", stop: "Guard, stopped the model" };
 
@@ -16,15 +23,20 @@ export class Notes {
   #shownMarks = "";
   #shownEvents = "";
   #shownGuards = "";
+  /** @type {Map<string, FileRow>} */
   #rows = new Map();
 
-  /** `choose(mark)` is called for a mark in the list. */
+  /**
+   * `choose(mark)` is called for a mark in the list.
+   * @param {(mark: Mark) => void} choose
+   */
   constructor(choose) {
     this.#choose = choose;
     const parts = [this.#alarms, this.#guards, this.#files, this.#events];
     this.element = element("div", { className: "notes" }, ...parts.map((part) => part.element));
   }
 
+  /** @param {ViewState} state */
   show({ status, album, player, source, marks, chosen }) {
     this.#showMarks(marks, chosen);
     this.#showGuards(objects(status?.guards));
@@ -32,6 +44,10 @@ export class Notes {
     this.#showEvents(objects(status?.events));
   }
 
+  /**
+   * @param {Mark[]} marks
+   * @param {string} chosen
+   */
   #showMarks(marks, chosen) {
     const name = JSON.stringify([marks, chosen]);
     if (name === this.#shownMarks) return;
@@ -62,6 +78,7 @@ export class Notes {
     );
   }
 
+  /** @param {Guard[]} guards */
   #showGuards(guards) {
     const name = JSON.stringify(guards);
     if (name === this.#shownGuards) return;
@@ -78,17 +95,22 @@ export class Notes {
     );
   }
 
+  /**
+   * @param {Album} album
+   * @param {Player} player
+   * @param {Source} source
+   */
   #showFiles(album, player, source) {
-    const { files } = album;
-    for (const series of files) {
-      if (!this.#rows.has(series.id)) this.#rows.set(series.id, new FileRow());
-      this.#rows.get(series.id).show(series, player.time, source);
-    }
-    if (this.#files.list.childElementCount !== files.length) {
-      this.#files.fill(files.map((series) => this.#rows.get(series.id).element));
-    }
+    const rows = album.files.map((series) => {
+      const row = this.#rows.get(series.id) ?? new FileRow();
+      this.#rows.set(series.id, row);
+      row.show(series, player.time, source);
+      return row.element;
+    });
+    if (this.#files.list.childElementCount !== rows.length) this.#files.fill(rows);
   }
 
+  /** @param {RunEvent[]} events */
   #showEvents(events) {
     const name = JSON.stringify(events);
     if (name === this.#shownEvents) return;
@@ -118,12 +140,17 @@ class FileRow {
     );
   }
 
+  /**
+   * @param {Series} series
+   * @param {string | null} time
+   * @param {Source} source
+   */
   show(series, time, source) {
     const line = time === null ? undefined : series.at(time);
     const url = line ? source.link(line.name) : null;
-    say(this.#file, line ? line.name.split("/").pop() : series.product);
+    say(this.#file, line ? line.name.slice(line.name.lastIndexOf("/") + 1) : series.product);
     link(this.#file, url);
-    say(this.#size, line ? showBytes(line.bytes) : "");
+    say(this.#size, line?.bytes === undefined ? "" : showBytes(line.bytes));
     const end = SERIES[series.extension];
     const whole = end ? `${series.product}.${end}` : "";
     say(this.#all, whole);
@@ -132,12 +159,19 @@ class FileRow {
   }
 }
 
+/**
+ * @param {HTMLAnchorElement} anchor
+ * @param {string | null} url
+ */
 function link(anchor, url) {
   if (url === null) anchor.removeAttribute("href");
   else if (anchor.getAttribute("href") !== url) anchor.setAttribute("href", url);
 }
 
-/** A list under a heading that is there only while the list holds something. */
+/**
+ * A list under a heading that is there only while the list holds something.
+ * @param {string} title
+ */
 function section(title) {
   const list = element("ul", {});
   const count = element("span", { className: "value" });
@@ -150,6 +184,10 @@ function section(title) {
   return {
     element: whole,
     list,
+    /**
+     * @param {HTMLElement[]} items
+     * @param {string} [told]
+     */
     fill(items, told = "") {
       list.replaceChildren(...items);
       whole.hidden = items.length === 0;

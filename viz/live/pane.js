@@ -4,18 +4,46 @@ import { showNumber, showUnits } from "./quantity.js";
 import { Sheet } from "./sheet.js";
 import { timeLabel } from "./valid_time.js";
 
-const STEP = 0.02;
+/** @import { Series } from "./album.js" */
+/** @import { Comparison } from "./comparison.js" */
+/** @import { Lens } from "./lens.js" */
+/** @import { Pictures } from "./pictures.js" */
+/** @import { Changed, Facts, IndexLine, Source, ViewState } from "./types.d.ts" */
+
+/** How far a key moves the line between two runs, as a part of the width. */
+const STEPS = new Map([
+  ["ArrowLeft", -0.02],
+  ["ArrowRight", 0.02],
+]);
+/**
+ * What a way to compare shows where the other run has no picture, if it is not the same.
+ * @type {Map<string, string>}
+ */
+const ALONE = new Map([
+  ["split", "off"],
+  ["difference", "without"],
+  ["difference-8", "without"],
+]);
 
 /** One product's picture, and over or beside it that of another run at the same valid time. */
 export class Pane {
+  /** @type {string | null} */
   seriesId = null;
-  /** The valid time that it keeps while the others go on, or null. */
+  /**
+   * The valid time that it keeps while the others go on, or null.
+   * @type {string | null}
+   */
   held = null;
   #lens;
   #split = 0.5;
   #named = "";
 
-  /** `changed()` asks for a new drawing, `removed(pane)` takes it away. */
+  /**
+   * `changed()` asks for a new drawing, `removed(pane)` takes it away.
+   * @param {Lens} lens
+   * @param {Changed} changed
+   * @param {(pane: Pane) => void} removed
+   */
   constructor(lens, changed, removed) {
     this.#lens = lens;
     this.#changed = changed;
@@ -52,8 +80,10 @@ export class Pane {
   }
 
   #changed;
+  /** @type {string | null} */
   #time = null;
-  #seen = undefined;
+  /** @type {IndexLine | undefined} */
+  #seen;
   #choice = element("select", { "aria-label": "Product" });
   #when = element("span", { className: "when" });
   #range = element("span", { className: "range" });
@@ -101,7 +131,11 @@ export class Pane {
     this.#word,
   );
 
-  /** Offer these series to choose from. */
+  /**
+   * Offer these series to choose from.
+   * @param {Series[]} series
+   * @param {boolean} alone
+   */
   offer(series, alone) {
     const names = series.map((one) => one.id).join("|");
     if (names !== this.#named) {
@@ -120,77 +154,89 @@ export class Pane {
     this.#hold.hidden = this.#choice.hidden = !series.length;
   }
 
-  /** Draw; returns the index lines whose pictures are wanted: of this run, of the other one. */
-  show({ album, player, pictures, source, run, comparison }) {
+  /**
+   * Draw; returns the index lines whose pictures are wanted: of this run, of the other one.
+   * @param {ViewState} state
+   */
+  show(state) {
+    const { album, player, pictures, source, run, comparison } = state;
     this.#time = this.held ?? player.time;
-    const series = album.series.get(this.seriesId);
+    const id = this.seriesId ?? "";
+    const series = album.series.get(id);
     const line = this.#time === null ? undefined : series?.at(this.#time);
     const bitmap = line ? pictures.get(line) : null;
     // Until it is loaded, another one stands in, and all that is said is of that one.
-    const seen =
-      bitmap || !line ? line : (pictures.latest(this.seriesId) ?? this.#standIn(line, pictures));
+    const seen = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
     this.#seen = seen;
     this.#first.show(seen ? pictures.get(seen) : null, this.#lens);
-    const other = comparison
-      ? comparison.album.series.get(this.seriesId)?.exactly(seen?.time)
-      : null;
+    const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
     this.#compare(comparison, other, run);
-    this.#tell(line, seen, pictures, comparison, other, player);
-    say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, series?.at(series.times.at(-1))));
+    this.#tell(line, seen, other, state);
+    const newest = series?.at(series.times[series.times.length - 1]);
+    say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest));
     this.#link(seen, source);
-    return [line, other];
+    return { line, other };
   }
 
+  /**
+   * @param {IndexLine} line
+   * @param {Pictures} pictures
+   */
   #standIn(line, pictures) {
     const before = this.#seen;
     const fits = before && seriesId(before) === this.seriesId && pictures.get(before);
     return fits ? before : line;
   }
 
+  /**
+   * @param {Comparison | null} comparison
+   * @param {IndexLine | undefined} other
+   * @param {string} run
+   */
   #compare(comparison, other, run) {
     const mode = shownMode(comparison, other);
     set(this.#glass, { "data-mode": mode });
-    this.#second.show(other ? comparison.pictures.get(other) : null, this.#lens);
+    this.#second.show(other && comparison ? comparison.pictures.get(other) : null, this.#lens);
     const style = this.#second.element.style;
-    style.visibility = mode === "blink" && !comparison.lit ? "hidden" : "visible";
+    const lit = comparison?.lit ?? false;
+    style.visibility = mode === "blink" && !lit ? "hidden" : "visible";
     style.clipPath = mode === "split" ? `inset(0 0 0 ${100 * this.#split}%)` : "none";
     this.#handle.style.left = `${100 * this.#split}%`;
     set(this.#handle, { "aria-valuenow": Math.round(100 * this.#split) });
+    const single = mode === "off" || mode === "without";
     const both = mode === "difference" || mode === "difference-8";
-    say(
-      this.#mine,
-      mode === "off" || mode === "without" || (mode === "blink" && comparison.lit)
-        ? ""
-        : both
-          ? `| ${run} − ${comparison.run} |`
-          : run,
-    );
-    say(
-      this.#theirs,
-      mode === "off" || mode === "without" || both || (mode === "blink" && !comparison.lit)
-        ? ""
-        : comparison.run,
-    );
+    const theirs = comparison?.run ?? "";
+    const mine = both ? `| ${run} − ${theirs} |` : run;
+    say(this.#mine, single || (mode === "blink" && lit) ? "" : mine);
+    say(this.#theirs, single || both || (mode === "blink" && !lit) ? "" : theirs);
   }
 
-  #tell(line, seen, pictures, comparison, other, player) {
+  /**
+   * @param {IndexLine | undefined} line
+   * @param {IndexLine | undefined} seen
+   * @param {IndexLine | undefined} other
+   * @param {ViewState} state
+   */
+  #tell(line, seen, other, { pictures, comparison, player }) {
     const held = this.held === null ? "" : "held at ";
     const apart = seen && (held || seen.time !== player.time);
     say(this.#when, apart ? `${held}${timeLabel(seen.time)}` : "");
     set(this.#hold, { "aria-pressed": this.held !== null });
     let word = "";
-    if (!line)
-      word =
-        this.#time === null || !this.seriesId
-          ? "No picture yet"
-          : "No picture at this time or before";
-    else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
+    if (!line) {
+      const yet = this.#time === null || !this.seriesId;
+      word = yet ? "No picture yet" : "No picture at this time or before";
+    } else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
     say(this.#word, word);
     const drawn = seen && pictures.get(seen);
     set(this.#first.element, { "aria-label": drawn ? describe(seen) : word || "Loading" });
   }
 
+  /**
+   * @param {IndexLine | undefined} line
+   * @param {Source} source
+   */
   #link(line, source) {
     const url = line ? source.link(line.name) : null;
     this.#open.hidden = url === null;
@@ -198,6 +244,7 @@ export class Pane {
   }
 
   #attachHandle() {
+    /** @param {number} share */
     const move = (share) => {
       this.#split = Math.min(1, Math.max(0, share));
       this.#changed();
@@ -211,7 +258,7 @@ export class Pane {
       move((event.clientX - box.left) / box.width);
     });
     this.#handle.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+      const by = STEPS.get(event.key);
       if (by === undefined) return;
       event.preventDefault();
       event.stopPropagation();
@@ -220,35 +267,46 @@ export class Pane {
   }
 }
 
-/** One picture alone must not pass for a difference, nor for two halves. */
+/**
+ * One picture alone must not pass for a difference, nor for two halves.
+ * @param {Comparison | null} comparison
+ * @param {IndexLine | undefined} other
+ */
 function shownMode(comparison, other) {
   if (!comparison) return "off";
   if (other) return comparison.mode;
-  return (
-    { split: "off", difference: "without", "difference-8": "without" }[comparison.mode] ??
-    comparison.mode
-  );
+  return ALONE.get(comparison.mode) ?? comparison.mode;
 }
 
+/** @param {Facts} facts */
 function rangeOf({ min, max, nan, units }) {
   if (typeof min !== "number" || typeof max !== "number") return "";
   const gaps = nan ? `, ${nan} without value` : "";
   return `${showNumber(min)} to ${showNumber(max)}${units ? ` ${showUnits(units)}` : ""}${gaps}`;
 }
 
-/** Where the colours of a picture mean something else than those of the newest one of its series. */
+/**
+ * Where the colours of a picture mean something else than those of the newest one of its series.
+ * @param {IndexLine | undefined} line
+ * @param {IndexLine | undefined} newest
+ */
 function coloursOf(line, newest) {
-  const limits = [line, newest].map((one) => one?.facts?.limits);
-  const known = limits.every(
-    (one) => Array.isArray(one) && one.length === 2 && one.every(Number.isFinite),
-  );
-  const [mine, last] = known
-    ? limits.map(([low, high]) => `${showNumber(low)} to ${showNumber(high)}`)
-    : [];
-  return mine === last ? "" : `; colours ${mine} (newest picture: ${last})`;
+  const [mine, last] = [limitsOf(line), limitsOf(newest)];
+  return !mine || !last || mine === last ? "" : `; colours ${mine} (newest picture: ${last})`;
 }
 
+/**
+ * The limits of a picture's colours, or "" where they are not known.
+ * @param {IndexLine | undefined} line
+ */
+function limitsOf(line) {
+  const limits = line?.facts?.limits;
+  if (!Array.isArray(limits) || limits.length !== 2 || !limits.every(Number.isFinite)) return "";
+  return limits.map(showNumber).join(" to ");
+}
+
+/** @param {IndexLine} line */
 function describe(line) {
-  const hole = isHole(line) ? `, placeholder: ${line.facts.reason ?? "damaged"}` : "";
+  const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
   return `${line.product}, ${timeLabel(line.time)}${hole}`;
 }

@@ -1,5 +1,7 @@
 import { seriesId } from "./album.js";
 
+/** @import { Changed, IndexLine, Source } from "./types.d.ts" */
+
 const HELD_BYTES = 256 * 2 ** 20;
 /** As many connections as browsers open to one server. */
 const AT_ONCE = 6;
@@ -12,21 +14,37 @@ const AGAIN_MS = 2000;
 export class Pictures {
   #source;
   #changed;
+  /** @type {Map<string, ImageBitmap>} */
   #held = new Map();
   #bytes = 0;
+  /** @type {IndexLine[]} */
   #wanted = [];
+  /** @type {Set<string>} */
   #loading = new Set();
+  /**
+   * When to try again, in milliseconds.
+   * @type {Map<string, number>}
+   */
   #missing = new Map();
+  /** @type {IndexLine[]} */
   #urgent = [];
+  /** @type {Map<string, IndexLine>} */
   #latest = new Map();
   #closed = false;
 
+  /**
+   * @param {Source} source
+   * @param {Changed} changed
+   */
   constructor(source, changed) {
     this.#source = source;
     this.#changed = changed;
   }
 
-  /** The decoded picture of an index line, or null as long as it is not there. */
+  /**
+   * The decoded picture of an index line, or null as long as it is not there.
+   * @param {IndexLine} line
+   */
   get(line) {
     const key = keyOf(line);
     const bitmap = this.#held.get(key) ?? null;
@@ -37,7 +55,10 @@ export class Pictures {
     return bitmap;
   }
 
-  /** Whether the picture could not be loaded; it is tried again while it is wanted. */
+  /**
+   * Whether the picture could not be loaded; it is tried again while it is wanted.
+   * @param {IndexLine} line
+   */
   isMissing(line) {
     return this.#missing.has(keyOf(line));
   }
@@ -45,6 +66,8 @@ export class Pictures {
   /**
    * What is wanted now, in place of all that was wanted before; `next` is loaded only when
    * nothing of it is missing.
+   * @param {IndexLine[]} lines
+   * @param {IndexLine[]} next
    */
   want(lines, next) {
     const lacking = lines.filter((line) => !this.#held.has(keyOf(line)));
@@ -53,8 +76,11 @@ export class Pictures {
     this.#load();
   }
 
-  /** The picture of a series that was shown or was to be shown when it was asked for, and came
-   * last: while someone scrubs faster than pictures come, it is the nearest there is. */
+  /**
+   * The picture of a series that was shown or was to be shown when it was asked for, and came
+   * last: while someone scrubs faster than pictures come, it is the nearest there is.
+   * @param {string} id
+   */
   latest(id) {
     const line = this.#latest.get(id);
     return line && this.#held.has(keyOf(line)) ? line : undefined;
@@ -71,6 +97,10 @@ export class Pictures {
     }
   }
 
+  /**
+   * @param {string} key
+   * @param {IndexLine} line
+   */
   async #fetch(key, line) {
     this.#loading.add(key);
     const urgent = this.#urgent.includes(line);
@@ -89,6 +119,10 @@ export class Pictures {
     this.#load();
   }
 
+  /**
+   * @param {string} key
+   * @param {ImageBitmap} bitmap
+   */
   #hold(key, bitmap) {
     this.#held.set(key, bitmap);
     this.#bytes += sizeOf(bitmap);
@@ -98,6 +132,10 @@ export class Pictures {
     }
   }
 
+  /**
+   * @param {string} key
+   * @param {ImageBitmap} bitmap
+   */
   #drop(key, bitmap) {
     this.#held.delete(key);
     this.#bytes -= sizeOf(bitmap);
@@ -110,8 +148,11 @@ export class Pictures {
   }
 }
 
-/** The picture at a URL. What can be fetched is decoded beside the page's own thread; files, and a
- * notebook's URLs, cannot be fetched everywhere, and SVG is nothing that is decoded. */
+/**
+ * The picture at a URL. What can be fetched is decoded beside the page's own thread; files, and a
+ * notebook's URLs, cannot be fetched everywhere, and SVG is nothing that is decoded.
+ * @param {string} url
+ */
 async function decoded(url) {
   const here = new URL(url, document.baseURI);
   if (here.protocol.startsWith("http") && !here.pathname.endsWith(".svg")) {
@@ -125,15 +166,20 @@ async function decoded(url) {
   return createImageBitmap(image);
 }
 
+/** @param {IndexLine} line */
 function keyOf(line) {
   return `${line.name}?${line.crc32}`;
 }
 
+/** @param {ImageBitmap} bitmap */
 function sizeOf(bitmap) {
   return bitmap.width * bitmap.height * 4;
 }
 
-/** A browser remembers an address that failed. */
+/**
+ * A browser remembers an address that failed.
+ * @param {string} url
+ */
 function retryMark(url) {
   return /^(blob|data):/.test(url) ? "" : `&again=${Date.now()}`;
 }

@@ -5,7 +5,9 @@ export const RATES = [1, 2, 5, 10, 20, 30];
 
 /** Which valid time is shown: chosen, played, or always the newest. */
 export class Player {
+  /** @type {string[]} */
   times = [];
+  /** @type {string | null} */
   time = null;
   following = true;
   playing = false;
@@ -13,9 +15,13 @@ export class Player {
   /** Where the last step led, for what is loaded ahead. */
   direction = 1;
   #owed = 0;
-  #source = null;
+  #source = "";
 
-  /** The valid times that can be shown: the union of these sorted lists. */
+  /**
+   * The valid times that can be shown: the union of these sorted lists.
+   * @param {string[][]} lists
+   * @param {string} version
+   */
   offer(lists, version) {
     const source = `${version}:${lists.map((list) => list.length)}`;
     if (source === this.#source) return;
@@ -29,12 +35,18 @@ export class Player {
     return this.time === null ? -1 : lastNotAfter(this.times, this.time);
   }
 
-  /** The place of the last time that is not after this one. */
+  /**
+   * The place of the last time that is not after this one.
+   * @param {string} time
+   */
   indexOf(time) {
     return Math.max(0, lastNotAfter(this.times, time));
   }
 
-  /** Show the time at a place; the newest is followed only when asked. */
+  /**
+   * Show the time at a place; the newest is followed only when asked.
+   * @param {number} index
+   */
   seek(index) {
     if (!this.times.length) return;
     const place = Math.min(this.times.length - 1, Math.max(0, index));
@@ -43,6 +55,7 @@ export class Player {
     this.following = false;
   }
 
+  /** @param {number} by */
   step(by) {
     this.playing = false;
     this.seek(this.index + by);
@@ -66,7 +79,11 @@ export class Player {
     this.#owed = 0;
   }
 
-  /** Time has passed; returns whether another picture is to be shown. */
+  /**
+   * Time has passed; returns whether another picture is to be shown.
+   * @param {number} seconds
+   * @param {boolean} live
+   */
   pass(seconds, live) {
     if (!this.playing) return false;
     // What could not be shown in time is not made up for.

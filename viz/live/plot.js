@@ -1,11 +1,15 @@
 import { drawn, element, set } from "./element.js";
 
+/** @import { Axis } from "./types.d.ts" */
+
 const PLOT_WIDTH = 300;
 const PLOT_HEIGHT = 84;
 const LEFT = 54;
 const BOTTOM = 16;
 const TOP = 6;
 const RIGHT = 6;
+
+/** @typedef {(value: number) => number} Scale */
 
 /**
  * A small plot over wall time: a heading with the last value, axes with units, and one path a
@@ -16,7 +20,11 @@ export class Plot {
   #axes = drawn("g", { class: "ticks" });
   #curves;
 
-  /** `curves` are class names, in the order in which `show` gets their values. */
+  /**
+   * `curves` are class names, in the order in which `show` gets their values.
+   * @param {string} title
+   * @param {string[]} curves
+   */
   constructor(title, curves) {
     this.title = title;
     this.#curves = curves.map((name) => drawn("path", { class: `curve ${name}` }));
@@ -41,12 +49,18 @@ export class Plot {
 
   #svg;
   #here = drawn("path", { class: "here" });
+  /** @type {Scale | null} */
   #toX = null;
 
   /**
    * `value` is the heading's text in parts [text, class], the class being that of the curve that it
    * is about; `x` and `y` are axes {low, high, ticks: [[value, label]],
    * scale}, `lists` the values of each curve against `at`.
+   * @param {[text: string, className: string][]} value
+   * @param {Axis} x
+   * @param {Axis} y
+   * @param {number[]} at
+   * @param {number[][]} lists
    */
   show(value, x, y, at, lists) {
     this.element.hidden = false;
@@ -57,10 +71,13 @@ export class Plot {
       );
     }
     set(this.#svg, { "aria-label": `${this.title}: ${told}` });
+    /** @type {Scale} */
     const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (PLOT_WIDTH - LEFT - RIGHT);
     this.#toX = toX;
+    /** @type {Scale} */
     const scale = y.scale ?? ((v) => v);
     const [low, high] = [scale(y.low), scale(y.high)];
+    /** @type {Scale} */
     const toY = (v) =>
       PLOT_HEIGHT - BOTTOM - ((scale(v) - low) / (high - low || 1)) * (PLOT_HEIGHT - BOTTOM - TOP);
     this.#axes.replaceChildren(
@@ -85,9 +102,12 @@ export class Plot {
     }
   }
 
-  /** Mark a place on the x axis. */
+  /**
+   * Mark a place on the x axis.
+   * @param {number} x
+   */
   point(x) {
-    const place = this.#toX?.(x);
+    const place = this.#toX?.(x) ?? NaN;
     const inside = place >= LEFT - 1 && place <= PLOT_WIDTH;
     set(this.#here, { d: inside ? `M${place.toFixed(1)} ${TOP}V${PLOT_HEIGHT - BOTTOM}` : "" });
   }
@@ -97,7 +117,14 @@ export class Plot {
   }
 }
 
+/**
+ * @param {number[]} at
+ * @param {number[]} list
+ * @param {Scale} toX
+ * @param {Scale} toY
+ */
 function path(at, list, toX, toY) {
+  /** @type {Map<number, [low: number, high: number]>} */
   const columns = new Map();
   for (let i = 0; i < list.length; i += 1) {
     if (!Number.isFinite(list[i])) continue;

@@ -1,3 +1,5 @@
+/** @import { Status } from "./types.d.ts" */
+
 /** Seconds without a new heartbeat after which a driver is taken for dead. */
 export const SILENT_S = 15;
 
@@ -6,13 +8,19 @@ export const SILENT_S = 15;
  * never compared: they may be minutes apart.
  */
 export class Pulse {
+  /** @type {number | null} */
   #beat = null;
   #heard = performance.now();
   #looked = performance.now();
+  /** @type {Date | null} */
   #before = null;
   #denied = 0;
 
-  /** `read` says whether the status was read just now: while it cannot be, nothing is known. */
+  /**
+   * `read` says whether the status was read just now: while it cannot be, nothing is known.
+   * @param {Status | null} status
+   * @param {boolean} read
+   */
   hear(status, read) {
     if (!read) return;
     this.#looked = performance.now();

@@ -1,7 +1,10 @@
 const POWERS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** A size in binary units with three significant digits: "1.52 GiB". */
+/**
+ * A size in binary units with three significant digits: "1.52 GiB".
+ * @param {number} value
+ */
 export function showBytes(value) {
   let unit = 0;
   while (Math.abs(value) >= 1000 && unit < UNITS.length - 1) {
@@ -13,7 +16,10 @@ export function showBytes(value) {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** A duration for people: "0.24 s", "42 s", "3 min 05 s", "2 h 10 min". */
+/**
+ * A duration for people: "0.24 s", "42 s", "3 min 05 s", "2 h 10 min".
+ * @param {number} seconds
+ */
 export function showDuration(seconds) {
   if (seconds < 1) return `${Number(seconds.toPrecision(2))} s`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -26,28 +32,43 @@ export function showDuration(seconds) {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A number of three significant digits, with a minus sign that is as wide as a plus. */
+/**
+ * A number of three significant digits, with a minus sign that is as wide as a plus.
+ * @param {number} value
+ */
 export function showNumber(value) {
   return String(Number(value.toPrecision(3))).replaceAll("-", "−");
 }
 
-/** Units as they are printed: "m s⁻¹" for "m s-1". */
+/**
+ * Units as they are printed: "m s⁻¹" for "m s-1".
+ * @param {string} units
+ */
 export function showUnits(units) {
   return String(units).replace(/(?<=[a-zA-Z])-?\d+/g, (power) =>
     [...power].map((sign) => POWERS["-0123456789".indexOf(sign)]).join(""),
   );
 }
 
-/** A number with its noun: "1 frame", "3 frames". */
+/**
+ * A number with its noun: "1 frame", "3 frames".
+ * @param {number} number
+ * @param {string} noun
+ */
 export function counted(number, noun) {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** The time of day of Unix seconds, on the viewer's clock. */
+/**
+ * The time of day of Unix seconds, on the viewer's clock; NaN where they are not known.
+ * @param {number} seconds
+ */
 export function clockTime(seconds) {
+  if (!Number.isFinite(seconds)) return "time unknown";
   return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
+/** @param {number} number */
 function pad(number) {
   return String(number).padStart(2, "0");
 }

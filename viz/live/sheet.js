@@ -1,21 +1,32 @@
 import { element } from "./element.js";
 
+/** @import { Lens } from "./lens.js" */
+/** @import { Box, Sized } from "./types.d.ts" */
+
 const STILL_MS = 150;
 
 /** A picture on a canvas, seen through a lens. */
 export class Sheet {
   #context;
   #shown = "";
+  /** @type {Box | null} */
   #box = null;
-  #better = 0;
+  /** @type {number | undefined} */
+  #better;
+  /** @type {ImageBitmap | null} */
   bitmap = null;
 
+  /** @param {string} className */
   constructor(className) {
     this.element = element("canvas", { className, role: "img" });
     this.#context = this.element.getContext("2d");
   }
 
-  /** Draw a decoded picture, or with null nothing. */
+  /**
+   * Draw a decoded picture, or with null nothing.
+   * @param {ImageBitmap | null} bitmap
+   * @param {Lens} lens
+   */
   show(bitmap, lens) {
     const { clientWidth, clientHeight } = this.element;
     const ratio = window.devicePixelRatio || 1;
@@ -35,19 +46,25 @@ export class Sheet {
     this.#better = setTimeout(() => this.#paint("high"), STILL_MS);
   }
 
-  /** Quick and coarse while pictures follow each other, fine as soon as one stays. */
+  /**
+   * Quick and coarse while pictures follow each other, fine as soon as one stays.
+   * @param {ImageSmoothingQuality} quality
+   */
   #paint(quality) {
-    const { width, height } = this.element;
-    if (this.#box && !this.bitmap.width) return; // given back meanwhile: what was painted stays
-    this.#context.clearRect(0, 0, width, height);
-    if (!this.#box) return;
-    const { left, top, width: w, height: h } = this.#box;
-    this.#context.imageSmoothingEnabled = w < 6 * this.bitmap.width;
-    this.#context.imageSmoothingQuality = quality;
-    this.#context.drawImage(this.bitmap, left, top, w, h);
+    const [context, box, bitmap] = [this.#context, this.#box, this.bitmap];
+    if (!context || (box && !bitmap?.width)) return; // given back: what was painted stays
+    context.clearRect(0, 0, this.element.width, this.element.height);
+    if (!box || !bitmap) return;
+    context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
+    context.imageSmoothingQuality = quality;
+    context.drawImage(bitmap, box.left, box.top, box.width, box.height);
   }
 
-  /** Where the whole picture lies on the screen, also what is beyond the edges. */
+  /**
+   * Where the whole picture lies on the screen, also what is beyond the edges.
+   * @param {Lens} lens
+   * @returns {Box}
+   */
   frame(lens) {
     const box = this.element.getBoundingClientRect();
     const inside = fitted(this.bitmap ?? { width: 1, height: 1 }, box.width, box.height, lens);
@@ -55,6 +72,13 @@ export class Sheet {
   }
 }
 
+/**
+ * @param {Sized} picture
+ * @param {number} width
+ * @param {number} height
+ * @param {Lens} lens
+ * @returns {Box}
+ */
 function fitted(picture, width, height, lens) {
   const fit = Math.min(width / picture.width, height / picture.height) * lens.scale;
   const [w, h] = [picture.width * fit, picture.height * fit];
@@ -64,6 +88,11 @@ function fitted(picture, width, height, lens) {
   return { left, top, width: w, height: h };
 }
 
+/**
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ */
 function clamp(value, low, high) {
   return Math.min(high, Math.max(low, value));
 }

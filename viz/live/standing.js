@@ -1,24 +1,36 @@
 import { SILENT_S } from "./pulse.js";
 import { counted, showDuration } from "./quantity.js";
 
+/** @import { Pulse } from "./pulse.js" */
+/** @import { Gap, Standing, Status, Tone } from "./types.d.ts" */
+
 /** States in which nothing more comes. */
 const OVER = new Set(["done", "failed", "stopped"]);
 /** Exit codes of exit_codes.py. */
 const BY_A_GUARD = 3;
 const FRAMES_LOST = 5;
 const NO_SPACE = 6;
+/** @type {Set<number | undefined>} */
+const BAD_ENDS = new Set([BY_A_GUARD, NO_SPACE]);
+/** @typedef {(tone: Tone, sentence: string, command?: string) => Standing} Told */
+
 const GAPS = { server: "unreachable", files: "unreadable" };
 
 /**
  * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
  * "good", "warn" or "bad"; `command` is what a person may type, or "". `gap` is what poll() says
  * cannot be reached: then nothing is known of how a run goes on.
+ * @param {Status | null} status
+ * @param {Pulse} pulse
+ * @param {Gap} [gap]
+ * @returns {Standing}
  */
 export function standing(status, pulse, gap = "") {
   if (gap && !isOver(status)) {
     return { state: GAPS[gap], tone: "bad", sentence: "Nothing is known of it now.", command: "" };
   }
   if (!status) return { state: "reading", tone: "quiet", sentence: "Reads the run.", command: "" };
+  /** @type {Told} */
   const told = (tone, sentence, command = "") => ({ state: status.state, tone, sentence, command });
   if (OVER.has(status.state)) return ended(status, told);
   const resume = `burstlens resume ${status.run}`;
@@ -41,17 +53,27 @@ export function standing(status, pulse, gap = "") {
   return { ...told("busy", waits(status)), state };
 }
 
-/** Whether nothing more comes of a run. */
+/**
+ * Whether nothing more comes of a run.
+ * @param {Status | null} status
+ */
 export function isOver(status) {
-  return OVER.has(status?.state);
+  return OVER.has(status?.state ?? "");
 }
 
-/** A hint of status.json as a sentence; empty without one. */
+/**
+ * A hint of status.json as a sentence; empty without one.
+ * @param {string | undefined} hint
+ */
 function asSentence(hint) {
   const text = String(hint ?? "");
   return text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
+/**
+ * @param {Status} status
+ * @param {Told} told
+ */
 function ended(status, told) {
   const outcome = status.outcome ?? {};
   const took = typeof status.took_s === "number" ? ` It took ${showDuration(status.took_s)}.` : "";
@@ -64,7 +86,7 @@ function ended(status, told) {
   if (outcome.exit_code === FRAMES_LOST) {
     return told("bad", `${why}${took} Only the model can write them again: start a new run.`);
   }
-  const wrong = status.state === "failed" || [BY_A_GUARD, NO_SPACE].includes(outcome.exit_code);
+  const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code);
   return told(
     wrong ? "bad" : "warn",
     `${why}${took}${saved} Go on with`,
@@ -72,7 +94,10 @@ function ended(status, told) {
   );
 }
 
-/** What a run that goes on does, or waits for. */
+/**
+ * What a run that goes on does, or waits for.
+ * @param {Status} status
+ */
 function waits(status) {
   const phase = status.progress?.phase ?? "";
   const queue = status.waits_for ? ` In the scheduler's queue: ${status.waits_for}.` : "";
@@ -100,11 +125,13 @@ function waits(status) {
     : `${frames(status)}, and every product of them is made.`;
 }
 
+/** @param {Status} status */
 function frames(status) {
   const { ready = 0, damaged = 0 } = status.frames ?? {};
   return counted(ready, "frame") + (damaged ? `, ${damaged} damaged` : "");
 }
 
+/** @param {Status} status */
 function published(status) {
   return Object.values(status.products ?? {}).some((product) => product.published > 0);
 }

@@ -1,6 +1,10 @@
 import { element, say } from "./element.js";
+import { messageOf } from "./source.js";
 import { isOver } from "./standing.js";
 
+/** @import { Order, Source, Status } from "./types.d.ts" */
+
+/** @type {[what: Order, label: string, text: string][]} */
 const ORDERS = [
   ["stop", "Stop", "The frame in progress may end (60 s at most), then the model is ended."],
   ["stop-now", "Stop now", "The model is ended within 5 s; the frame in progress is lost."],
@@ -10,6 +14,7 @@ const ORDERS = [
 export class Stop {
   #source;
   #run = "";
+  /** @type {boolean | undefined} */
   #paused;
   #asking = false;
   #only = element(
@@ -18,9 +23,10 @@ export class Stop {
     "From here this run can only be looked at. These are the commands to type:",
   );
   #told = element("p", { className: "told", role: "alert" });
-  #orders = [];
+  #orders;
   #dialog;
 
+  /** @param {Source} source */
   constructor(source) {
     this.#source = source;
     this.button = element(
@@ -59,6 +65,7 @@ export class Stop {
     this.element = this.#dialog;
   }
 
+  /** @param {Status | null} status */
   show(status) {
     this.#run = status?.run ?? "";
     this.#paused = status?.paused;
@@ -79,6 +86,11 @@ export class Stop {
     if (over && this.#dialog.open) this.#dialog.close();
   }
 
+  /**
+   * @param {Order} what
+   * @param {string} label
+   * @param {string} text
+   */
   #order(what, label, text) {
     const button = element(
       "button",
@@ -103,13 +115,21 @@ export class Stop {
     this.#dialog.showModal();
   }
 
+  /** @param {Order} what */
+  async #ask(what) {
+    const { ask } = this.#source;
+    if (ask === null) throw new Error("from here this run can only be looked at.");
+    await ask(what);
+  }
+
+  /** @param {Order} what */
   async #give(what) {
     for (const { button } of this.#orders) button.disabled = true;
     try {
-      await this.#source.ask(what);
+      await this.#ask(what);
       this.#dialog.close();
     } catch (error) {
-      say(this.#told, `It could not be asked: ${error.message}`);
+      say(this.#told, `It could not be asked: ${messageOf(error)}`);
     }
     for (const { button } of this.#orders) button.disabled = false;
   }
@@ -118,10 +138,10 @@ export class Stop {
     if (this.#asking) return; // not disabled meanwhile: it would lose the focus
     this.#asking = true;
     try {
-      await this.#source.ask(this.#paused ? "resume-watching" : "pause");
+      await this.#ask(this.#paused ? "resume-watching" : "pause");
     } catch (error) {
       this.#open();
-      say(this.#told, `It could not be asked: ${error.message}`);
+      say(this.#told, `It could not be asked: ${messageOf(error)}`);
     }
     this.#asking = false;
   }

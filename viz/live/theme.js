@@ -3,7 +3,10 @@ import { icon } from "./icon.js";
 
 const KEY = "burstlens-theme";
 
-/** A button that changes between light and dark; at first the system's choice holds. */
+/**
+ * A button that changes between light and dark; at first the system's choice holds.
+ * @param {HTMLElement} root
+ */
 export function themeButton(root) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let chosen = remembered();
@@ -19,7 +22,8 @@ export function themeButton(root) {
       "aria-label": "Light or dark",
       title: "Light or dark",
       onclick: () => {
-        const scheme = getComputedStyle(root).colorScheme; // one of both where a notebook has set it
+        // One of both where a notebook has set it.
+        const scheme = getComputedStyle(root).colorScheme;
         const system = dark.matches ? "dark" : "light";
         const now = chosen ?? (scheme.includes(" ") ? system : scheme);
         chosen = now === "dark" ? "light" : "dark";
@@ -40,6 +44,7 @@ function remembered() {
   }
 }
 
+/** @param {string} theme */
 function remember(theme) {
   try {
     localStorage.setItem(KEY, theme);

@@ -3,6 +3,10 @@ import { clockTicks } from "./axis.js";
 import { drawn, element, set } from "./element.js";
 import { isCalendar, tickLabel, timeLabel, timeSeconds } from "./valid_time.js";
 
+/** @import { Series } from "./album.js" */
+/** @import { Player } from "./player.js" */
+/** @import { Mark } from "./types.d.ts" */
+
 const HEIGHT = 54;
 const RAIL = 22;
 const EDGE = 10;
@@ -18,7 +22,9 @@ export class Timeline {
   #drawnFor = "";
   #first = 0;
   #span = 1;
+  /** @type {number[]} */
   #seconds = [];
+  /** @type {Mark[]} */
   #marks = [];
   #width = 0;
   #ticks = drawn("g", { class: "ticks" });
@@ -29,7 +35,11 @@ export class Timeline {
   #signs = drawn("g", { class: "signs" });
   #head = drawn("path", { class: "playhead", d: `M0 ${RAIL - 11}v22` });
 
-  /** `seek(index)` is called with a place among the times, `choose(mark)` with a mark. */
+  /**
+   * `seek(index)` is called with a place among the times, `choose(mark)` with a mark.
+   * @param {(index: number) => void} seek
+   * @param {(mark: Mark) => void} choose
+   */
   constructor(seek, choose) {
     this.#seek = seek;
     this.#choose = choose;
@@ -55,6 +65,7 @@ export class Timeline {
 
   #svg;
   #held = false;
+  /** @type {Parameters<Timeline["show"]> | null} */
   #last = null;
 
   #resize() {
@@ -64,7 +75,14 @@ export class Timeline {
     if (this.#last) this.show(...this.#last);
   }
 
-  /** Draw the player's times; `series` tell which are holes, `end` where the model will end. */
+  /**
+   * Draw the player's times; `series` tell which are holes, `end` where the model will end.
+   * @param {Player} player
+   * @param {Series[]} series
+   * @param {Mark[]} marks
+   * @param {number | null} end
+   * @param {number} version
+   */
   show(player, series, marks, end, version) {
     this.#last = [player, series, marks, end, version];
     const { times } = player;
@@ -91,10 +109,16 @@ export class Timeline {
       "aria-valuetext":
         index < 0
           ? "no frame yet"
-          : `${timeLabel(times[index])}, ` + `frame ${index + 1} of ${times.length}`,
+          : `${timeLabel(times[index])}, frame ${index + 1} of ${times.length}`,
     });
   }
 
+  /**
+   * @param {string[]} times
+   * @param {Series[]} series
+   * @param {Mark[]} marks
+   * @param {number | null} end
+   */
   #draw(times, series, marks, end) {
     const seconds = times.map(timeSeconds);
     this.#seconds = seconds;
@@ -113,18 +137,29 @@ export class Timeline {
     this.#signs.replaceChildren(...marks.map((mark) => this.#sign(mark)));
   }
 
-  /** Pixel columns that hold a frame, and those that hold a hole. */
+  /**
+   * Pixel columns that hold a frame, and those that hold a hole.
+   * @param {string[]} times
+   * @param {number[]} seconds
+   * @param {Series[]} series
+   */
   #columns(times, seconds, series) {
+    /** @type {Set<number>} */
     const frames = new Set();
+    /** @type {Set<number>} */
     const holes = new Set();
-    times.forEach((time, index) => {
-      const column = Math.round(this.#x(seconds[index]));
-      const lines = series.map((one) => one.exactly(time)).filter(Boolean);
-      (lines.some(isHole) ? holes : frames).add(column);
-    });
+    for (const [index, time] of times.entries()) {
+      const lines = series.map((one) => one.exactly(time));
+      const hole = lines.some((line) => line !== undefined && isHole(line));
+      (hole ? holes : frames).add(Math.round(this.#x(seconds[index])));
+    }
     return { frames, holes };
   }
 
+  /**
+   * @param {string[]} times
+   * @param {number} last
+   */
   #drawTicks(times, last) {
     if (times.length < 2) return this.#ticks.replaceChildren();
     const calendar = isCalendar(times[0]);
@@ -150,6 +185,7 @@ export class Timeline {
     );
   }
 
+  /** @param {Mark} mark */
   #sign(mark) {
     if (!Number.isFinite(mark.seconds)) return "";
     const x = this.#x(mark.seconds).toFixed(1);
@@ -161,30 +197,35 @@ export class Timeline {
     );
   }
 
+  /** @param {number} seconds */
   #x(seconds) {
     const room = Math.max(1, this.#width - 2 * EDGE);
     const x = EDGE + ((seconds - this.#first) / this.#span) * room;
     return Math.min(this.#width - EDGE / 2, Math.max(EDGE / 2, x));
   }
 
+  /** @param {PointerEvent} event */
   #down(event) {
     const { x, y } = this.#place(event);
     const near = this.#marks.filter((mark) => Math.abs(this.#x(mark.seconds) - x) <= REACH);
-    if (y < RAIL - 8 && near.length) return this.#choose(near.at(-1));
+    if (y < RAIL - 8 && near.length) return this.#choose(near[near.length - 1]);
     this.#held = true;
     this.element.setPointerCapture(event.pointerId);
     this.#seekTo(x);
   }
 
+  /** @param {PointerEvent} event */
   #move(event) {
     if (this.#held) this.#seekTo(this.#place(event).x);
   }
 
+  /** @param {PointerEvent} event */
   #place(event) {
     const box = this.element.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
 
+  /** @param {number} x */
   #seekTo(x) {
     const share = (x - EDGE) / Math.max(1, this.#width - 2 * EDGE);
     const wanted = this.#first + share * this.#span;
@@ -195,6 +236,11 @@ export class Timeline {
   }
 }
 
+/**
+ * @param {Set<number>} columns
+ * @param {number} top
+ * @param {number} height
+ */
 function strokes(columns, top, height) {
   return [...columns].map((x) => `M${x} ${top}v${height}`).join("");
 }

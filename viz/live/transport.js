@@ -3,6 +3,10 @@ import { icon } from "./icon.js";
 import { RATES } from "./player.js";
 import { timeLabel } from "./valid_time.js";
 
+/** @import { Sign } from "./icon.js" */
+/** @import { Player } from "./player.js" */
+/** @import { Changed } from "./types.d.ts" */
+
 /** Buttons that move through time, and the time that is shown. */
 export class Transport {
   #when = element("output", { className: "time" });
@@ -10,11 +14,21 @@ export class Transport {
   #play;
   #follow;
 
+  /**
+   * @param {Player} player
+   * @param {Changed} changed
+   */
   constructor(player, changed) {
+    /** @param {() => void} does */
     const act = (does) => () => {
       does();
       changed();
     };
+    /**
+     * @param {Sign} name
+     * @param {string} label
+     * @param {() => void} does
+     */
     const button = (name, label, does) =>
       element(
         "button",
@@ -45,7 +59,7 @@ export class Transport {
         onchange: () => (player.rate = Number(rate.value)),
       },
       ...RATES.map((value) =>
-        element("option", { value, selected: value === player.rate }, `${value} /s`),
+        element("option", { value: String(value), selected: value === player.rate }, `${value} /s`),
       ),
     );
     this.element = element(
@@ -65,6 +79,7 @@ export class Transport {
     );
   }
 
+  /** @param {Player} player */
   show(player) {
     const { times, index } = player;
     say(this.#when, index < 0 ? "—" : timeLabel(times[index]));

@@ -1,11 +1,17 @@
 const CALENDAR = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)$/;
 
-/** Whether a key names a calendar time rather than an elapsed one. */
+/**
+ * Whether a key names a calendar time rather than an elapsed one.
+ * @param {string} key
+ */
 export function isCalendar(key) {
   return CALENDAR.test(key);
 }
 
-/** A key as people write it: "2005-08-28 12:00:00 UTC", or "t = 12.5 s". */
+/**
+ * A key as people write it: "2005-08-28 12:00:00 UTC", or "t = 12.5 s".
+ * @param {string} key
+ */
 export function timeLabel(key) {
   const found = CALENDAR.exec(key);
   if (found) {
@@ -17,7 +23,10 @@ export function timeLabel(key) {
     : key;
 }
 
-/** Seconds since 1970 of a calendar key, elapsed seconds of another; NaN for no key. */
+/**
+ * Seconds since 1970 of a calendar key, elapsed seconds of another; NaN for no key.
+ * @param {string} key
+ */
 export function timeSeconds(key) {
   const found = CALENDAR.exec(key);
   if (!found) return key.startsWith("t") ? Number(key.slice(1)) : NaN;
@@ -28,7 +37,12 @@ export function timeSeconds(key) {
   );
 }
 
-/** What an axis says of these seconds, to the unit of `step`: "12:30", "Aug 28", "90 s". */
+/**
+ * What an axis says of these seconds, to the unit of `step`: "12:30", "Aug 28", "90 s".
+ * @param {number} seconds
+ * @param {number} step
+ * @param {boolean} calendar
+ */
 export function tickLabel(seconds, step, calendar) {
   if (!calendar) return `${Number(seconds.toFixed(3))} s`;
   const date = new Date(seconds * 1000);

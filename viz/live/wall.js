@@ -2,15 +2,24 @@ import { seriesId } from "./album.js";
 import { element, set } from "./element.js";
 import { Pane } from "./pane.js";
 
+/** @import { Album } from "./album.js" */
+/** @import { Lens } from "./lens.js" */
+/** @import { Changed, IndexLine, ViewState } from "./types.d.ts" */
+
 const AHEAD = 8;
 
 /** The panes side by side, and which pictures they will want next. */
 export class Wall {
   #lens;
   #changed;
+  /** @type {Pane[]} */
   #panes = [];
   #touched = false;
 
+  /**
+   * @param {Lens} lens
+   * @param {Changed} changed
+   */
   constructor(lens, changed) {
     this.#lens = lens;
     this.#changed = changed;
@@ -19,28 +28,39 @@ export class Wall {
     this.#add();
   }
 
-  /** Series that are shown, each once. */
+  /**
+   * Series that are shown, each once.
+   * @param {Album} album
+   */
   shown(album) {
-    const ids = new Set(this.#panes.map((pane) => pane.seriesId));
-    return [...ids].map((id) => album.series.get(id)).filter(Boolean);
+    const ids = new Set(this.#panes.map((pane) => pane.seriesId ?? ""));
+    return [...ids].map((id) => album.series.get(id)).filter((series) => series !== undefined);
   }
 
-  /** Show one more product: the first that is not shown yet. */
+  /**
+   * Show one more product: the first that is not shown yet.
+   * @param {Album} album
+   */
   more(album) {
     this.#touched = true;
-    this.#add(this.#next(album).id);
+    this.#add(this.#next(album)?.id);
   }
 
-  /** Whether every product that is a picture is shown. */
+  /**
+   * Whether every product that is a picture is shown.
+   * @param {Album} album
+   */
   isWhole(album) {
     return this.#next(album) === undefined;
   }
 
+  /** @param {Album} album */
   #next(album) {
     const shown = this.shown(album);
     return album.pictures.find((series) => !shown.includes(series));
   }
 
+  /** @param {string | null} [seriesId] */
   #add(seriesId = null) {
     const pane = new Pane(this.#lens, this.#changed, (gone) => this.#remove(gone));
     pane.seriesId = seriesId;
@@ -49,6 +69,7 @@ export class Wall {
     this.#changed();
   }
 
+  /** @param {Pane} pane */
   #remove(pane) {
     this.#touched = true;
     this.#panes = this.#panes.filter((one) => one !== pane);
@@ -56,27 +77,34 @@ export class Wall {
     this.#changed();
   }
 
-  /** As many products as the room lets one see well, until someone chooses otherwise. */
+  /**
+   * As many products as the room lets one see well, until someone chooses otherwise.
+   * @param {Album} album
+   */
   fit(album) {
     const series = album.pictures;
     const width = this.element.clientWidth;
     const room = width >= 2200 ? 4 : width >= 900 ? 2 : 1;
     while (!this.#touched && this.#panes.length < Math.min(room, series.length)) {
       this.#panes[0].seriesId ??= series[0].id;
-      this.#add(this.#next(album).id);
+      this.#add(this.#next(album)?.id);
     }
     for (const pane of this.#panes) pane.offer(series, this.#panes.length === 1);
     const { clientWidth, clientHeight } = this.element;
     set(this.element, { "data-columns": columns(this.#panes.length, clientWidth, clientHeight) });
   }
 
-  /** Draw all panes, and have their pictures loaded: what is shown, then what comes next. */
+  /**
+   * Draw all panes, and have their pictures loaded: what is shown, then what comes next.
+   * @param {ViewState} state
+   */
   show(state) {
     const { album, player, pictures, comparison } = state;
     const drawn = this.#panes.map((pane) => pane.show(state));
-    const mine = drawn.map(([line]) => line).filter(Boolean);
-    const theirs = drawn.map(([, other]) => other).filter(Boolean);
+    const mine = drawn.map(({ line }) => line).filter((line) => line !== undefined);
+    const theirs = drawn.map(({ other }) => other).filter((line) => line !== undefined);
     const { times, index, direction } = player;
+    /** @type {IndexLine[]} */
     const next = [];
     for (let step = 1; step <= AHEAD; step += 1) {
       const time = times[index + step * direction];
@@ -91,13 +119,18 @@ export class Wall {
       theirs,
       next
         .map((line) => comparison.album.series.get(seriesId(line))?.exactly(line.time))
-        .filter(Boolean),
+        .filter((line) => line !== undefined),
     );
     return mine.every((line) => pictures.get(line) || pictures.isMissing(line));
   }
 }
 
-/** How many columns make pictures of about 5 to 4 largest. */
+/**
+ * How many columns make pictures of about 5 to 4 largest.
+ * @param {number} count
+ * @param {number} width
+ * @param {number} height
+ */
 function columns(count, width, height) {
   let best = 1;
   let most = 0;

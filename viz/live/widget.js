@@ -1,5 +1,8 @@
 import { mount } from "./mount.js";
-import { isLine } from "./source.js";
+import { isLine, messageOf } from "./source.js";
+
+/** @import { Gap, IndexLine, OtherRun, Poll, Source, Status } from "./types.d.ts" */
+/** @import { Answers, Heard, Kept, WidgetModel } from "./types.d.ts" */
 
 const ANSWER_MS = 10_000;
 const FIRST_ANSWER_MS = 3_000;
@@ -7,15 +10,31 @@ const ASK_AGAIN_MS = 2_000;
 const ASK_AGAIN_MOST_MS = 60_000;
 const HELD_URLS = 32; // the view holds what it has decoded
 const NOTEBOOK_HEIGHT = "720px";
+/**
+ * Colour schemes by what a notebook says of its theme.
+ * @type {Map<string | undefined, string>}
+ */
+const THEMES = new Map([
+  ["true", "light"],
+  ["false", "dark"],
+  ["vscode-light", "light"],
+  ["vscode-dark", "dark"],
+]);
+
+/**
+ * @template {keyof Answers} Ask
+ * @typedef {[answer: Answers[Ask], buffers: Parameters<Heard>[1]]} Given
+ */
 
 /** What anywidget calls for each view of a dashboard. */
 export default {
+  /** @param {{ model: WidgetModel, el: HTMLElement }} view */
   render({ model, el }) {
     el.style.setProperty("--burstlens-height", NOTEBOOK_HEIGHT);
     // JupyterLab's own keys would act first: arrows choose another cell.
     el.dataset.lmSuppressShortcuts = "true";
     const view = mount(el, new WidgetSource(model));
-    const forget = followTheme(el.querySelector(".burstlens"));
+    const forget = followTheme(view.element);
     return () => {
       forget();
       view.destroy();
@@ -23,13 +42,14 @@ export default {
   },
 };
 
-/** Give an element the notebook's theme, which need not be the system's. Returns what ends it. */
+/**
+ * Give an element the notebook's theme, which need not be the system's. Returns what ends it.
+ * @param {HTMLElement} element
+ */
 function followTheme(element) {
   const apply = () => {
-    const light =
-      document.body.dataset.jpThemeLight ?? // JupyterLab and kin
-      { "vscode-light": "true", "vscode-dark": "false" }[document.body.dataset.vscodeThemeKind];
-    element.style.colorScheme = { true: "light", false: "dark" }[light] ?? "";
+    const { jpThemeLight, vscodeThemeKind } = document.body.dataset; // JupyterLab and kin, VS Code
+    element.style.colorScheme = THEMES.get(jpThemeLight ?? vscodeThemeKind) ?? "";
   };
   apply();
   const watching = new MutationObserver(apply);
@@ -38,20 +58,31 @@ function followTheme(element) {
   return () => watching.disconnect();
 }
 
-/** Requests to the kernel by anywidget's messages, each with its answer; `views` may share a model. */
+/** Requests to the kernel by anywidget's messages, each with its answer; views may share a model. */
 class Kernel {
   #model;
   #name = Math.random().toString(36).slice(2);
   #count = 0;
+  /**
+   * By the question's id; each answer is of the shape that its question asks for.
+   * @type {Map<string, { resolve: (given: any) => void, reject: (error: Error) => void }>}
+   */
   #waiting = new Map();
+  /** @type {Heard} */
   #hear = (answer, buffers) => this.#heard(answer, buffers);
 
+  /** @param {WidgetModel} model */
   constructor(model) {
     this.#model = model;
     model.on("msg:custom", this.#hear);
   }
 
-  /** Promise of [answer, buffers], or of null; rejects with what the kernel says against it. */
+  /**
+   * Promise of [answer, buffers], or of null; rejects with what the kernel says against it.
+   * @template {keyof Answers} Ask
+   * @param {{ ask: Ask } & Record<string, unknown>} content
+   * @returns {Promise<Given<Ask> | null>}
+   */
   request(content) {
     this.#count += 1;
     const id = `${this.#name}-${this.#count}`;
@@ -60,12 +91,16 @@ class Kernel {
       this.#model.send({ ...content, id });
     } catch {
       // the kernel was restarted: nothing will ever answer
-      this.#waiting.get(id).resolve(null);
+      this.#waiting.get(id)?.resolve(null);
       this.#waiting.delete(id);
     }
     return answer;
   }
 
+  /**
+   * @param {Parameters<Heard>[0]} answer
+   * @param {Parameters<Heard>[1]} buffers
+   */
   #heard(answer, buffers) {
     const asked = this.#waiting.get(answer.id);
     if (!asked) return; // another view's
@@ -87,38 +122,52 @@ class Kernel {
  * more rarely, so that they do not pile up. Asked again they are, since JupyterLab sends the first
  * one before it has a subshell: with "Run All" that one waits behind every cell that follows.
  * Without a kernel the view shows what was kept with the notebook.
+ * @implements {Source}
  */
 export class WidgetSource {
   #model;
   #run;
   #kernel;
   #offset = 0;
+  /** @type {number | null} */
   #stamp = null;
+  /** @type {Status | null} */
   #status = null;
   #mayStop = false;
+  /** @type {{ since: number, answer: Promise<Given<"poll"> | null> } | null} */
   #question = null;
   #patience = ASK_AGAIN_MS;
+  /** @type {Date | null} */
   #heardAt = null;
+  /** @type {Kept | null} */
   #kept = null;
+  /** @type {Map<string, Promise<string>>} */
   #urls = new Map();
 
+  /**
+   * @param {WidgetModel} model
+   * @param {string | null} [run]
+   */
   constructor(model, run = null) {
     this.#model = model;
     this.#run = run;
     this.#kernel = new Kernel(model);
   }
 
+  /** @returns {Promise<Poll>} */
   async poll() {
     const now = performance.now();
-    const late = this.#question !== null && now - this.#question.since >= this.#patience;
+    let question = this.#question;
+    const late = question !== null && now - question.since >= this.#patience;
     if (late) this.#patience = Math.min(2 * this.#patience, ASK_AGAIN_MOST_MS);
-    if (this.#question === null || late) {
-      const content = { ask: "poll", run: this.#run, offset: this.#offset, stamp: this.#stamp };
-      this.#question = { since: now, answer: this.#kernel.request(content) };
+    if (question === null || late) {
+      const [run, offset, stamp] = [this.#run, this.#offset, this.#stamp];
+      const answer = this.#kernel.request({ ask: "poll", run, offset, stamp });
+      question = this.#question = { since: now, answer };
     }
     const limit = this.#heardAt === null ? FIRST_ANSWER_MS : ANSWER_MS;
     try {
-      const given = await within(this.#question.answer, limit);
+      const given = await within(question.answer, limit);
       if (given === null) return this.#silence();
       this.#question = null;
       this.#patience = ASK_AGAIN_MS;
@@ -127,10 +176,14 @@ export class WidgetSource {
     } catch (error) {
       this.#question = null;
       this.#heardAt = new Date();
-      return this.#nothing(`The kernel answers: ${error.message}.`, "files");
+      return this.#nothing(`The kernel answers: ${messageOf(error)}.`, "files");
     }
   }
 
+  /**
+   * @param {Answers["poll"]} answer
+   * @returns {Poll}
+   */
   #take(answer) {
     this.#heardAt = new Date();
     const fresh = answer.fresh || this.#kept !== null;
@@ -143,6 +196,7 @@ export class WidgetSource {
     return { status: this.#status, heard: true, lines, fresh, live: true, gap: "", why: "" };
   }
 
+  /** @returns {Poll} */
   #silence() {
     if (this.#heardAt !== null) {
       const since = this.#heardAt.toLocaleTimeString("en-GB");
@@ -152,9 +206,10 @@ export class WidgetSource {
       "No kernel answers yet: it is busy with another cell, or there is none. This is " +
       "what the notebook kept; where there is none, run the cell to see it live.";
     if (this.#kept !== null || this.#run !== null) return this.#nothing(why);
-    this.#kept = this.#model.get("kept") ?? {};
-    this.#status = this.#kept.status ?? null;
-    const lines = (this.#kept.lines ?? []).filter(isLine);
+    const kept = this.#model.get("kept") ?? {};
+    this.#kept = kept;
+    this.#status = kept.status ?? null;
+    const lines = (kept.lines ?? []).filter(isLine);
     return {
       status: this.#status,
       heard: false,
@@ -166,10 +221,16 @@ export class WidgetSource {
     };
   }
 
+  /**
+   * @param {string} why
+   * @param {Gap} [gap]
+   * @returns {Poll}
+   */
   #nothing(why, gap = "server") {
     return { status: this.#status, heard: false, lines: [], fresh: false, live: false, gap, why };
   }
 
+  /** @param {IndexLine} line */
   async image(line) {
     const key = `${line.name} ${line.crc32}`;
     let url = this.#urls.get(key);
@@ -183,6 +244,7 @@ export class WidgetSource {
     return url;
   }
 
+  /** @param {IndexLine} line */
   async #fetch(line) {
     const kept = this.#kept?.pictures?.[line.name];
     if (kept !== undefined) return URL.createObjectURL(new Blob([kept]));
@@ -201,10 +263,12 @@ export class WidgetSource {
     }
   }
 
+  /** @returns {null} */
   link() {
     return null; // a notebook's server may show other folders, or none
   }
 
+  /** @returns {Source["ask"]} */
   get ask() {
     if (!this.#mayStop) return null;
     return async (what) => {
@@ -221,6 +285,7 @@ export class WidgetSource {
     return given === null ? null : given[0].runs;
   }
 
+  /** @param {Pick<OtherRun, "run">} run */
   open(run) {
     return new WidgetSource(this.#model, run.run);
   }
@@ -232,21 +297,35 @@ export class WidgetSource {
   }
 }
 
-/** Two polls as one: at first a long index comes in several parts. */
+/**
+ * Two polls as one: at first a long index comes in several parts.
+ * @param {Poll} first
+ * @param {Poll} next
+ * @returns {Poll}
+ */
 function joined(first, next) {
   if (next.fresh) return next;
   return { ...next, lines: first.lines.concat(next.lines), fresh: first.fresh };
 }
 
-/** The promise's value, or null when it takes longer. */
+/**
+ * The promise's value, or null when it takes longer.
+ * @template Value
+ * @param {Promise<Value>} promise
+ * @param {number} limit
+ * @returns {Promise<Value | null>}
+ */
 function within(promise, limit) {
+  /** @type {number | undefined} */
   let timer;
+  /** @type {Promise<null>} */
   const late = new Promise((resolve) => {
     timer = setTimeout(() => resolve(null), limit);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
+/** @param {Promise<string>} url */
 function release(url) {
   url.then((known) => URL.revokeObjectURL(known)).catch(() => {});
 }

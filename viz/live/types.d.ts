@@ -1,0 +1,318 @@
+/**
+ * Shapes that the modules of the page share: what it reads of a run, and what its parts hand to
+ * each other. For `make lint` alone, never part of the page.
+ */
+
+import type { Album } from "./album.js";
+import type { Comparison } from "./comparison.js";
+import type { Pictures } from "./pictures.js";
+import type { Player } from "./player.js";
+
+/**
+ * status.json; docs/journal.md explains its keys. Those that only a driver knows are missing
+ * before it has begun, and an older version has not written every one.
+ */
+export interface Status {
+  run: string;
+  title: string;
+  state: string;
+  frames?: { ready?: number; damaged?: number };
+  products?: Record<string, ProductStatus>;
+  progress?: Progress | null;
+  took_s?: number | null;
+  backlog?: number;
+  buffer?: BufferStatus | null;
+  block?: string;
+  paused?: boolean;
+  waits_for?: string;
+  alarms?: Alarm[];
+  trips?: Trip[];
+  guards?: Guard[];
+  events?: RunEvent[];
+  driver?: Driver;
+  outcome?: Outcome | null;
+  /** Added by whoever can ask for the driver's process: burstlens serve, a kernel. */
+  driver_alive?: boolean;
+  /** Seconds for which a driver that lives has written nothing. */
+  silent_s?: number;
+  /** Of a run without a driver: whether its model has ended. */
+  model_ended?: boolean;
+  /** What a person should know of the driver. */
+  hint?: string;
+}
+
+export interface ProductStatus {
+  kind?: string;
+  published: number;
+  failed: number;
+  reason?: string;
+}
+
+export interface Progress {
+  phase?: string;
+  fraction?: number | null;
+  /** Valid-time key. */
+  time?: string;
+  elapsed_s?: number | null;
+  total_s?: number | null;
+  eta_s?: number | null;
+  /** Model seconds per second. */
+  speed?: number | null;
+  /** Million grid points per second. */
+  rate_mpps?: number | null;
+}
+
+export interface BufferStatus {
+  path: string;
+  name?: string;
+  released: boolean;
+  capacity_bytes: number;
+  raw_bytes: number;
+  fill: number;
+}
+
+/** `t` is in Unix seconds; `stream` and `time` are there where a frame is meant. */
+export interface Alarm {
+  t?: number;
+  text: string;
+  stream?: string;
+  time?: string;
+}
+
+export interface Trip extends Alarm {
+  guard: string;
+  then?: string;
+}
+
+export interface Guard {
+  name?: string;
+  text?: string;
+  state?: string;
+}
+
+export interface RunEvent {
+  t: number;
+  text: string;
+}
+
+export interface Driver {
+  heartbeat?: number;
+  host?: string;
+  pid?: number;
+  loading?: boolean;
+}
+
+export interface Outcome {
+  state?: string;
+  exit_code?: number;
+  message?: string;
+  /** The line of the model's log that says why. */
+  line?: string;
+  saved_node_hours?: number;
+}
+
+/** A line of products/index.jsonl: one published file. `isLine` checks the first four keys. */
+export interface IndexLine {
+  product: string;
+  stream: string;
+  /** Valid-time key. */
+  time: string;
+  /** Path relative to products/. */
+  name: string;
+  attempt?: number;
+  bytes?: number;
+  crc32?: number;
+  /** Unix seconds of its publication. */
+  t?: number;
+  /** mtime of its frame, Unix seconds by the file server's clock. */
+  written?: number | null;
+  /** Bytes of all frames that were ready by then. */
+  raw_bytes?: number | null;
+  /** Part of the buffer that raw frames held by then, from 0 to 1. */
+  fill?: number | null;
+  facts?: Facts | null;
+}
+
+/** What the maker of a product says of it; each kind has facts of its own. */
+export interface Facts {
+  variable?: string;
+  units?: string;
+  min?: number;
+  max?: number;
+  /** Points without a value. */
+  nan?: number;
+  /** Smallest and largest value of its colours. */
+  limits?: [number, number];
+  /** There is no picture: the frame was damaged, or its product could not be made. */
+  placeholder?: boolean;
+  reason?: string;
+}
+
+/** One of the runs in the same folder. */
+export interface OtherRun {
+  run: string;
+  title: string;
+  state: string;
+  frames: number;
+}
+
+/** What can be asked of a run; files of these names are dropped in its control/. */
+export type Order = "stop" | "stop-now" | "pause" | "resume-watching";
+
+/** "server": whoever gives the files does not answer. "files": it answers and cannot read them. */
+export type Gap = "" | "server" | "files";
+
+/** What a source found in one poll. */
+export interface Poll {
+  /** null as long as there is none. */
+  status: Status | null;
+  /** Whether the status was read in this poll, and is not an earlier one. */
+  heard: boolean;
+  /** What has come of the index since the last poll. */
+  lines: IndexLine[];
+  /** `lines` begin anew: forget all earlier ones. */
+  fresh: boolean;
+  /** Whether new data can arrive; false while the files cannot be reached. */
+  live: boolean;
+  /** What cannot be reached; with "server" nothing is known of the run. */
+  gap: Gap;
+  /** A sentence for people when not all of it can be reached, else "". */
+  why: string;
+}
+
+/**
+ * A source gives a run to the view; the view knows nothing else of where it comes from.
+ *
+ * HttpSource (http_source.js) reads from a web server, FileSource (file_source.js) from script
+ * files beside the page, which also works under file://, WidgetSource (widget.js) from a Jupyter
+ * kernel.
+ */
+export interface Source {
+  /** Called about twice a second, never again before it was answered. It does not reject. */
+  poll(): Promise<Poll>;
+  /**
+   * URL of the picture that an index line names. A line that replaces another one under the same
+   * name gives another URL.
+   */
+  image(line: IndexLine): Promise<string>;
+  /** URL of a file by its name relative to products/, or null when none can be given. */
+  link(name: string): string | null;
+  /**
+   * Asks something of the run; rejects with an Error for people. Null when nothing can be asked
+   * from here: then the view shows the command to type. May change from one poll to the next.
+   */
+  readonly ask: ((what: Order) => Promise<void>) | null;
+  /** The runs to compare with, or null where nobody knows which there are. */
+  others(): Promise<OtherRun[] | null>;
+  /** Another source, for a run in the same folder. */
+  open(run: Pick<OtherRun, "run">): Source;
+  /** No poll comes any more: give back what is held. */
+  close(): void;
+}
+
+/** A place on the time axis: an alarm, a guard that tripped, one that stopped the model. */
+export interface Mark {
+  kind: "alarm" | "trip" | "stop";
+  /** Unix seconds at which it was raised. */
+  t: number;
+  /** Valid-time key, or null where there is no frame yet. */
+  time: string | null;
+  /** The same in seconds, or NaN. */
+  seconds: number;
+  text: string;
+  /** Stream and time of the frame, for people. */
+  where: string;
+}
+
+export type Tone = "quiet" | "busy" | "good" | "warn" | "bad";
+
+/** How a run stands, in words; `command` is what a person may type, or "". */
+export interface Standing {
+  state: string;
+  tone: Tone;
+  sentence: string;
+  command: string;
+}
+
+/** What the parts of the view are drawn from. */
+export interface ViewState {
+  status: Status | null;
+  album: Album;
+  player: Player;
+  marks: Mark[];
+  pictures: Pictures;
+  source: Source;
+  /** The run's id, or "". */
+  run: string;
+  /** Another run beside it. */
+  comparison: Comparison | null;
+  /** The mark that was chosen, as JSON. */
+  chosen: string;
+}
+
+/** What anywidget gives to a view: messages to and from the kernel, and what a notebook keeps. */
+export interface WidgetModel {
+  get(name: "kept"): Kept | undefined;
+  send(content: object): void;
+  on(event: "msg:custom", heard: Heard): void;
+  off(event: "msg:custom", heard: Heard): void;
+}
+
+/** Each answer has the id of its question, and `error` when it cannot be given. */
+export type Heard = (
+  answer: { id: string; error?: string },
+  buffers: DataView<ArrayBuffer>[],
+) => void;
+
+/** What the kernel answers, by what is asked of it; answers.py gives it. */
+export interface Answers {
+  poll: {
+    /** null when it is the same as in the last answer. */
+    status: Status | null;
+    stamp: number;
+    lines: IndexLine[];
+    /** Where the index was read to, in bytes. */
+    offset: number;
+    fresh: boolean;
+    /** Whether there is more of the index. */
+    more: boolean;
+    may_stop: boolean;
+  };
+  image: { type: string };
+  others: { runs: OtherRun[] };
+  control: object;
+}
+
+/** What stays with a notebook that is saved: for each product the last picture. */
+export interface Kept {
+  status?: Status;
+  lines?: unknown[];
+  pictures?: Record<string, DataView<ArrayBuffer>>;
+}
+
+/** Asks for a new drawing. */
+export type Changed = () => void;
+
+/** An axis of a plot: its ends, and its ticks with their labels. */
+export interface Axis {
+  low: number;
+  high: number;
+  ticks: [value: number, label: string][];
+  scale?: (value: number) => number;
+}
+
+/** Position and size, in CSS pixels or a canvas's. */
+export interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** Anything that has a size. */
+export type Sized = Pick<Box, "width" | "height">;
+
+declare global {
+  /** What the script files in products/live/ call, with the value that each holds. */
+  var burstlensFeed: ((value: unknown) => void) | undefined;
+}
