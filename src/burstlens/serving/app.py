@@ -159,4 +159,8 @@ def _page_text() -> str:
 
 @cache
 def _list_text() -> str:
-    return files("burstlens.serving").joinpath("runs.html").read_text(encoding="utf-8")
+    folder = files("burstlens.serving")
+    page, script = (
+        folder.joinpath(name).read_text(encoding="utf-8") for name in ("runs.html", "runs.js")
+    )
+    return page.replace("@SCRIPT@", script)
