@@ -69,6 +69,7 @@ class Card {
   #picture(place) {
     if (place === null) {
       set(this.view, "no picture yet");
+      delete this.view.dataset.place;
     } else if (this.view.dataset.place !== place) {
       this.view.dataset.place = place;
       const shown = element("img");
