@@ -6,7 +6,7 @@ AT_ONCE := -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test-unit test test-slow fault coverage lint bench notebooks emulator wheel release-check clean
+.PHONY: demo test-unit test test-slow fault coverage lint bench notebooks docs emulator wheel release-check clean
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Burstlens needs Python 3.11 or newer; PYTHON=python3.12 make ... names another")'
@@ -16,6 +16,10 @@ $(VENV)/core: pyproject.toml
 
 $(VENV)/dev: $(VENV)/core
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/docs: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 demo: $(VENV)/core
@@ -71,6 +75,11 @@ notebooks: $(VENV)/dev
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False \
 	  notebooks/*.ipynb
 
+# The documentation as a site, in site/: a broken link fails.
+docs: $(VENV)/docs
+	$(BIN)/python tools/docs_site.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 # An emulated libdatawarp with its header and pkg-config file: make emulator PREFIX=/some/dir
 emulator:
 	@$(MAKE) --no-print-directory -C emulator PREFIX="$(if $(PREFIX),$(shell realpath -m -- "$(PREFIX)"))"
@@ -83,5 +92,5 @@ release-check: $(VENV)/dev
 	$(BIN)/python tools/release_check.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist build site node_modules .coverage .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
