@@ -60,7 +60,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The newest frame of another stream, to be opened by :func:`open_frame`."""
+    """The newest frame of another stream, to be opened by ``open_frame``."""
 
     paths: tuple[Path, ...]
     record: int
@@ -80,8 +80,8 @@ class FrameReader:
     """Reads one frame. Arrays come without the time dimension, missing values as NaN.
 
     ``paths`` are the frame's files, ``record`` its index along time, ``stream`` and ``time``
-    (a valid-time key) what it is. Use it through :func:`open_frame`. ``previous``, ``followed``
-    and ``beside`` are what its product asked for, see :class:`burstlens.viz.product.Wants`.
+    (a valid-time key) what it is. Use it through ``open_frame``. ``previous``, ``followed``
+    and ``beside`` are what its product asked for, see ``burstlens.viz.product.Wants``.
     """
 
     previous: Path | None = None
@@ -157,7 +157,7 @@ class FrameReader:
 
         Floating point keeps its width; missing values are NaN (integers that have some become
         float64). What the file does not have is computed, where
-        :mod:`burstlens.viz.diagnostics.table` knows how. Raises FrameError when the variable is
+        ``burstlens.viz.diagnostics.table`` knows how. Raises FrameError when the variable is
         not there or cannot be read.
         """
         variable = self.variable(name)
@@ -174,7 +174,7 @@ class FrameReader:
     def stored(self, name: str, window: Window | None = None) -> Stored:
         """The values of a variable as the model wrote them, for those who judge it.
 
-        Unlike :meth:`read` it hides nothing: what ``valid_range`` excludes is there, and a NaN is
+        Unlike ``read`` it hides nothing: what ``valid_range`` excludes is there, and a NaN is
         one also where the file says that NaN stands for a missing value. Packed values are
         unpacked, their missing ones NaN; so are those of a level that a column does not reach.
         Raises FrameError.
@@ -191,10 +191,10 @@ class FrameReader:
         return Stored(values, _fills(variable, values.dtype))
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
-        """Keep what :meth:`stored` gave until the frame is closed, so that the same part, or any
+        """Keep what ``stored`` gave until the frame is closed, so that the same part, or any
         part of a whole variable, is read from the disk once.
 
-        Only for values of which none is missing: of others :meth:`read` makes something else.
+        Only for values of which none is missing: of others ``read`` makes something else.
         """
         variable = self.variable(name)
         size = values.nbytes + sum(array.nbytes for _, array in self._held.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -115,6 +116,14 @@ def test_the_command_reference_has_each_command_and_option():
         assert (f"## burstlens {name}\n" in text) is not command.hidden
     assert "| `--set KEY=VALUE` |" in text
     assert "[default: last]" in text
+
+
+@pytest.mark.parametrize("name", sorted(burstlens._PUBLIC))
+def test_the_docstrings_of_a_public_name_are_markdown(name):
+    value = getattr(burstlens, name)
+    own = vars(value).items() if inspect.isclass(value) else ()
+    texts = [value.__doc__, *(part.__doc__ for key, part in own if not key.startswith("_"))]
+    assert not [text for text in texts if re.search(r":\w+:`", text or "")]
 
 
 def test_the_python_reference_has_each_public_name():

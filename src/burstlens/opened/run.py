@@ -108,7 +108,7 @@ class Run:
         raise RunError(f"{self.id} has published no picture yet")
 
     def path(self, product: str, time: Time = "latest", stream: str | None = None) -> Path:
-        """The file of a product at a valid time, as for :meth:`image`. Raises RunError."""
+        """The file of a product at a valid time, as for ``image``. Raises RunError."""
         return self.products[product].path(time, stream)
 
     def journal(self) -> Iterator[Event]:
@@ -146,7 +146,7 @@ class Run:
         return steering.stop(self.directory, now=now)
 
     def pause(self) -> None:
-        """Ask for no more products until :meth:`resume_watching`; the model goes on.
+        """Ask for no more products until ``resume_watching``; the model goes on.
 
         Raises RunError when the run is over.
         """
