@@ -252,27 +252,14 @@ def ordinary() -> list[str]:
 
 @pytest.fixture
 def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the program in ``tmp_path``; ``ordinary`` takes root's way around permissions.
-
-    An interpreter of its own is started where ``ordinary`` or a variable of Python's asks for one.
-    """
+    """Runs the program in ``tmp_path``; ``ordinary`` takes root's way around permissions."""
 
     def call(
         *words: str, ordinary: bool = False, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
+        prefix = ORDINARY if ordinary and os.getuid() == 0 else []
         wanted = {**os.environ, "BURSTLENS_RUNS": str(tmp_path / "runs"), **(env or {})}
-        if (ordinary and os.getuid() == 0) or any(name.startswith("PYTHON") for name in env or {}):
-            done = subprocess.run(
-                [*(ORDINARY if ordinary else []), sys.executable, "-m", "burstlens", *words],
-                cwd=tmp_path,
-                env=wanted,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=60,
-            )
-        else:
-            done = program.burstlens(words, tmp_path, wanted, 60)
-        return program.as_text(done)
+        return program.as_text(program.burstlens(words, tmp_path, wanted, 60, prefix))
 
     return call
 

@@ -31,12 +31,26 @@ _SERVER.set_forkserver_preload(
 
 
 def burstlens(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    limit_s: float,
+    prefix: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the program in ``folder`` with exactly this environment, its input empty.
 
-    Raises subprocess.TimeoutExpired, after the process was killed.
+    An interpreter of its own is started behind a ``prefix``, and where a variable of Python's asks
+    for one. Raises subprocess.TimeoutExpired, after the process was killed.
     """
+    if prefix or _of_python(environment) != _of_python(os.environ):
+        return subprocess.run(
+            [*prefix, sys.executable, "-m", "burstlens", *words],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=limit_s,
+        )
     with tempfile.TemporaryDirectory(prefix="burstlens-said-") as said:
         process = _SERVER.Process(
             target=_become, args=(list(words), str(folder), dict(environment), said)
@@ -54,6 +68,10 @@ def burstlens(
             out.read_bytes() if out.exists() else b"",
             error.read_bytes() if error.exists() else b"",
         )
+
+
+def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
 
 
 def _become(words: list[str], folder: str, environment: dict[str, str], said: str) -> None:

@@ -48,6 +48,7 @@ def test_metadata_that_an_index_refuses_is_one_line(check, tmp_path):
         check.check_metadata(tmp_path / "none.tar.gz", wheel)
 
 
+@pytest.mark.integration
 def test_a_command_that_fails_is_named_and_its_output_is_printed(check, capfd):
     code = "print('why'); raise SystemExit(3)"
     with pytest.raises(check.CheckError, match=r"^`python.* failed with exit code 3$"):

@@ -37,6 +37,7 @@ def test_the_recipe_of_a_tutorial_is_right(page: str, products: list[str], tmp_p
     assert [product.name for product in made.products] == products
 
 
+@pytest.mark.integration
 def test_awm_takes_the_parameters_of_the_seismic_tutorial(tmp_path: Path):
     (tmp_path / "awm.toml").write_text(blocks("my-seismic-run", "toml")[0])
     done = subprocess.run(
@@ -46,6 +47,7 @@ def test_awm_takes_the_parameters_of_the_seismic_tutorial(tmp_path: Path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.integration
 def test_the_program_of_the_tutorial_writes_what_its_recipe_looks_for(tmp_path: Path):
     (program,) = blocks("my-own-model", "python")
     for slow, quick in (
