@@ -22,6 +22,8 @@ from burstlens.run_dir import RunDir
 pytestmark = pytest.mark.integration
 
 SEEDS = int(os.environ.get("BURSTLENS_DAMAGE_SEEDS", "40"))
+FEW = 10
+"""Those that `make test` draws; `make test-slow` draws the rest."""
 FILES = ("run.json", "status.json", "journal.jsonl", "products/index.jsonl", "recipe.toml",
          "start.json", "driver-1", "sentinel.jsonl", "attempts/1/ended.json",
          "attempts/1/started.json", "attempts/1/job.json")  # fmt: skip
@@ -167,13 +169,16 @@ def check(run, name, words):
 
 def _seeds():
     one = os.environ.get("BURSTLENS_DAMAGE_SEED")
-    return [int(one)] if one else range(SEEDS)
+    if one:
+        return [[int(one)]]
+    return [range(FEW), pytest.param(range(FEW, SEEDS), marks=pytest.mark.slow)]
 
 
-def test_no_damage_leads_to_a_traceback_or_hides_another_run(two_runs, tmp_path):
+@pytest.mark.parametrize("seeds", _seeds())
+def test_no_damage_leads_to_a_traceback_or_hides_another_run(two_runs, tmp_path, seeds):
     whole = tmp_path / "kept"
     shutil.copytree(two_runs.path, whole, symlinks=True)
-    for seed in _seeds():
+    for seed in seeds:
         draw = random.Random(seed)
         shutil.rmtree(two_runs.path)
         shutil.copytree(whole, two_runs.path, symlinks=True)

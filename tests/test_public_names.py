@@ -71,6 +71,7 @@ def test_one_name_does_not_import_what_the_others_need():
     assert done.stdout == "\n"
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_document_run(own_runs):
     """In order: the recipe, the function, the script that runs it, the script that reads it."""
     recipe, function, script, reader = re.findall(r"```\w+\n(.*?)```", DOCUMENT, re.DOTALL)

@@ -101,6 +101,7 @@ def test_a_file_gets_a_line_for_each_new_state_and_each_alarm_once(status):
     assert ESCAPE not in console.file.getvalue()
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_when_nobody_reads_what_it_says(own_runs):
     own_runs.prepare("storm", "--interval 0.3")
     with subprocess.Popen(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from burstlens.errors import RecipeError
 from burstlens.nearness import did_you_mean
+from burstlens.plugins import points
 from burstlens.workflows.faults import Fault, Place, report, shorten, shown
 from burstlens.workflows.recipe_layers import Layer, Source, key_of, merge, renamed
 from burstlens.workflows.toml_text import read_text
@@ -35,7 +35,7 @@ def _folders() -> Iterator[Path]:
     for part in os.environ.get("BURSTLENS_RECIPES", "").split(os.pathsep):
         if part:
             yield Path(os.path.expanduser(part))
-    for entry in entry_points(group="burstlens.recipes"):
+    for entry in points("burstlens.recipes"):
         module = entry.module.replace(".", "/")
         if entry.dist is not None:
             yield Path(str(entry.dist.locate_file(module)))

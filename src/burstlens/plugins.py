@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Collection
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeVar
 
 
@@ -19,6 +21,16 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
+def points(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of a group. All packages are looked at once, which takes 0.03 s."""
+    return _found(group, tuple(sys.path))
+
+
+@cache
+def _found(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
+
+
 def plugins(group: str, noun: str, seam: type[T], taken: Collection[str]) -> dict[str, T]:
     """The plugins of an entry-point group by name; classes are called to make one.
 
@@ -27,7 +39,7 @@ def plugins(group: str, noun: str, seam: type[T], taken: Collection[str]) -> dic
     the rest.
     """
     known: dict[str, T] = {}
-    for point in entry_points(group=group):
+    for point in points(group):
         try:
             loaded = point.load()
             plugin = loaded() if isinstance(loaded, type) else loaded

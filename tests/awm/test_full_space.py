@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 SOURCE = 2200.0
 FREQUENCY_HZ = 2.5

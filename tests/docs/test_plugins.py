@@ -95,6 +95,7 @@ def test_its_keys_are_checked_and_in_the_schema(
     assert 'there is no kind "histogram"' in without.stderr
 
 
+@pytest.mark.slow
 def test_a_site_names_a_plugins_stager_and_every_product_comes_by_it(own_runs: Any, tmp_path: Path):
     points = {"burstlens.stagers": {"noted": "noted_stager:NotedStager"}}
     install(tmp_path / "site", "noted_stager", "1.0", STAGER, points)
@@ -116,7 +117,7 @@ def test_a_site_names_a_plugins_stager_and_every_product_comes_by_it(own_runs: A
     assert not (own_runs.runs / "other").exists()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_stagers_contract_is_subclassed_as_shown(tmp_path: Path):
     (tmp_path / "test_mine.py").write_text(CONTRACT)
     done = subprocess.run(

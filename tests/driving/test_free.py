@@ -21,6 +21,7 @@ def test_the_space_of_a_run_with_a_driver_is_not_given_back(standing):
     assert any(standing.on_buffer("live").iterdir())
 
 
+@pytest.mark.slow
 def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
     driver = own_runs.start("storm")
     driver.send_signal(signal.SIGKILL)  # so that nobody brings them home

@@ -26,7 +26,7 @@ def grown(tmp_path) -> Iterator[Case]:
     case.end()
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_all_pictures_of_a_run_have_the_same_limits_at_its_end(grown):
     journal = [line for line in grown.journal() if line.get("product") == "w"]
     limits = [line["limits"] for line in journal if line["event"] == "product.limits"]

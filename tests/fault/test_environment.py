@@ -36,6 +36,7 @@ def _status(case: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_run_whose_directory_is_away_for_a_while_ends_by_itself(case: Any) -> None:
     driver = case.launch()
     case.await_event("frame.ready")
@@ -175,6 +176,7 @@ def test_a_place_that_cannot_be_written_is_refused_in_one_line(case: Any, small_
     assert "Read-only file system" in life.said
 
 
+@pytest.mark.slow
 def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(case: Any) -> None:
     made = case.burstlens("run", "r.toml", "--name", "r", "--detach")
     assert made.code == 0, made.said
@@ -248,6 +250,7 @@ def test_a_signal_stops_the_model_and_the_run_says_so(make_case: Any, signals: l
     assert not case.faults(), case.said()
 
 
+@pytest.mark.slow
 def test_stop_now_needs_no_driver(make_case: Any) -> None:
     case = make_case(model=LONG)
     _orphan(case)

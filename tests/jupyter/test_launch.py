@@ -21,6 +21,7 @@ def text(outputs: list[dict]) -> str:
     return "".join(output.get("text", "") for output in outputs)
 
 
+@pytest.mark.slow
 def test_a_run_launched_from_a_kernel_goes_on_when_the_kernel_is_restarted(own_runs, kernel):
     own_runs.prepare("storm", "--interval 1")
     said = text(kernel.run(LAUNCH.format(inputs="inputs-storm")))

@@ -111,6 +111,7 @@ def test_journal_and_logs_are_there(done):
     assert "SUCCESS COMPLETE WRF" in done.log("attempt-1/rsl.error.0000")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_going_on_is_read_on_waited_for_stopped_and_freed(own_runs):
     own_runs.live()
     run = burstlens.open_run(own_runs.runs / "live")

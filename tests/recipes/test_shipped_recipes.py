@@ -81,6 +81,7 @@ def test_a_run_without_a_nest_is_told_which_products_there_will_not_be(inputs: P
     assert not [finding for finding in preflight(recipe) if "'d02'" in finding.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wrf-live", "wrf-overview", "wrf-severe"])
 def test_an_idealized_storm_without_ocean_or_coast_gives_every_product(
     name: str, inputs: Path, produce: Callable[..., dict[str, Path]]
@@ -96,6 +97,7 @@ def test_an_idealized_storm_without_ocean_or_coast_gives_every_product(
             assert path.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_cyclone_on_the_earth_gives_every_product(
     name: str, inputs: Path, produce: Callable[..., dict[str, Path]]
@@ -111,6 +113,7 @@ def test_a_cyclone_on_the_earth_gives_every_product(
             assert {"QVAPOR", "T2", "U10", "V10", "PSFC"} <= set(region.variables)
 
 
+@pytest.mark.slow
 def test_the_nest_of_the_overview_is_shown_in_its_parent(
     inputs: Path, produce: Callable[..., dict[str, Path]]
 ):

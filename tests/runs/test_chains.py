@@ -9,6 +9,8 @@ import signal
 import pytest
 from run_case import RECIPE, TIMES, Case
 
+pytestmark = pytest.mark.slow
+
 PLOTS = """\
 import json
 

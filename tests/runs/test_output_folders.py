@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 TRACES = TESTS / "data" / "traces"
 DATES = [f"0001-01-01_00:0{minute}:00" for minute in (0, 1, 2)]

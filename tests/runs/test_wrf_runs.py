@@ -35,6 +35,7 @@ LONG = (
     "classic_growing",
     "classic_one",
     "netcdf4_growing",
+    "netcdf4_one",
     "pnetcdf_one",
     "quilting",
     "ready_flag",

@@ -237,7 +237,7 @@ class TestRegistry:
                 SimpleNamespace(name=name, load=lambda value=value: load(value))
                 for name, value in loaded.items()
             ]
-            monkeypatch.setattr("burstlens.plugins.entry_points", lambda group: found)
+            monkeypatch.setattr("burstlens.plugins.points", lambda group: found)
 
         return offer
 

@@ -235,14 +235,14 @@ def _points(**loaders: Any) -> Any:
 def test_a_plugin_joins_the_built_in_kinds(monkeypatch: pytest.MonkeyPatch):
     built_in = set(product_kinds())
     assert {"map", "vtk", "netcdf", "track", "python", "command"} <= built_in
-    monkeypatch.setattr("burstlens.plugins.entry_points", _points(histogram=_Plugin))
+    monkeypatch.setattr("burstlens.plugins.points", _points(histogram=_Plugin))
     assert set(product_kinds()) == built_in | {"histogram"}
 
 
 def test_a_broken_plugin_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPatch):
     thief = type("Thief", (_Plugin,), {"name": "map"})
     points = _points(broken=ImportError("no tulip"), thief=thief, good=_Plugin, other=object)
-    monkeypatch.setattr("burstlens.plugins.entry_points", points)
+    monkeypatch.setattr("burstlens.plugins.points", points)
     with pytest.warns(UserWarning, match="is left out") as warned:
         kinds = product_kinds()
     said = " / ".join(str(warning.message) for warning in warned)

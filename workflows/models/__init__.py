@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from burstlens.errors import RecipeError
+from burstlens.plugins import points
 from burstlens.workflows.models.base import Model
 
 BUILT_IN = {
@@ -53,7 +54,7 @@ def names() -> list[str]:
 
 
 def _points() -> list[EntryPoint]:
-    return sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    return sorted(points(GROUP), key=lambda point: point.name)
 
 
 def _plugin(point: EntryPoint) -> Adapter:
