@@ -77,6 +77,7 @@ def test_the_wheel_holds_each_file_of_the_tree_once_under_one_import_name(tmp_pa
     assert b"burstlens = burstlens.__main__:main" in zipfile.ZipFile(wheel).read(scripts)
 
 
+@pytest.mark.slow
 def test_the_emulator_and_how_to_build_it_are_in_the_source_distribution(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)],

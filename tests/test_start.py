@@ -152,6 +152,7 @@ def test_a_stray_file_named_like_a_claim_is_passed_over(made):
     assert take_over(made) == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_was_just_detached_is_waited_for_to_its_end(own_runs):
     own_runs.prepare("storm", "--interval 0.3")
     slow = {"PYTHONPATH": str(_slow_import(own_runs.folder))}

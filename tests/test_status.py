@@ -31,6 +31,7 @@ def changed(standing, tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.slow
 def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_taken_up(own_runs):
     driver = own_runs.start("storm")
     assert own_runs.call("status", "storm").stdout.startswith("storm: running\n")

@@ -225,7 +225,7 @@ def test_a_driver_that_another_one_replaced_ends_and_leaves_the_model(make_case:
 @pytest.mark.parametrize(
     "signals",
     [
-        [signal.SIGINT],
+        pytest.param([signal.SIGINT], marks=pytest.mark.slow),
         pytest.param([signal.SIGINT, signal.SIGINT], marks=pytest.mark.fault),
         pytest.param([signal.SIGTERM], marks=pytest.mark.fault),
     ],

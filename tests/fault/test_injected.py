@@ -61,7 +61,11 @@ def inject(injector: Path) -> Callable[..., Path]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.fault] * (name not in SHORT)) for name in FAULTS]
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in SHORT else pytest.mark.fault)
+        for name in FAULTS
+    ],
 )
 def test_calls_that_fail_for_a_while_lose_nothing(name: str, case: Any, inject: Any) -> None:
     log = inject(case, FAULTS[name])

@@ -42,6 +42,7 @@ SAMPLE = {
 LONG = (
     "driver-before-submit",
     "driver-after-submit",
+    "driver-after-rename",
     "supervisor-before-started",
     "model-in-mid-write",
     "interchange",

@@ -56,7 +56,7 @@ RIGHT: dict[str, tuple[Case, tuple[str, ...]]] = {
             'extends = "command-generic"\n',
             given=(*GIVEN, "variable=T2", "program=./wrf.exe", "frames=field_*.nc"),
         ),
-        (),
+        ("code of the recipe that will run: simulation: ./wrf.exe",),
     ),
     "three domains of a real case": (
         Case(
@@ -195,7 +195,7 @@ stall = 8
             )
             + T2 + 'stream = "b"\n'
         ),
-        (),
+        ("code of the recipe that will run: simulation: sh",),
     ),
     "parameters in texts and numbers": (
         Case(

@@ -127,6 +127,7 @@ class TestTask:
             task()
 
 
+@pytest.mark.slow
 def test_the_documented_example_runs(emulator, buffer, tmp_path):
     text = DOCS.read_text(encoding="utf-8").partition("<!-- run by tests/stagers/")[2]
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

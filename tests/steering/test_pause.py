@@ -21,6 +21,7 @@ def pause_at_start(case):
     return driver
 
 
+@pytest.mark.slow
 def test_a_paused_run_finds_frames_makes_nothing_and_then_the_newest_first(steered):
     case = steered(0.3, wait=True)
     driver = pause_at_start(case)

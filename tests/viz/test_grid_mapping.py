@@ -19,7 +19,7 @@ from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 from burstlens.viz.projection import cf_projection
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 LAMBERT = {
     "grid_mapping_name": "lambert_conformal_conic", "standard_parallel": [33.0, 45.0],

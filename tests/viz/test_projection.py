@@ -297,6 +297,7 @@ def domains(wrf_file: Callable[..., Path]) -> Callable[..., Domains]:
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("start", [5, 47])
 @pytest.mark.parametrize("name", PARENTS)

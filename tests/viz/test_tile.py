@@ -132,6 +132,7 @@ def test_only_the_tiles_that_a_crop_needs_are_opened(mosaic: list[Path]):
         assert opened(mosaic[0].parent) == set()
 
 
+@pytest.mark.slow
 def test_the_ranks_that_a_crop_needs_are_found_among_many(
     supercell: Path, cut_tiles: Callable[..., list[Path]]
 ):

@@ -21,7 +21,7 @@ from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
 from burstlens.viz.product import Context
 from burstlens.viz.volumes.vtk import VtkKind, VtkOptions
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 CIRCUMFERENCE = 2 * np.pi * 6370000.0
 DOMAINS: dict[str, dict[str, Any]] = {

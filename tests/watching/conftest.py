@@ -40,17 +40,14 @@ IO_FORM = {"pnetcdf_growing": 11, "pnetcdf_one": 11, "tiles": 102}
 
 LONG = ("classic_one", "netcdf4_growing", "pnetcdf_one", "quilting", "ready_flag")
 """Those on which `make test-slow` runs what `make test` runs on the others alone."""
-ON_EACH = ("test_no_frame_is_ready_early_none_is_missed_and_each_comes_at_once",)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "name" in metafunc.fixturenames:
         chosen = metafunc.definition.get_closest_marker("parametrize")
         if chosen is None:
-            whole = metafunc.function.__name__ in ON_EACH
-            long = () if whole else LONG
             traces = [
-                pytest.param(name, marks=[pytest.mark.slow] * (name in long)) for name in TRACES
+                pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TRACES
             ]
             metafunc.parametrize("name", traces)
 

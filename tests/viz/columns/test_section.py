@@ -167,6 +167,7 @@ def test_the_ground_is_filled(cyclone: Path, context: Context):
     assert facts["extent"][2] > 1000 > facts["extent"][3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", ["interpolated", "mass"])
 @pytest.mark.parametrize("wind", ["along", "barbs", None])
 def test_every_choice_is_drawn(supercell: Path, context: Context, levels: str, wind: str | None):

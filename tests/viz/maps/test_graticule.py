@@ -104,6 +104,7 @@ def test_the_scale_is_that_of_the_ground():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(300, 260), (900, None), (1600, 700)])
 @pytest.mark.parametrize(
     "attributes",

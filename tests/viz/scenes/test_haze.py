@@ -21,6 +21,8 @@ from burstlens.viz.scenes.bodies import read_scene
 from burstlens.viz.scenes.haze import Density
 from burstlens.viz.scenes.scene import Haze, Isosurface, SceneKind, SceneOptions
 
+pytestmark = pytest.mark.slow
+
 CLOUD = Haze("QCLOUD", (0.1, 1.0), units="g kg-1", colour="#c80000")
 
 

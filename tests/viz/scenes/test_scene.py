@@ -20,7 +20,7 @@ from burstlens.viz.scenes.bodies import read_scene
 from burstlens.viz.scenes.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
 from burstlens.viz.scenes.stage import View
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 
 def make(options: SceneOptions, path: Path, context: Context) -> tuple[np.ndarray, Made]:

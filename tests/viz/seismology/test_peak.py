@@ -80,6 +80,7 @@ def test_netcdf_holds_peak_time_and_intensity_at_the_points_of_the_frame(chain: 
         assert data["x"][1] == 500.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -200,6 +201,7 @@ def test_magnitude_and_distance_change_an_intensity_by_their_terms(chain: Any, f
     np.testing.assert_allclose(difference, -0.91 + 1.02 * np.log10(away) - 1.02, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_time_of_the_peak_is_a_map_too(chain: Any, frames: Any):
     *_, (product, _) = chain(PeakKind(), frames, show="time")
     assert (product.facts["units"], product.facts["max"]) == ("s", pytest.approx(3.5))

@@ -200,6 +200,7 @@ def test_stations_on_lon_and_lat_stand_in_order_of_the_geodesic(chain: Any, surf
     assert product.facts["samples"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("show", ["spectra", "response"])
 def test_spectra_are_drawn_from_the_first_frame_on(chain: Any, frames: Any, show: str):
     first, *_, last = chain(SeismogramKind(), frames, show=show)

@@ -26,7 +26,7 @@ from burstlens.viz.storms.track_figure import dates
 from burstlens.viz.storms.track_layer import TrackLayer, way_boxes
 from burstlens.viz.storms.track_map import TrackMapKind, TrackMapOptions
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 KATRINA = Track("PSFC", "surface pressure", "min", "hPa", "kn", "degrees")
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]
