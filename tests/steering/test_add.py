@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 
 import pytest
 from run_case import TIMES
@@ -42,7 +43,10 @@ def test_products_added_at_once_are_made_once(steered, kill):
     (case.control / "add-2-kind.json").write_text(
         json.dumps({"products": [{"name": "x", "kind": "mapp"}], "all_frames": False})
     )
+    driver.send_signal(signal.SIGSTOP)  # it sees all of them at one look
     adds = [case.start("add", "r", "mine.toml"), case.start("add", "r", "u.toml", "--all-frames")]
+    case.await_that(lambda: len(list(case.control.glob("add-*.json"))) == 5, "two requests more")
+    driver.send_signal(signal.SIGCONT)
     assert [add.wait(60) for add in adds] == [0, 0]
     if kill:
         assert case.wait(driver).code != 0
