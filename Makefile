@@ -1,7 +1,7 @@
 # `make demo` and `make test` do all the set-up on a fresh machine with python3 >= 3.11.
 PYTHON ?= python3
 # Tests wait for real programs most of the time, so more run at once than there are cores.
-TESTS_AT_ONCE ?= 4
+TESTS_AT_ONCE ?= 5
 AT_ONCE := -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin

@@ -123,13 +123,15 @@ def _audit(event: str, _: tuple[Any, ...]) -> None:
 sys.addaudithook(_audit)
 
 
-@pytest.fixture(autouse=True)
-def _starts_no_process(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test of the unit tier starts no process."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A test of the unit tier starts no process, nor do its fixtures."""
     global _alone
-    _alone = None if request.node.get_closest_marker("integration") else request.node
-    yield
-    _alone = None
+    _alone = None if item.get_closest_marker("integration") else item
+    try:
+        return (yield)
+    finally:
+        _alone = None
 
 
 HOMES = itertools.count()

@@ -83,6 +83,7 @@ def test_a_recipe_takes_the_kind_and_a_run_makes_it(
     assert sum(fact["min"] < fact["max"] for fact in facts) == 2  # the air is at rest at first
 
 
+@pytest.mark.slow
 def test_its_keys_are_checked_and_in_the_schema(
     own_runs: Any, recipe: None, installed: dict[str, str]
 ):

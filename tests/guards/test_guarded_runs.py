@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+pytestmark = pytest.mark.integration
+
 PLANTED = 3
 RECIPE = """
 [[guard]]

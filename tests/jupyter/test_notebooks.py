@@ -40,6 +40,7 @@ def test_there_are_notebooks():
     assert len(NOTEBOOKS) == 4
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_is_kept_as_it_came_out_of_one_run_from_top_to_bottom(name):
     cells = code_cells(name)

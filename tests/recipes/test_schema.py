@@ -10,6 +10,8 @@ import pytest
 from burstlens.workflows.recipe_file import BUILT_IN
 from burstlens.workflows.schema import recipe_schema
 
+pytestmark = pytest.mark.integration
+
 SCHEMA = recipe_schema()
 SHIPPED = sorted([*BUILT_IN.glob("*.toml"), *BUILT_IN.glob("*/recipe.toml")])
 BASE = '[simulation]\nmodel = "command"\ncommand = ["./model.sh"]\ninputs = "inputs"\n'

@@ -92,6 +92,7 @@ def test_a_window_with_strides_is_that_part_of_the_whole(frame: FrameReader, nam
     assert np.array_equal(frame.read(name, window), frame.read(name)[index], equal_nan=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIAGNOSTICS)
 def test_each_reads_what_it_says_it_needs_and_no_more(name: str, storm: Path, tmp_path: Path):
     # What the storm's microphysics has no variables for (snow, ice) is not there in either file.
