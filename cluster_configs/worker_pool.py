@@ -1,8 +1,8 @@
 """Parsl's worker pool, whose workers import once, and which ends when it can no longer work.
 
-A worker imports Parsl, netCDF4 and matplotlib: 3 s of CPU and 150 MB each, and thousands of files
-that each node asks the shared file system for. Here one process of the pool imports them while the
-pool starts, and its forks are the workers.
+A worker imports Parsl, netCDF4 and matplotlib: 1,100 modules, which take 2.4 s of CPU, 120 MB, and
+as many files that are asked of the shared file system. Here one process of the pool imports them
+while the pool starts, and its forks are the workers.
 
 The process that holds its queues may be killed, for memory say, and one of its threads may fail.
 Parsl's pool then goes on answering the interchange without a worker that takes a task, and a run
