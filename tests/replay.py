@@ -9,7 +9,6 @@ Standard library only, so that any Python can run it. See ``tests/data/traces/RE
 from __future__ import annotations
 
 import argparse
-import contextlib
 import errno
 import fcntl
 import json
@@ -17,7 +16,6 @@ import lzma
 import os
 import signal
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,8 +127,10 @@ class Player:
         descriptor = self._open[op["file"], op["rank"]]
         if descriptor is not None:
             data = self.trace.data[op["at"] : op["at"] + op["length"]]
-            with self._full_disk():
+            try:
                 os.pwrite(descriptor, data, op["offset"])
+            except OSError as error:
+                self._full_disk(error)
 
     def _truncate_(self, op: dict) -> None:
         descriptor = self._open[op["file"], op["rank"]]
@@ -153,16 +153,15 @@ class Player:
 
     def _append(self, name: str, text: str) -> None:
         if text:
-            with self._full_disk(), open(self.folder / name, "a") as file:
-                file.write(text)
+            try:
+                with open(f"{self.folder}/{name}", "a") as file:
+                    file.write(text)
+            except OSError as error:
+                self._full_disk(error)
 
-    @contextlib.contextmanager
-    def _full_disk(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            if not self.careless or error.errno != errno.ENOSPC:
-                raise
+    def _full_disk(self, error: OSError) -> None:
+        if not self.careless or error.errno != errno.ENOSPC:
+            raise error
 
 
 def play(

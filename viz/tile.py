@@ -56,6 +56,7 @@ class Tiles:
         self._record, self._time = record, time
         self._tiles = [Tile(path, _rank(path, index)) for index, path in enumerate(paths)]
         self._open: list[Tile] = []
+        self._sizes: dict[str, int] = {}
 
     @property
     def first(self) -> Any:
@@ -76,6 +77,8 @@ class Tiles:
     @property
     def sizes(self) -> dict[str, int]:
         """The size of each dimension of the joined domain, without time."""
+        if self._sizes:
+            return dict(self._sizes)
         data = self.first
         sizes = {name: len(dimension) for name, dimension in data.dimensions.items()}
         sizes.pop(time_dimension(data) or "", None)
@@ -84,7 +87,8 @@ class Tiles:
                 faces = int(data.getncattr(f"{axis}_GRID_DIMENSION"))
                 whole = {dimension: faces - 1, f"{dimension}_stag": faces}
                 sizes |= {name: size for name, size in whole.items() if name in sizes}
-        return sizes
+        self._sizes = sizes
+        return dict(sizes)
 
     def parts(
         self, name: str, dimensions: Sequence[str], wanted: Sequence[slice]

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 import struct
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from burstlens.errors import FrameError
@@ -95,6 +96,10 @@ class Header:
         return os.pread(descriptor, variable.bytes, offset)
 
 
+_parsed: deque[tuple[bytes, Header]] = deque(maxlen=8)
+"""The last headers, by their bytes after the number of records: frames of a stream share them."""
+
+
 class _Cursor:
     """Reads forward through a header, fetching more of the file only as it is needed."""
 
@@ -107,6 +112,19 @@ class _Cursor:
     def widen(self) -> None:
         """Counts are 8 bytes from here on, as in CDF-5; types and tags stay at 4."""
         self._count, self._type_count, self._tag_count = _U64, _TYPE_U64, _TYPE_U64
+
+    @property
+    def at(self) -> int:
+        """Where it is, in bytes."""
+        return self._at
+
+    def since(self, start: int) -> bytes:
+        """What it has passed from there on."""
+        return self._data[start : self._at]
+
+    def stands_before(self, known: bytes) -> bool:
+        """Whether those bytes come next, as far as they are fetched."""
+        return self._data.startswith(known, self._at)
 
     def _fetch(self, end: int) -> None:
         if end > MAX_HEADER_BYTES:
@@ -192,6 +210,10 @@ def read_header(descriptor: int) -> Header:
     if version == 5:
         cursor.widen()
     count = records(magic + cursor.take(8 if version == 5 else 4))
+    for known, header in _parsed:
+        if header.version == version and cursor.stands_before(known):
+            return replace(header, records=count)
+    start = cursor.at
     lengths: list[int] = []
     for _ in range(cursor.list_length(_DIMENSION)):
         cursor.name()
@@ -201,7 +223,9 @@ def read_header(descriptor: int) -> Header:
     for _ in range(cursor.list_length(_VARIABLE)):
         name, variable = _variable(cursor, version, lengths)
         variables[name] = variable
-    return Header(version, count, _record_bytes(variables), attributes, variables)
+    header = Header(version, count, _record_bytes(variables), attributes, variables)
+    _parsed.append((cursor.since(start), header))
+    return header
 
 
 def _variable(cursor: _Cursor, version: int, lengths: list[int]) -> tuple[str, Variable]:

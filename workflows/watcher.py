@@ -166,7 +166,7 @@ class Watcher:
             files = tuple(tiles[tile] for tile in sorted(tiles))
             entry = known.get(unit, Open(unit, files))
             try:
-                stats = [os.stat(self._folder / file) for file in files]
+                stats = [os.stat(path) for path in self._places(files)]
             except FileNotFoundError:
                 # Released, or renamed by its maker: what it held was declared, or was no frame.
                 files = ()
@@ -224,9 +224,10 @@ class Watcher:
         if empty is not None:
             which = f"the tile {empty}" if unit.tiled else "it"
             return replace(entry, reason=f"{which} has 0 bytes", whole=False)
-        paths = [str(self._folder / file) for file in entry.files]
+        paths = self._places(entry.files)
         writers = {file for file, path in zip(entry.files, paths, strict=True) if has_writer(path)}
-        entry = replace(entry, written_to=entry.written_to | writers)
+        if not writers <= entry.written_to:
+            entry = replace(entry, written_to=entry.written_to | writers)
         closed = not writers and entry.written_to >= set(entry.files)
         outside = Evidence(
             conclusive=True,
@@ -357,6 +358,10 @@ class Watcher:
     def _finish(self, unit: Unit) -> None:
         self._listing.drop(unit)
         self.cursor = self.cursor.finishing(unit)
+
+    def _places(self, files: Sequence[str]) -> list[str]:
+        """Where those files lie."""
+        return [f"{self._folder}/{file}" for file in files]
 
     def _paths(self, entry: Open) -> tuple[str, ...]:
         return tuple(f"{self._prefix}{file}" for file in entry.files)

@@ -86,8 +86,17 @@ def started(path: Path) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("kind", ["netcdf4", "classic", "cdf5"])
-@pytest.mark.parametrize("files", ["frame", "growing"])
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ("frame", "netcdf4"),
+        ("growing", "netcdf4"),
+        ("growing", "classic"),
+        pytest.param("frame", "classic", marks=pytest.mark.slow),
+        pytest.param("frame", "cdf5", marks=pytest.mark.slow),
+        pytest.param("growing", "cdf5", marks=pytest.mark.slow),
+    ],
+)
 def test_every_frame_is_whole_when_its_log_line_comes(written, kind, files):
     path = written(output=f'format = "{kind}"\nfiles = "{files}"')
     seen = []

@@ -6,12 +6,16 @@ No values are read but those of coordinates, and these when they are asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_MOST_KNOWN = 16
+_known: dict[tuple[tuple[int, ...], ...], Header] = {}
+"""The last headers, by the files' identities: a domain's is asked for by each of its streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,22 @@ class Header:
 
 def read_header(paths: Sequence[Path]) -> Header:
     """The header of a file, or of the tiles of one. FrameError when it cannot be read."""
+    from burstlens.errors import FrameError
+
+    try:
+        stats = tuple(path.stat() for path in paths)
+    except OSError as error:
+        raise FrameError(f"{paths[0].name} cannot be read: {error.strerror}") from error
+    identities = tuple((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
+    header = _known.get(identities)
+    if header is None:
+        header = _known[identities] = _read(paths)
+        while len(_known) > _MOST_KNOWN:
+            del _known[next(iter(_known))]
+    return replace(header, paths=tuple(paths))
+
+
+def _read(paths: Sequence[Path]) -> Header:
     from burstlens.viz.frame import open_frame
 
     with open_frame(paths) as frame:
