@@ -17,7 +17,7 @@ MARK = "BURSTLENS_BENCH"
 PERIOD_S = 0.5
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _ROLES = (
-    ("interchange", b"interchange.py"),
+    ("interchange", b"interchange"),
     ("supervisor", b"supervisor.py"),
     ("manager", b"burstlens.cluster_configs.worker_pool"),
     ("worker", b"multiprocessing.forkserver"),

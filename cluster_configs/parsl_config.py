@@ -17,6 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import zmq
+
+import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
+
+# isort: split
 from parsl.addresses import address_by_hostname, address_by_interface
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
@@ -55,7 +59,10 @@ _SILENT_S = 10.0
 
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
-_INTERCHANGE = ("setsid", "setpriv", "--pdeathsig", "TERM", "interchange.py")
+_INTERCHANGE = (
+    *("setsid", "setpriv", "--pdeathsig", "TERM"),
+    *(sys.executable, "-P", "-m", "burstlens.cluster_configs.interchange"),
+)
 _POOL = DEFAULT_LAUNCH_CMD.replace(
     "process_worker_pool.py",
     f"{Path(sys.executable).name} -P -m burstlens.cluster_configs.worker_pool",
@@ -330,12 +337,10 @@ def ensure_programs() -> None:
     here = str(Path(sys.executable).parent)
     if here not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = here + os.pathsep + os.environ.get("PATH", "")
-    for program in ("interchange.py", "setsid", "setpriv", "ps"):
+    for program in ("setsid", "setpriv", "ps"):
         if which(program) is None:
-            package = {"ps": "procps", "setsid": "util-linux", "setpriv": "util-linux"}
-            raise SiteError(
-                f"{program} is not on PATH; it comes with {package.get(program, 'parsl')}"
-            )
+            package = "procps" if program == "ps" else "util-linux"
+            raise SiteError(f"{program} is not on PATH; it comes with {package}")
 
 
 def _quoted(path: Path) -> str:

@@ -19,12 +19,20 @@ import runpy
 import sys
 import threading
 import time
+from importlib import import_module
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import NoReturn
 
 POOL = "parsl.executors.high_throughput.process_worker_pool"
-PRELOADED = (POOL, "burstlens.workflows.tasks", "burstlens.viz.frame", "burstlens.viz.maps.figure")
+UNMONITORED = "burstlens.cluster_configs.unmonitored"
+PRELOADED = (
+    UNMONITORED,
+    POOL,
+    "burstlens.workflows.tasks",
+    "burstlens.viz.frame",
+    "burstlens.viz.maps.figure",
+)
 """What each worker needs; what a kind of product needs beside it, ``warm`` imports."""
 _HOLDER = "SyncManager"
 _LOOK_S = 0.1
@@ -48,6 +56,7 @@ def _fork_workers() -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     multiprocessing.forkserver.ensure_running()
+    import_module(UNMONITORED)
     import parsl.multiprocessing  # takes 1 s, in which that process imports, too
 
     parsl.multiprocessing.SpawnContext = context

@@ -59,6 +59,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # jsonschema checks IRIs where this is installed, which no test asks for: its grammar takes 4 s.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
+# Five tests at once on two cores: threads of one that wait for each other take the others' time.
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
 # Root passes every permission check: without this capability it is an ordinary user there.
 ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 

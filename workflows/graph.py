@@ -18,6 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
+
+# isort: split
 import parsl
 import zmq
 from parsl.executors.high_throughput.errors import WorkerLost

@@ -24,4 +24,16 @@ def test_a_worker_has_from_its_start_what_each_product_needs():
     )
     assert done.returncode == 0, done.stderr
     needed = {"parsl", "netCDF4", "matplotlib.figure", "burstlens.workflows.tasks"}
-    assert needed <= set(done.stdout.split())
+    found = set(done.stdout.split())
+    assert needed <= found
+    assert "sqlalchemy" not in found  # is installed, with ObsPy
+
+
+@pytest.mark.integration
+def test_what_parsl_is_imported_without_can_be_imported_later():
+    program = (
+        "import burstlens.cluster_configs.unmonitored, sys; assert 'parsl' in sys.modules;"
+        "assert 'sqlalchemy' not in sys.modules; import sqlalchemy; print(sqlalchemy.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("sqlalchemy\n", "")

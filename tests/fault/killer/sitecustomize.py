@@ -34,7 +34,7 @@ def role() -> str:
         return "driver"
     for program, name in (
         ("supervisor.py", "supervisor"),
-        ("interchange.py", "interchange"),
+        ("burstlens.cluster_configs.interchange", "interchange"),
         ("burstlens.cluster_configs.worker_pool", "manager"),
         ("replay.py", "model"),
     ):

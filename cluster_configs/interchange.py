@@ -1,0 +1,18 @@
+"""Parsl's interchange, run by the interpreter of the driver."""
+
+from __future__ import annotations
+
+import runpy
+from importlib import import_module
+
+INTERCHANGE = "parsl.executors.high_throughput.interchange"
+
+
+def main() -> None:
+    """Run it; its configuration comes pickled on the standard input."""
+    import_module("burstlens.cluster_configs.unmonitored")
+    runpy.run_module(INTERCHANGE, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
