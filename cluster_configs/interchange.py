@@ -5,6 +5,8 @@ from __future__ import annotations
 import runpy
 from importlib import import_module
 
+from burstlens.about import answer
+
 INTERCHANGE = "parsl.executors.high_throughput.interchange"
 
 
@@ -15,4 +17,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    answer(__doc__)
     main()
