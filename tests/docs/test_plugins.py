@@ -68,6 +68,7 @@ def recipe(own_runs: Any) -> None:
     path.write_text(head + PRODUCT)
 
 
+@pytest.mark.slow
 def test_a_recipe_takes_the_kind_and_a_run_makes_it(
     own_runs: Any, recipe: None, installed: dict[str, str]
 ):

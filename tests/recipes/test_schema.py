@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -12,7 +13,7 @@ from burstlens.workflows.schema import recipe_schema
 
 pytestmark = pytest.mark.integration
 
-SCHEMA = recipe_schema()
+schema = cache(recipe_schema)
 SHIPPED = sorted([*BUILT_IN.glob("*.toml"), *BUILT_IN.glob("*/recipe.toml")])
 BASE = '[simulation]\nmodel = "command"\ncommand = ["./model.sh"]\ninputs = "inputs"\n'
 PRODUCT = '[[product]]\nname = "t2"\nkind = "map"\nvariable = "T2"\n'
@@ -80,8 +81,8 @@ def faults(validator):
 
 
 def test_it_is_a_schema_of_its_draft_with_an_id(validator):
-    validator.check_schema(SCHEMA)
-    assert SCHEMA["$id"]
+    validator.check_schema(schema())
+    assert schema()["$id"]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(BUILT_IN)))
@@ -116,15 +117,15 @@ def properties(node, path=""):
 
 
 def test_every_key_has_a_description():
-    assert [path for path, one in properties(SCHEMA) if not one.get("description")] == []
+    assert [path for path, one in properties(schema()) if not one.get("description")] == []
 
 
 def test_defaults_are_those_of_the_tables():
-    simulation = SCHEMA["properties"]["simulation"]["properties"]
+    simulation = schema()["properties"]["simulation"]["properties"]
     assert simulation["nodes"]["default"] == 1
-    assert SCHEMA["$defs"]["kind-map.part"]["properties"]["smooth"]["default"] is False
+    assert schema()["$defs"]["kind-map.part"]["properties"]["smooth"]["default"] is False
 
 
 def test_the_file_that_ships_has_the_same_keys():
     shipped = json.loads((BUILT_IN / "recipe.schema.json").read_text())
-    assert {path for path, _ in properties(shipped)} == {path for path, _ in properties(SCHEMA)}
+    assert {path for path, _ in properties(shipped)} == {path for path, _ in properties(schema())}

@@ -31,9 +31,8 @@ def live(standing):
     assert "product.added" not in standing.events("live")
 
 
-@pytest.mark.parametrize(
-    "kill", [None, pytest.param(KILL, marks=pytest.mark.slow, id="driver-killed-as-it-takes-them")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kill", [None, pytest.param(KILL, id="driver-killed-as-it-takes-them")])
 def test_products_added_at_once_are_made_once(steered, kill):
     case = steered(2.0)
     driver = case.launch(kill=kill)

@@ -85,7 +85,7 @@ def test_nothing_is_concluded_of_a_frame_before_the_log_is_read(tmp_path, prober
     assert [len(report.damaged) for report in reports] == [0, 0, 1]
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_line_of_100_mb_costs_neither_memory_nor_what_follows_it(tmp_path):
     with (tmp_path / "model.log").open("wb") as log:
         log.write(b"ZZZ\nt=1 of 4\n")

@@ -25,9 +25,6 @@ from burstlens.viz.product import Context, product_kind
 
 pytestmark = pytest.mark.integration
 
-mpcalc = pytest.importorskip("metpy.calc")
-units = pytest.importorskip("metpy.units").units
-
 
 def read(path: Path, at: End, *, most_unstable: bool = False) -> Column:
     with open_frame([path]) as frame:
@@ -57,6 +54,8 @@ def test_between_points_it_is_bilinear_and_only_four_columns_are_read(cyclone: P
 
 
 def test_the_path_is_metpys(supercell: Path):
+    mpcalc = pytest.importorskip("metpy.calc")
+    units = pytest.importorskip("metpy.units").units
     """Within 0.6 K up to 200 hPa: MetPy's slope has another heat of vaporization."""
     found = read(supercell, End(i=5, j=5))
     p = units.Quantity(found.pressure, "Pa")
