@@ -151,6 +151,18 @@ def test_an_attribute_is_a_text_or_its_first_number(attribute, text, number):
 
 
 @pytest.mark.parametrize("version", [1, 2, 5])
+def test_a_header_that_was_read_before_is_recognised_with_its_own_number_of_records(read, version):
+    data = usual(version)
+    wide = 8 if version == 5 else 4
+    first = read(data)
+    again = read(data[:4] + (7).to_bytes(wide, "big") + data[4 + wide :])
+    assert again.variables is first.variables
+    assert (again.records, again.version) == (7, version)
+    other = read(data[:-1] + bytes([data[-1] ^ 1]))
+    assert other.variables != first.variables
+
+
+@pytest.mark.parametrize("version", [1, 2, 5])
 def test_a_header_that_is_cut_anywhere_is_not_read(read, version):
     data = usual(version)
     for length in range(len(data)):

@@ -64,12 +64,10 @@ class Header:
 
 def read_header(paths: Sequence[Path]) -> Header:
     """The header of a file, or of the tiles of one. FrameError when it cannot be read."""
-    from burstlens.errors import FrameError
-
     try:
         stats = tuple(path.stat() for path in paths)
-    except OSError as error:
-        raise FrameError(f"{paths[0].name} cannot be read: {error.strerror}") from error
+    except OSError:
+        return _read(paths)  # which says what is wrong
     identities = tuple((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
     header = _known.get(identities)
     if header is None:

@@ -54,9 +54,9 @@ def test_between_points_it_is_bilinear_and_only_four_columns_are_read(cyclone: P
 
 
 def test_the_path_is_metpys(supercell: Path):
+    """Within 0.6 K up to 200 hPa: MetPy's slope has another heat of vaporization."""
     mpcalc = pytest.importorskip("metpy.calc")
     units = pytest.importorskip("metpy.units").units
-    """Within 0.6 K up to 200 hPa: MetPy's slope has another heat of vaporization."""
     found = read(supercell, End(i=5, j=5))
     p = units.Quantity(found.pressure, "Pa")
     kelvin = units.Quantity(found.temperature[0], "K")
