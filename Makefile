@@ -61,6 +61,7 @@ lint-python: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 lint-javascript: node_modules/.lint
 	node_modules/.bin/biome check --error-on-warnings

@@ -11,8 +11,9 @@ import numpy as np
 
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.parcel import cape_cin
-from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.frames.reader import netCDF4
 
 STORM = Path(__file__).parents[1] / "tests" / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 CAPE_S = 4.0

@@ -15,11 +15,14 @@ from typing import Any
 
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
-from burstlens.valid_time import elapsed_key
-from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.core.valid_time import elapsed_key
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.kinds.peak.kind import PeakKind
+from burstlens.viz.kinds.peak.options import PeakOptions
+from burstlens.viz.kinds.seismogram.kind import SeismogramKind
+from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.product import Context
-from burstlens.viz.seismology.peak import PeakKind, PeakOptions
-from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOptions
 
 SIDE = 1000
 STATIONS, SAMPLES = 50, 10_000

@@ -74,7 +74,7 @@ def _alone(scratch: Scratch, repeats: int) -> list[Figure]:
     """The judging alone, of a frame in memory, in a warm process."""
     import subprocess
 
-    from burstlens.viz.frame import open_frame
+    from burstlens.viz.diagnostics.derived import open_frame
     from burstlens.workflows.guards.field import inspect
     from burstlens.workflows.guards.guard import Guard
 

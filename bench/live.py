@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.pipeline import Scratch, burstlens, run
 from bench.report import Figure, median
-from burstlens.run_dir import RunDir
+from burstlens.core.run.directory import RunDir
 from burstlens.viz.live.feed import CHUNK, FrameFeed
 from burstlens.viz.live.page import page_text
 

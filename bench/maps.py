@@ -16,9 +16,11 @@ from typing import Any
 
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.layers import Contours, Wind
-from burstlens.viz.maps.map import MapKind, MapOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Contours, Wind
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
 LIMIT_S = 0.6
@@ -139,8 +141,8 @@ def _coast() -> list[Any]:
     import numpy as np
     from shapely import LineString
 
-    from burstlens.viz.maps.coast.lines import KINDS, lines
-    from burstlens.viz.projection import longitude_latitude
+    from burstlens.viz.drawing.coast.lines import KINDS, lines
+    from burstlens.viz.geometry.projection import longitude_latitude
 
     shapes = []
     for kind in KINDS:

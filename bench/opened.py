@@ -8,11 +8,11 @@ from pathlib import Path
 
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
-from burstlens.durable import write_json
-from burstlens.journal import Journal
-from burstlens.lines import Lines
-from burstlens.run_dir import RunDir
-from burstlens.valid_time import elapsed_key
+from burstlens.core.durable import write_json
+from burstlens.core.lines import Lines
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.journal import Journal
+from burstlens.core.valid_time import elapsed_key
 
 MOST_S = 0.5
 PRODUCTS = ("map", "volume")

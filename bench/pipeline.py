@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.census import MARK, Census
-from burstlens.journal import read
-from burstlens.valid_time import elapsed_key
+from burstlens.core.run.journal import read
+from burstlens.core.valid_time import elapsed_key
 
 WRITER = Path(__file__).with_name("writer.py")
 POLL_S = 0.1

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from bench.report import Figure, median, spread
 from bench.writer import FORMATS, make_field, write_frame
-from burstlens.viz.crop import Crop
-from burstlens.viz.field import read_field
-from burstlens.viz.frame import open_frame
-from burstlens.viz.maps.figure import draw
-from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.field import read_field
+from burstlens.viz.kinds.map.draw import draw
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.xml_file import write_vtk
 from burstlens.viz.product import Context
-from burstlens.viz.volumes.volume import read_volume
-from burstlens.viz.volumes.vtk_file import write_vtk
 
 RAW_PART = 0.7
 SIDE = 2000

@@ -18,11 +18,15 @@ from bench.diagnostics import cpu_s
 from bench.maps import SIDE, SPACING_M, write_overview
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import FrameReader, netCDF4, open_frame
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.kinds.track.kind import TrackKind
+from burstlens.viz.kinds.track.options import TrackOptions
 from burstlens.viz.product import Context
-from burstlens.viz.storms.tracking import TrackKind, TrackOptions
+from burstlens.viz.seams import OpenFrame
 
 TIMES = ("20050828T120000", "20050828T130000")
 LEVELS, CHUNK = 40, 100
@@ -55,7 +59,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
             )
         )  # fmt: skip
 
-    def crop(options: NetcdfOptions) -> Callable[[FrameReader], object]:
+    def crop(options: NetcdfOptions) -> Callable[[OpenFrame], object]:
         return lambda frame: NetcdfKind().make(options, frame, scratch.runs / "crop", context)
 
     moving = Crop(follow="track:storm", half_width_km=HALF_WIDTH_KM)
@@ -105,7 +109,7 @@ def _deflated(data: Any, name: str, dimensions: tuple[str, ...], units: str) -> 
     return variable
 
 
-def _bytes_read(path: Path, state: Path, action: Callable[[FrameReader], object]) -> int:
+def _bytes_read(path: Path, state: Path, action: Callable[[OpenFrame], object]) -> int:
     before = _rchar()
     with open_frame([path], time=TIMES[0], followed={"storm": state}) as frame:
         action(frame)

@@ -16,10 +16,12 @@ from pathlib import Path
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from bench.writer import FORMATS, make_field, write_frame
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import open_frame
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context, ProductKind
 
 CUT = Crop(index={"x": (100, 200), "y": (50, 150)})

@@ -14,13 +14,15 @@ import numpy as np
 
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.scene.kind import SceneKind
+from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
+from burstlens.viz.kinds.vtk.hdf_file import Step, write_series, write_vtkhdf
+from burstlens.viz.kinds.vtk.read import Volume, read_volume
+from burstlens.viz.kinds.vtk.xml_file import write_vtk
 from burstlens.viz.product import Context
-from burstlens.viz.scenes.scene import Isosurface, SceneKind, SceneOptions
-from burstlens.viz.volumes.volume import Volume, read_volume
-from burstlens.viz.volumes.vtk_file import write_vtk
-from burstlens.viz.volumes.vtkhdf import Step, write_series, write_vtkhdf
 
 RAW_PART = 0.7
 SHAPE = (40, 300, 300)

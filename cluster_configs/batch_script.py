@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.cluster_configs.site import SlurmSite
-from burstlens.errors import SiteError
+from burstlens.core.errors import SiteError
 
 WARNED_S = 60
 """How long before its end Slurm tells a job, so that the end is noted and logs come home; a quarter

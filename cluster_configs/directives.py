@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from burstlens.cluster_configs.site import BufferSite
-from burstlens.errors import SiteError
+from burstlens.core.errors import SiteError
 
 _UNITS = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6}
 _PLAIN = re.compile(r"[\w/.,:+=@$-]+")

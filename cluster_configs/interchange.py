@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from importlib import import_module
 
-from burstlens.about import answer
+from burstlens.core.about import answer
 
 INTERCHANGE = "parsl.executors.high_throughput.interchange"
 

@@ -38,7 +38,7 @@ from burstlens.cluster_configs.batch_script import VIEWING, minutes
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import Site, half
 from burstlens.cluster_configs.slurm import Slurm
-from burstlens.errors import BurstlensError, SiteError
+from burstlens.core.errors import BurstlensError, SiteError
 
 JOBS = "jobs"
 """Label of the threads that start and await supervised jobs."""

@@ -13,12 +13,13 @@ from typing import Annotated, Literal
 from platformdirs import user_config_path
 from pydantic import BeforeValidator, Field
 
-from burstlens.errors import SiteError
-from burstlens.nearness import did_you_mean
-from burstlens.quantity import parse_bytes, parse_duration
-from burstlens.workflows.check_table import read_table
-from burstlens.workflows.faults import Faults, Place, report
-from burstlens.workflows.toml_places import places
+from burstlens.core.errors import SiteError
+from burstlens.core.fault import Place
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.quantity import parse_bytes, parse_duration
+from burstlens.core.toml.faults import Faults, report
+from burstlens.core.toml.places import places
+from burstlens.core.toml.table import read_table
 
 SITES = Path(__file__).parent / "sites"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.cluster_configs.site import SITES, choose, known, read
-from burstlens.errors import SiteError
-from burstlens.nearness import did_you_mean
-from burstlens.workflows.check_table import adapter
+from burstlens.core.errors import SiteError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.toml.table import adapter
 
 _TABLE = re.compile(r"\s*\[([\w.]+)\]")
 _KEY = re.compile(r"\s*([\w-]+)\s*=")

@@ -16,8 +16,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from burstlens.errors import SiteError
-from burstlens.quantity import parse_bytes
+from burstlens.core.errors import SiteError
+from burstlens.core.quantity import parse_bytes
 
 LIMIT_S = 60.0
 """Longest time that one command may take."""

@@ -29,9 +29,9 @@ UNMONITORED = "burstlens.cluster_configs.unmonitored"
 PRELOADED = (
     UNMONITORED,
     POOL,
-    "burstlens.workflows.tasks",
-    "burstlens.viz.frame",
-    "burstlens.viz.maps.figure",
+    "burstlens.workflows.production.tasks",
+    "burstlens.viz.frames.reader",
+    "burstlens.viz.kinds.map.draw",
 )
 """What each worker needs; what a kind of product needs beside it, ``warm`` imports."""
 _HOLDER = "SyncManager"

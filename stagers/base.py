@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import enum
 import errno
-import functools
 import os
 import time
 import uuid
@@ -20,10 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
-from burstlens.errors import BurstlensError, SiteError, StagingError
-from burstlens.nearness import did_you_mean
+from burstlens.core.errors import BurstlensError, StagingError
+from burstlens.core.renamed import moved
 
-ENTRY_POINTS = "burstlens.stagers"
 BLOCK = 4 << 20
 IN_FLIGHT = 8
 """Stages that one process has in flight at once."""
@@ -82,44 +80,6 @@ class Stager(Protocol):
 
     def terminate(self, path: Path) -> None:
         """Give up that file's stage; what was written at the target is undefined."""
-
-
-@functools.cache
-def stager(kind: str) -> Stager:
-    """This process's stager of that kind: a built-in one, else that of an entry point.
-
-    Raises SiteError with near names when there is none.
-    """
-    built_in = _built_in()
-    return built_in[kind]() if kind in built_in else _added(kind, built_in)
-
-
-def require_stager(kind: str) -> None:
-    """Raise SiteError with near names when there is no stager of that kind."""
-    built_in = _built_in()
-    if kind not in built_in:
-        _added(kind, built_in)
-
-
-def _built_in() -> dict[str, type[Stager]]:
-    from burstlens.stagers.datawarp import DataWarpStager
-    from burstlens.stagers.posix import PosixStager
-
-    return {
-        "posix": PosixStager,
-        "datawarp": DataWarpStager,
-        "rabbit": PosixStager,  # a mounted file system; its copy offload is not used
-    }
-
-
-def _added(kind: str, built_in: dict[str, type[Stager]]) -> Stager:
-    """That of an entry point."""
-    from burstlens.plugins import plugins
-
-    known = plugins(ENTRY_POINTS, "stager", Stager, built_in)  # type: ignore[type-abstract]
-    if kind not in known:
-        raise SiteError(f"there is no stager {kind!r}{did_you_mean(kind, {*built_in, *known})}")
-    return known[kind]
 
 
 def checksum(path: Path) -> Arrival:
@@ -241,3 +201,7 @@ def remove(path: Path) -> None:
         os.unlink(path)
     except OSError:
         return
+
+
+def __getattr__(name: str) -> object:
+    return moved(__name__, name)

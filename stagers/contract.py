@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.errors import StagingError
+from burstlens.core.errors import StagingError
 from burstlens.stagers.base import Stager, State, bring, bring_all, checksum, deliver
 
 

@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import ClassVar
 
-from burstlens.errors import BurstlensError, StagingError
+from burstlens.core.errors import BurstlensError, StagingError
 from burstlens.stagers import libdatawarp
 from burstlens.stagers.base import State
 from burstlens.stagers.libdatawarp import File

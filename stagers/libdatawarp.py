@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from burstlens.errors import StagingError
+from burstlens.core.errors import StagingError
 from burstlens.stagers.shared_library import ffi, libc, load, symbol
 
 FILE_SYSTEM = 0x3E3F

@@ -21,9 +21,10 @@ from urllib.parse import urlsplit
 from parsl.data_provider.files import File
 from parsl.data_provider.staging import Staging
 
-from burstlens.errors import SiteError, StagingError
-from burstlens.nearness import did_you_mean
-from burstlens.stagers.base import deliver, stager
+from burstlens.core.errors import SiteError, StagingError
+from burstlens.core.nearness import did_you_mean
+from burstlens.stagers.base import deliver
+from burstlens.stagers.registry import stager
 
 SCHEME = "dw"
 _QUERY = "pfs="
@@ -34,8 +35,8 @@ _PERSISTENT = "DW_PERSISTENT_STRIPED_"
 class DataWarpStaging(Staging):  # type: ignore[misc]  # Parsl has no types
     """Parsl's staging provider for ``dw://`` files: ``storage_access=[DataWarpStaging(), ...]``.
 
-    ``stager`` is the kind that moves them, see :func:`burstlens.stagers.base.stager`. Staging is
-    done on the worker, in the task, which fails with the StagingError or SiteError.
+    ``stager`` is the kind that moves them, see :func:`burstlens.stagers.registry.stager`. Staging
+    is done on the worker, in the task, which fails with the StagingError or SiteError.
     """
 
     stager: str = "datawarp"

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import ClassVar
 
-from burstlens.errors import StagingError
+from burstlens.core.errors import StagingError
 from burstlens.stagers.base import BLOCK, State, remove
 
 

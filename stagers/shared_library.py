@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from burstlens.errors import SiteError
+from burstlens.core.errors import SiteError
 
 VARIABLE = "BURSTLENS_LIBDATAWARP"
 """The environment variable that holds the library's path."""

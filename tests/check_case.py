@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.workflows.check_report import Report, check_report
-from burstlens.workflows.survey import survey
+from burstlens.workflows.plan.report import Report, check_report
+from burstlens.workflows.recipe.survey import survey
 
 DATA = Path(__file__).parent / "data" / "wrf"
 CYCLONE = DATA / "wrfout_d01_2005-08-28_21_00_00"

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from burstlens.model import Frame, Receipt, State
-from burstlens.run_dir import RunDir
+from burstlens.core.model import Frame, Receipt, State
+from burstlens.core.run.directory import RunDir
 from burstlens.stagers.base import checksum
-from burstlens.workflows.recipe import Recipe
-from burstlens.workflows.recipe_check import load
+from burstlens.workflows.recipe.load import load
+from burstlens.workflows.recipe.recipe import Recipe
 
 sys.path.insert(0, str(Path(__file__).parent))
 

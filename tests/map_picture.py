@@ -9,10 +9,11 @@ import numpy as np
 from PIL import Image
 from pydantic import TypeAdapter
 
-from burstlens.viz.frame import open_frame
-from burstlens.viz.maps.map import MapKind, MapOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.projection import Projection
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
-from burstlens.viz.projection import Projection
 
 LIGHT = {"variable": "T2", "limits": (-1000.0, 200.0), "colormap": "matplotlib.Greys_r"}
 """All of the field is the lightest colour, so that whatever is dark is a layer."""

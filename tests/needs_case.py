@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burstlens.workflows.recipe import MadeProduct, Product
+from burstlens.workflows.recipe.recipe import MadeProduct, Product
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,14 @@ from pathlib import Path
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     [
-        "burstlens.cli",
-        "burstlens.site_tables",
-        "burstlens.status",
-        "burstlens.workflows.commands",
+        "burstlens.clients.cli",
+        "burstlens.clients.cli.site_tables",
+        "burstlens.clients.opened.status",
+        "burstlens.workflows.plan.commands",
         "burstlens.workflows.models.wrf",
-        "burstlens.workflows.run",
-        *(f"burstlens.viz.{kind}" for kind in ("maps.map", "volumes.vtk", "scenes.scene")),
-        *(f"burstlens.viz.{kind}" for kind in ("columns.section", "storms.track_map")),
-        "burstlens.viz.seismology.seismogram",
+        "burstlens.workflows.driver.run",
+        *(f"burstlens.viz.kinds.{kind}.kind" for kind in ("map", "vtk", "scene", "section")),
+        *(f"burstlens.viz.kinds.{kind}.kind" for kind in ("track_map", "seismogram")),
     ]
 )
 

@@ -16,8 +16,8 @@ import typer
 from click.testing import CliRunner
 
 from burstlens import __version__
-from burstlens.cli import app, program
-from burstlens.workflows.commands import new_run
+from burstlens.clients.cli import app, program
+from burstlens.workflows.plan.commands import new_run
 
 pytestmark = pytest.mark.integration
 

@@ -114,7 +114,7 @@ def test_a_refusal_does_not_wait_for_what_only_a_run_needs(burstlens, recipe_fil
     done = burstlens("run", "parameters.toml", env={"PYTHONPROFILEIMPORTTIME": "1"})
     assert "parameters.inputs" in done.stderr
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "burstlens.workflows.run" in imported
+    assert "burstlens.workflows.driver.run" in imported
     assert not imported & {"parsl", "numpy", "netCDF4", "matplotlib"}
 
 

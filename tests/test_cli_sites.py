@@ -14,8 +14,8 @@ import time
 import pytest
 
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.journal import Journal
-from burstlens.run_dir import RunDir
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.journal import Journal
 
 MINE = """\
 # The cluster of our group.

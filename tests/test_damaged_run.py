@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from burstlens.cli import app
-from burstlens.errors import BurstlensError
-from burstlens.run_dir import RunDir
+from burstlens.clients.cli import app
+from burstlens.core.errors import BurstlensError
+from burstlens.core.run.directory import RunDir
 
 pytestmark = pytest.mark.integration
 
@@ -136,7 +136,7 @@ def two_runs(finished, tmp_path, monkeypatch):
     (run.path / "sentinel.jsonl").write_text('{"t": 1.0, "guard": "g", "text": "x"}\n')
     Path("more.toml").write_text('[[product]]\nname = "u"\nkind = "map"\nvariable = "U"\n')
     # Nothing here may start a model: a resume that gets so far has read every file.
-    monkeypatch.setattr("burstlens.driving.drive", lambda run, **_: 0)
+    monkeypatch.setattr("burstlens.clients.driving.drive", lambda run, **_: 0)
     return run
 
 

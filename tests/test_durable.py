@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from burstlens.durable import (
+from burstlens.core.durable import (
     LARGEST_DROPPED_BYTES,
     make_folders,
     open_regular,
@@ -129,7 +129,7 @@ def test_a_full_disk_leaves_the_old_content_and_no_temporary_file(tmp_path):
     write_whole(path, "old\n")
     code = f"""
 import pathlib, sys
-from burstlens.durable import write_whole
+from burstlens.core.durable import write_whole
 try:
     write_whole(pathlib.Path({str(path)!r}), "x" * 100_000)
 except OSError as error:

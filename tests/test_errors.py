@@ -5,8 +5,8 @@ import pickle
 
 import pytest
 
-from burstlens import errors
-from burstlens.errors import BurstlensError, SimulationError, StagingError
+from burstlens.core import errors
+from burstlens.core.errors import BurstlensError, SimulationError, StagingError
 
 
 @pytest.mark.parametrize("name", ["RecipeError", "SiteError", "RunError", "FrameError"])

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from burstlens.follow import Followed, number, read_stretch
+from burstlens.core.run.follow import Followed, number, read_stretch
 
 
 def text(*values: object) -> bytes:

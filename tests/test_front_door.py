@@ -31,7 +31,7 @@ def cited(key: str) -> str:
 def test_the_package_alone_states_the_version_that_is_built():
     project = tomllib.loads(text_of("pyproject.toml"))
     assert "version" not in project["project"]
-    assert project["tool"]["hatch"]["version"]["path"] == "src/burstlens/__init__.py"
+    assert project["tool"]["hatch"]["version"]["path"] == "src/burstlens/core/version.py"
 
 
 def test_the_citation_agrees_with_the_package_and_the_changelog():

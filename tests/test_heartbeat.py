@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-from burstlens.durable import write_json
-from burstlens.heartbeat import driver_lives
-from burstlens.status import rows, status_of, text
+from burstlens.clients.opened.status import rows, status_of, text
+from burstlens.core.durable import write_json
+from burstlens.core.run.heartbeat import driver_lives
 
 BEATS = """
 import pathlib, sys, time
-from burstlens.durable import write_json
+from burstlens.core.durable import write_json
 while True:
     driver = {"host": "elsewhere", "heartbeat": time.time() + float(sys.argv[2])}
     write_json(pathlib.Path(sys.argv[1]), {"state": "running", "driver": driver}, sync=False)

@@ -12,7 +12,7 @@ def test_lines_that_a_full_disk_refuses_are_held_and_written_in_order(tmp_path):
     path = tmp_path / "journal.jsonl"
     code = f"""
 import json, pathlib, resource, signal
-from burstlens.lines import HeldLines
+from burstlens.core.lines import HeldLines
 path = pathlib.Path({str(path)!r})
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 lines = HeldLines(path)

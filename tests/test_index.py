@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from burstlens.errors import RunError
-from burstlens.index import Index, product_path, published
+from burstlens.core.errors import RunError
+from burstlens.core.run.index import Index, product_path, published
 
 LINE = {
     "product": "t2",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.errors import RunError
-from burstlens.journal import Journal, read
+from burstlens.core.errors import RunError
+from burstlens.core.run.journal import Journal, read
 
 LOST = {"attempt": 1, "stream": "d01", "time": None, "record": 2, "paths": ["r/1/out.nc"]}
 

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from burstlens.errors import RunError
-from burstlens.journal import Journal, read
-from burstlens.lines import HeldLines, Lines, read_lines, whole_lines
+from burstlens.core.errors import RunError
+from burstlens.core.lines import HeldLines, Lines, read_lines, whole_lines
+from burstlens.core.run.journal import Journal, read
 
 
 @pytest.mark.parametrize("kind", [Lines, HeldLines])
@@ -145,7 +145,7 @@ def test_a_full_disk_leaves_whole_lines_and_the_append_can_be_tried_again(tmp_pa
     path = tmp_path / "journal.jsonl"
     code = f"""
 import pathlib, resource
-from burstlens.lines import Lines
+from burstlens.core.lines import Lines
 lines = Lines(pathlib.Path({str(path)!r}))
 lines.append({{"n": 0}})
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import time
 
-from burstlens.nearness import did_you_mean, near_names
+from burstlens.core.nearness import did_you_mean, near_names
 
 
 def test_near_names_come_with_the_nearest_first():

@@ -25,11 +25,13 @@ FOLDERS = {
 }
 HEAVY = "netCDF4 matplotlib vtk vtkmodules h5py numba jinja2"
 EXAMPLES = sorted(
-    ".".join([*installed.split("/"), path.stem])
+    ".".join([*installed.split("/"), *path.relative_to(ROOT / folder).with_suffix("").parts])
     for folder, installed in FOLDERS.items()
-    for path in (ROOT / folder).glob("*.py")
+    for path in (ROOT / folder).rglob("*.py")
     if "\n    >>> " in path.read_text(encoding="utf-8")
 )
+# By the package's own path, as it is started.
+SUPERVISOR = ROOT / "src" / "burstlens" / "workflows" / "placement" / "supervisor.py"
 
 
 def imported(program: str, names: str, cwd: Path) -> set[str]:
@@ -72,7 +74,7 @@ def test_the_wheel_holds_each_file_of_the_tree_once_under_one_import_name(tmp_pa
     assert packed == files_of_the_tree()
     assert {name.split("/")[0] for name in packed} == {"burstlens"}
     assert [name for name in packed if name.endswith(".c")] == []
-    assert {"burstlens/py.typed", "burstlens/workflows/supervisor.py"} <= packed
+    assert {"burstlens/py.typed", "burstlens/workflows/placement/supervisor.py"} <= packed
     scripts = next(name for name in names if name.endswith("entry_points.txt"))
     assert b"burstlens = burstlens.__main__:main" in zipfile.ZipFile(wheel).read(scripts)
 
@@ -102,27 +104,33 @@ def test_asking_how_runs_stand_imports_nothing_that_is_slow(command, tmp_path, r
 import os
 os.environ["BURSTLENS_RUNS"] = {str(run_dir.path.parent)!r}
 sys.argv = ["burstlens", {command!r}]
-from burstlens.cli import main
+from burstlens.clients.cli import main
 try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
 print()"""
     # typer brings pydantic along; our own schemas are a matter of recipes.
-    slow = f"parsl numpy burstlens.workflows.recipe burstlens.terminal {HEAVY}"
+    slow = f"parsl numpy burstlens.workflows.recipe.recipe burstlens.clients.terminal {HEAVY}"
     assert imported(program, slow, tmp_path) == set()
 
 
 def test_the_driver_imports_nothing_that_reads_or_draws(tmp_path):
     modules = ", ".join(
         f"burstlens.{name}"
-        for name in ("cli", "terminal", "workflows.run", "workflows.driver", "workflows.graph")
+        for name in (
+            "clients.cli",
+            "clients.terminal",
+            "workflows.driver.run",
+            "workflows.driver.driver",
+            "workflows.production.graph",
+        )
     )
     assert imported(f"import {modules}\nprint()", HEAVY, tmp_path) == set()
 
 
 def test_the_supervisor_runs_on_the_standard_library_alone(tmp_path):
-    code = f"import runpy; runpy.run_path({str(ROOT / 'workflows' / 'supervisor.py')!r})"
+    code = f"import runpy; runpy.run_path({str(SUPERVISOR)!r})"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.quantity import parse_bytes, parse_duration, show_bytes, show_duration
+from burstlens.core.quantity import parse_bytes, parse_duration, show_bytes, show_duration
 
 
 @pytest.mark.parametrize(

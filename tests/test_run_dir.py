@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from burstlens.durable import write_json
-from burstlens.errors import RunError
-from burstlens.run_dir import RunDir, all_runs, facts_of, open_run_dir
+from burstlens.core.durable import write_json
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir, all_runs, facts_of, open_run_dir
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ import time
 
 import pytest
 
-from burstlens.durable import read_json, write_json
-from burstlens.opened.run import Run
-from burstlens.run_dir import RunDir
-from burstlens.start import note_start
-from burstlens.status import rows, status_of, text
-from burstlens.workflows.claim import take_over
-from burstlens.workflows.run import show_loading
+from burstlens.clients.api.run import Run
+from burstlens.clients.opened.status import rows, status_of, text
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.start import note_start
+from burstlens.workflows.driver.claim import take_over
+from burstlens.workflows.driver.run import show_loading
 
 pytestmark = pytest.mark.integration
 
@@ -56,7 +56,7 @@ def job(tmp_path, monkeypatch, says):
     forgotten.write_text("#!/bin/sh\n")
     forgotten.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("burstlens.start._slurm", _fresh_slurm())
+    monkeypatch.setattr("burstlens.clients.opened.starting._slurm", _fresh_slurm())
 
 
 def _fresh_slurm():

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from burstlens.durable import read_json, write_json
-from burstlens.run_dir import RunDir
-from burstlens.status import facts, next_steps, rows, status_of, text
+from burstlens.clients.opened.status import facts, next_steps, rows, status_of, text
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.run.directory import RunDir
 
 
 @pytest.fixture

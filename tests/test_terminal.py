@@ -15,8 +15,8 @@ import time
 import pytest
 from rich.console import Console
 
-from burstlens.status import facts
-from burstlens.terminal import View, one_line, screen, summary
+from burstlens.clients.opened.status import facts
+from burstlens.clients.terminal import View, one_line, screen, summary
 
 ESCAPE = "\x1b"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from burstlens.cli import app
-from burstlens.run_dir import RunDir
-from burstlens.tour import Tour, program
+from burstlens.clients.cli import app
+from burstlens.clients.cli.tour import Tour, program
+from burstlens.core.run.directory import RunDir
 
 ROOT = typer.main.get_command(app)
 

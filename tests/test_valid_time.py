@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens import valid_time
+from burstlens.core import valid_time
 
 
 def test_keys_of_one_kind_sort_in_the_order_of_time():

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 import click
 
 import burstlens
-from burstlens.cli import program
-from burstlens.workflows.schema import Schema, recipe_schema
+from burstlens.clients.cli import program
+from burstlens.workflows.recipe.schema import Schema, recipe_schema
 
 _UNITS = {
     "capacity": "bytes", "walltime": "s",

@@ -1,1 +1,22 @@
-"""From a frame to a product: read, crop, draw, write."""
+"""From a frame to a product, and from products to pages.
+
+Rooms from the bottom up: ``seams`` (what an open frame is) and ``product`` (what a kind of product
+is), ``frames`` (opening and reading), ``geometry`` (where points lie), ``diagnostics`` (quantities
+by name), ``drawing`` (what pictures share), ``inspection`` (what will not fit), ``kinds`` (one
+folder per kind of product), ``registry`` (the kinds by name), ``live`` (the page) and ``pages``
+(report, movie, cinema, widget). A room may import the rooms below it and ``core``.
+"""
+
+__all__ = [
+    "diagnostics",
+    "drawing",
+    "frames",
+    "geometry",
+    "inspection",
+    "kinds",
+    "live",
+    "pages",
+    "product",
+    "registry",
+    "seams",
+]

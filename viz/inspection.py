@@ -13,17 +13,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.errors import BurstlensError, FrameError, RecipeError
-from burstlens.viz.columns.section import End
-from burstlens.viz.crop import Crop, resolve
+from burstlens.core.errors import BurstlensError, FrameError, RecipeError
+from burstlens.core.units import conversion
+from burstlens.viz.diagnostics.derived import DerivedFrame
+from burstlens.viz.diagnostics.domain import (
+    beside_height,
+    beside_levels,
+    beside_top,
+    beyond,
+    outside_of,
+)
 from burstlens.viz.diagnostics.level import LEVEL, parse_level
-from burstlens.viz.domain import beside_height, beside_levels, beside_top, beyond, outside_of
-from burstlens.viz.outline import Column, Outline, UnknownYet
-from burstlens.viz.units import conversion
+from burstlens.viz.frames.outline import Column, Outline, UnknownYet
+from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.place import End
 
 if TYPE_CHECKING:
-    from burstlens.viz.frame import Variable
-    from burstlens.viz.maps.layers import Contours, Place, Source
+    from burstlens.viz.drawing.maps.layers import Contours
+    from burstlens.viz.geometry.place import Place, Source
+    from burstlens.viz.seams import Variable
 
 _AT = re.compile(rf"@\s*({LEVEL})", re.IGNORECASE)
 _SHOWN = 3
@@ -48,7 +56,8 @@ class Inspection:
 
     def __init__(self, outline: Outline, folder: Path, *, lenient: bool = False) -> None:
         self.outline = outline
-        self.frame = outline.wider(widest=lenient)
+        self.promised = DerivedFrame(outline)
+        self.frame = DerivedFrame(outline.wider(widest=lenient))
         """The same with what may be written by settings that are not known."""
         self.folder = folder
         self.found: list[Misfit] = []
@@ -63,7 +72,7 @@ class Inspection:
     def variable(self, name: str, path: str) -> Variable | None:
         """What a variable, a diagnostic or an expression will be; None where it is not one."""
         try:
-            found = self.outline.variable(name)
+            found = self.promised.variable(name)
             self._levels(name, path)
             return found
         except UnknownYet:
@@ -124,7 +133,7 @@ class Inspection:
 
     def is_deep(self, name: str) -> bool:
         """Whether a variable has levels."""
-        from burstlens.viz.grid import axes
+        from burstlens.viz.geometry.grid import axes
 
         return self._has(name) and "z" in axes(self.frame, name)
 
@@ -135,7 +144,7 @@ class Inspection:
 
     def source(self, source: Source, path: str) -> None:
         """Whether the recipe or the frames say where an earthquake begins."""
-        from burstlens.viz.seismology.focus import located
+        from burstlens.viz.diagnostics.seismology.focus import located
 
         self.noted(path, lambda: located(source, self.frame))
 
@@ -157,7 +166,7 @@ class Inspection:
             return
         key = f"{at}level" if level is not None else f"{at}{path}"
         with self._noting(key):
-            from burstlens.viz.field import one_level_of
+            from burstlens.viz.geometry.field import one_level_of
 
             inner = replace(crop, range={k: v for k, v in crop.range.items() if _is_level(k)})
             try:
@@ -173,7 +182,7 @@ class Inspection:
         if found is None:
             return
         with self._noting(path):
-            from burstlens.viz.columns.cross_section import check_levels
+            from burstlens.viz.geometry.columns import check_levels
 
             check_levels(self.frame, name)
 
@@ -182,7 +191,7 @@ class Inspection:
         known = [name for name in names if self.variable(name, path) is not None]
         for name in known[1:]:
             with self._noting(path):
-                from burstlens.viz.volumes.volume import check_grid, order_of
+                from burstlens.viz.geometry.columns import check_grid, order_of
 
                 check_grid(self.frame, name, order_of(self.frame, known[0]), known[0])
 
@@ -235,7 +244,7 @@ class Inspection:
         if isinstance(places, str):
             if not (self.folder / places).is_file():  # what a product ships is looked for elsewhere
                 return
-            from burstlens.viz.maps.places import read_places
+            from burstlens.viz.geometry.place import read_places
 
             try:
                 places = read_places(places, self.folder)

@@ -10,16 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from burstlens.errors import RecipeError, StagingError
-from burstlens.nearness import did_you_mean
-from burstlens.plugins import plugins
-
-if TYPE_CHECKING:
-    from burstlens.viz.frame import FrameReader
-
-ENTRY_POINTS = "burstlens.products"
+from burstlens.core.errors import StagingError
+from burstlens.core.renamed import moved
+from burstlens.viz.seams import OpenFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +99,26 @@ class Made:
     limits: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The newest frame of another stream, to be opened by ``open_frame``."""
+
+    paths: tuple[Path, ...]
+    record: int
+    stream: str
+    time: str
+
+
+class ProductFrame(OpenFrame, Protocol):
+    """The frame of a product: its files, and what the product asked for by its `Wants`."""
+
+    paths: tuple[Path, ...]
+    stream: str
+    previous: Path | None
+    followed: Mapping[str, Path]
+    beside: Mapping[str, Beside]
+
+
 @runtime_checkable
 class ProductKind(Protocol):
     """One kind of product. Built-in kinds and plugins are written alike, on :class:`PlainKind`.
@@ -130,7 +145,7 @@ class ProductKind(Protocol):
         """Whether :attr:`Made.limits` may be wider than those of the pictures before, which are
         then made again: not for what goes from frame to frame."""
 
-    def make(self, options: Any, frame: FrameReader, out: Path, context: Context) -> Made:
+    def make(self, options: Any, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Write the product, whole, as exactly ``out``; nothing is left there on failure.
 
         Raises FrameError when the frame is damaged or lacks what is needed, StagingError when
@@ -165,52 +180,5 @@ def whole_file(out: Path) -> Iterator[None]:
         raise
 
 
-def product_kinds() -> dict[str, ProductKind]:
-    """Every kind by name: the built-in ones and those of the ``burstlens.products`` entry points.
-
-    A plugin that cannot be loaded, is no :class:`ProductKind` or takes a built-in name is left
-    out with a warning.
-    """
-    known = _built_in()
-    return known | plugins(ENTRY_POINTS, "product kind", ProductKind, known)  # type: ignore[type-abstract]
-
-
-def product_kind(name: str) -> ProductKind:
-    """The kind of that name; RecipeError with near names when there is none."""
-    known = product_kinds()
-    if name not in known:
-        raise RecipeError(f"there is no product kind {name!r}{did_you_mean(name, known)}")
-    return known[name]
-
-
-def _built_in() -> dict[str, ProductKind]:
-    # The kinds use the classes above, so they are imported when asked for.
-    from burstlens.viz.columns.profile import ProfileKind
-    from burstlens.viz.columns.section import SectionKind
-    from burstlens.viz.columns.sounding import SoundingKind
-    from burstlens.viz.maps.map import MapKind
-    from burstlens.viz.netcdf import NetcdfKind
-    from burstlens.viz.scenes.scene import SceneKind
-    from burstlens.viz.script import CommandKind, PythonKind
-    from burstlens.viz.seismology.peak import PeakKind
-    from burstlens.viz.seismology.seismogram import SeismogramKind
-    from burstlens.viz.storms.track_map import TrackMapKind
-    from burstlens.viz.storms.tracking import TrackKind
-    from burstlens.viz.volumes.vtk import VtkKind
-
-    built_in: tuple[ProductKind, ...] = (
-        MapKind(),
-        SectionKind(),
-        SoundingKind(),
-        ProfileKind(),
-        SceneKind(),
-        VtkKind(),
-        NetcdfKind(),
-        PeakKind(),
-        SeismogramKind(),
-        TrackKind(),
-        TrackMapKind(),
-        PythonKind(),
-        CommandKind(),
-    )
-    return {kind.name: kind for kind in built_in}
+def __getattr__(name: str) -> object:
+    return moved(__name__, name)

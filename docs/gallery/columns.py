@@ -9,13 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from burstlens.viz.columns.profile import ProfileOptions
-from burstlens.viz.columns.section import End, SectionOptions
-from burstlens.viz.columns.sounding import SoundingOptions
-from burstlens.viz.frame import open_frame
-from burstlens.viz.maps.layers import Contours, Wind
-from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.product import Context, product_kind
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Contours, Wind
+from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.profile.options import ProfileOptions
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.kinds.sounding.options import SoundingOptions
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"

@@ -15,9 +15,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from burstlens import valid_time
-from burstlens.viz.frame import open_frame
-from burstlens.viz.product import Context, product_kind
+from burstlens.core import valid_time
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 HERE = Path(__file__).parent
 RECIPE = HERE.parents[1] / "workflows" / "recipes" / "seismic-scenario"

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.viz.frame import Beside, open_frame
-from burstlens.viz.maps.layers import Contours, Place, Wind
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.product import Context
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Contours, Wind
+from burstlens.viz.geometry.place import Place
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.product import Beside, Context
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"

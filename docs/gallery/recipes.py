@@ -13,10 +13,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.product import Context
-from burstlens.workflows.recipe_check import load
-from burstlens.workflows.recipe_file import find
+from burstlens.workflows.recipe.file import find
+from burstlens.workflows.recipe.load import load
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"

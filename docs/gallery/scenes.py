@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.scene.kind import SceneKind
+from burstlens.viz.kinds.scene.options import Camera, Haze, Isosurface, SceneOptions, Slices
 from burstlens.viz.product import Context
-from burstlens.viz.scenes.scene import Camera, Haze, Isosurface, SceneKind, SceneOptions, Slices
 
 HERE = Path(__file__).parent
 FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"

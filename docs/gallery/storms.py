@@ -9,10 +9,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.viz.frame import open_frame
-from burstlens.viz.maps.layers import Place
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.place import Place
 from burstlens.viz.product import Context
-from burstlens.workflows.recipe_check import load
+from burstlens.workflows.recipe.load import load
 
 HERE = Path(__file__).parent
 KATRINA = HERE.parents[1] / "tests" / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"

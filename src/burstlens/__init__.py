@@ -8,66 +8,67 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__version__ = "0.2.0"
+from burstlens.core.renamed import install, moved
+from burstlens.core.version import __version__ as __version__
 
 TYPE_CHECKING = False  # type checkers take it for True; typing itself would take 10 ms
 if TYPE_CHECKING:
-    from burstlens import journal as _journal
-    from burstlens.errors import BurstlensError as BurstlensError
-    from burstlens.errors import FrameError as FrameError
-    from burstlens.errors import RecipeError as RecipeError
-    from burstlens.errors import RunError as RunError
-    from burstlens.errors import SimulationError as SimulationError
-    from burstlens.errors import SiteError as SiteError
-    from burstlens.errors import StagingError as StagingError
-    from burstlens.opened.run import Run as Run
-    from burstlens.opened.run import open_run as open_run
-    from burstlens.opened.runs import launch as launch
-    from burstlens.opened.runs import runs as runs
-    from burstlens.run_dir import RunDir as RunDir
-    from burstlens.run_dir import all_runs as all_runs
-    from burstlens.run_dir import open_run_dir as open_run_dir
-    from burstlens.status import status_of as status_of
-    from burstlens.viz.frame import FrameReader as FrameReader
-    from burstlens.workflows import recipe_check as _recipe_check
-    from burstlens.workflows.commands import checked as checked
-    from burstlens.workflows.commands import new_run as new_run
-    from burstlens.workflows.commands import plan_of as plan_of
+    from burstlens.clients.api.run import Run as Run
+    from burstlens.clients.api.run import open_run as open_run
+    from burstlens.clients.api.runs import launch as launch
+    from burstlens.clients.api.runs import runs as runs
+    from burstlens.clients.opened.status import status_of as status_of
+    from burstlens.core.errors import BurstlensError as BurstlensError
+    from burstlens.core.errors import FrameError as FrameError
+    from burstlens.core.errors import RecipeError as RecipeError
+    from burstlens.core.errors import RunError as RunError
+    from burstlens.core.errors import SimulationError as SimulationError
+    from burstlens.core.errors import SiteError as SiteError
+    from burstlens.core.errors import StagingError as StagingError
+    from burstlens.core.outcome import Outcome as Outcome
+    from burstlens.core.run import journal as _journal
+    from burstlens.core.run.directory import RunDir as RunDir
+    from burstlens.core.run.directory import all_runs as all_runs
+    from burstlens.core.run.directory import open_run_dir as open_run_dir
+    from burstlens.viz.product import ProductFrame as ProductFrame
+    from burstlens.workflows.driver.run import execute as execute
     from burstlens.workflows.guards.guard import Guard as Guard
-    from burstlens.workflows.jobs import Outcome as Outcome
-    from burstlens.workflows.recipe import Buffer as Buffer
-    from burstlens.workflows.recipe import MadeProduct as MadeProduct
-    from burstlens.workflows.recipe import Product as Product
-    from burstlens.workflows.recipe import Recipe as Recipe
-    from burstlens.workflows.recipe import Simulation as Simulation
-    from burstlens.workflows.recipe import StageOut as StageOut
-    from burstlens.workflows.recipe import Step as Step
-    from burstlens.workflows.run import execute as execute
-    from burstlens.workflows.snapshot import Snapshot as Snapshot
+    from burstlens.workflows.plan.commands import checked as checked
+    from burstlens.workflows.plan.commands import new_run as new_run
+    from burstlens.workflows.plan.commands import plan_of as plan_of
+    from burstlens.workflows.production.snapshot import Snapshot as Snapshot
+    from burstlens.workflows.recipe import load as _recipe_check
+    from burstlens.workflows.recipe.recipe import Buffer as Buffer
+    from burstlens.workflows.recipe.recipe import MadeProduct as MadeProduct
+    from burstlens.workflows.recipe.recipe import Product as Product
+    from burstlens.workflows.recipe.recipe import Recipe as Recipe
+    from burstlens.workflows.recipe.recipe import Simulation as Simulation
+    from burstlens.workflows.recipe.recipe import StageOut as StageOut
+    from burstlens.workflows.recipe.recipe import Step as Step
 
     read_journal = _journal.read
     read_recipe = _recipe_check.load
 
 _HOMES = {
-    "errors": (
+    "clients.api.run": ("Run", "open_run"),
+    "clients.api.runs": ("launch", "runs"),
+    "clients.opened.status": ("status_of",),
+    "core.errors": (
         "BurstlensError", "FrameError", "RecipeError", "RunError", "SimulationError", "SiteError",
         "StagingError",
     ),
-    "journal": ("read_journal=read",),
-    "opened.run": ("Run", "open_run"),
-    "opened.runs": ("launch", "runs"),
-    "run_dir": ("RunDir", "all_runs", "open_run_dir"),
-    "status": ("status_of",),
-    "viz.frame": ("FrameReader",),
-    "workflows.commands": ("checked", "new_run", "plan_of"),
+    "core.outcome": ("Outcome",),
+    "core.run.directory": ("RunDir", "all_runs", "open_run_dir"),
+    "core.run.journal": ("read_journal=read",),
+    "viz.product": ("ProductFrame",),
+    "workflows.driver.run": ("execute",),
     "workflows.guards.guard": ("Guard",),
-    "workflows.jobs": ("Outcome",),
-    "workflows.recipe": (
+    "workflows.plan.commands": ("checked", "new_run", "plan_of"),
+    "workflows.production.snapshot": ("Snapshot",),
+    "workflows.recipe.load": ("read_recipe=load",),
+    "workflows.recipe.recipe": (
         "Buffer", "MadeProduct", "Product", "Recipe", "Simulation", "StageOut", "Step",
     ),
-    "workflows.recipe_check": ("read_recipe=load",),
-    "workflows.run": ("execute",),
-    "workflows.snapshot": ("Snapshot",),
 }  # fmt: skip
 _PUBLIC = {
     public: (f"burstlens.{home}", inner or public)
@@ -76,9 +77,12 @@ _PUBLIC = {
 }
 
 
+install()
+
+
 def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return moved(__name__, name)
     home, inner = _PUBLIC[name]
     value = getattr(import_module(home), inner)
     globals()[name] = value  # found at once from now on

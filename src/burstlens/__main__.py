@@ -2,13 +2,13 @@
 
 import sys
 
-from burstlens.exit_codes import INTERRUPTED
+from burstlens.core.exit_codes import INTERRUPTED
 
 
 def main() -> None:
     """Load the command line and run it. Ctrl-C while it is loaded ends it as quietly as later."""
     try:
-        from burstlens.cli import main as program
+        from burstlens.clients.cli import main as program
 
         program()
     except KeyboardInterrupt:

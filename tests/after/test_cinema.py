@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 
-from burstlens.errors import RunError
-from burstlens.opened.run import open_run
-from burstlens.viz.cinema import write_database
+from burstlens.clients.api.run import open_run
+from burstlens.core.errors import RunError
+from burstlens.viz.pages.cinema import write_database
 
 
 def table(folder):

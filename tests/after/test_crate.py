@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from burstlens.crate import write_crate
-from burstlens.errors import RunError
-from burstlens.opened.run import open_run
+from burstlens.clients.api.run import open_run
+from burstlens.clients.crate import write_crate
+from burstlens.core.errors import RunError
 
 rocrate = pytest.importorskip("rocrate.rocrate")
 

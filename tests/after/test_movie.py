@@ -11,11 +11,11 @@ import time
 import pytest
 from PIL import Image
 
-from burstlens.errors import RunError
-from burstlens.index import published
-from burstlens.opened.run import open_run
-from burstlens.viz import movie as movies
-from burstlens.viz.movie import make_movie
+from burstlens.clients.api.run import open_run
+from burstlens.core.errors import RunError
+from burstlens.core.run.index import published
+from burstlens.viz.pages import movie as movies
+from burstlens.viz.pages.movie import make_movie
 
 pytestmark = pytest.mark.integration
 

@@ -12,11 +12,11 @@ import shutil
 import pytest
 from PIL import Image
 
-from burstlens.opened.run import open_run
-from burstlens.viz.report import gallery as galleries
-from burstlens.viz.report.page import write_report
-from burstlens.viz.report.plot import MOST_POINTS, Line, value_ticks
-from burstlens.viz.report.story import story_of
+from burstlens.clients.api.run import open_run
+from burstlens.viz.pages.report import gallery as galleries
+from burstlens.viz.pages.report.page import write_report
+from burstlens.viz.pages.report.plot import MOST_POINTS, Line, value_ticks
+from burstlens.viz.pages.report.story import story_of
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
 

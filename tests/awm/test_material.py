@@ -4,7 +4,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import basin, material
 from burstlens.workflows.awm.parameters import Layer
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from burstlens.workflows.schema import recipe_schema
+from burstlens.workflows.recipe.schema import recipe_schema
 
 TEXT = (Path(__file__).parents[2] / "docs" / "recipe.md").read_text()
 

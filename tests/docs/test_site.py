@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 import burstlens
-from burstlens.cli import program
-from burstlens.workflows.schema import recipe_schema
+from burstlens.clients.cli import program
+from burstlens.workflows.recipe.schema import recipe_schema
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.journal import Journal, read
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import Journal, read
 from burstlens.viz.product import Context
-from burstlens.workflows.backlog import Backlog
-from burstlens.workflows.history import replay
-from burstlens.workflows.publish import Publisher
+from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.publish import Publisher
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.model import Damage
+from burstlens.core.model import Damage
+from burstlens.core.run.history import replay
 from burstlens.viz.product import Context
-from burstlens.workflows.backlog import Backlog
-from burstlens.workflows.history import replay
+from burstlens.workflows.production.backlog import Backlog
 
 FIXED = "product.t2.limits=[270, 310]"
 

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from burstlens.errors import SiteError, StagingError
-from burstlens.workflows.buffer import (
+from burstlens.core.errors import SiteError, StagingError
+from burstlens.workflows.models.command import Command
+from burstlens.workflows.placement.buffer import (
     BufferRef,
     Released,
     bring_home,
@@ -18,7 +19,6 @@ from burstlens.workflows.buffer import (
     stage_in,
     with_room,
 )
-from burstlens.workflows.models.command import Command
 
 MODEL = Command(argv=["./model.sh"], frames="out_*.nc")
 
@@ -185,8 +185,8 @@ def test_a_full_target_leaves_no_partial_file_and_the_frame_on_the_buffer(buffer
     home = tmp_path / "output"
     code = f"""
 import resource
-from burstlens.errors import StagingError
-from burstlens.workflows.buffer import BufferRef, bring_home, release
+from burstlens.core.errors import StagingError
+from burstlens.workflows.placement.buffer import BufferRef, bring_home, release
 buffer = BufferRef("posix", {buffer.path!r}, "storm-1")
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 for call in (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from burstlens.cluster_configs.site import BufferSite, choose
-from burstlens.errors import SiteError
-from burstlens.quantity import parse_bytes
-from burstlens.workflows.capacity import Granularity, granularity, passed_over, show_exactly
+from burstlens.core.errors import SiteError
+from burstlens.core.quantity import parse_bytes
+from burstlens.workflows.plan.capacity import Granularity, granularity, passed_over, show_exactly
 
 GIB, TIB = 2**30, 2**40
 SHAHEEN = Granularity(368 * GIB, nodes=268, node_capacity=parse_bytes("5.82 TiB"))

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.errors import StagingError
-from burstlens.model import Failure, Needed
-from burstlens.viz.product import Context, product_kind
-from burstlens.viz.script import PythonOptions
-from burstlens.workflows.buffer import BufferRef
-from burstlens.workflows.tasks import Order, produce
+from burstlens.core.errors import StagingError
+from burstlens.core.model import Failure, Needed
+from burstlens.viz.kinds.python.options import PythonOptions
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.tasks import Order, produce
 
 WRF = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 PLOTS = """\
-from burstlens.errors import StateError
+from burstlens.core.errors import StateError
 
 
 def count(frame, out, state):

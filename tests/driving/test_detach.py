@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from burstlens.cluster_configs.site import known
-from burstlens.errors import SiteError
-from burstlens.workflows.commands import new_run
-from burstlens.workflows.detach import is_ended_at_logout, submit_driver
+from burstlens.core.errors import SiteError
+from burstlens.workflows.driver.detach import is_ended_at_logout, submit_driver
+from burstlens.workflows.plan.commands import new_run
 
 
 def test_a_detached_run_outlives_the_shell_that_started_it(own_runs):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.driving import drive
-from burstlens.errors import RunError
+from burstlens.clients.driving import drive
+from burstlens.core.errors import RunError
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -8,9 +8,9 @@ import signal
 
 import pytest
 
-from burstlens.journal import Journal, read
-from burstlens.run_dir import facts_of
-from burstlens.workflows.commands import new_run
+from burstlens.core.run.directory import facts_of
+from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.plan.commands import new_run
 
 
 def test_the_space_of_a_run_with_a_driver_is_not_given_back(standing):

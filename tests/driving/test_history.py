@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.exit_codes import FRAMES_LOST
-from burstlens.model import Damage
-from burstlens.workflows.history import replay
+from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.model import Damage
+from burstlens.core.run.history import replay
 
 FRAME = {"stream": "d01", "time": "t1", "attempt": 1}
 PRODUCT = {"product": "t2", **FRAME}

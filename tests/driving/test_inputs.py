@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from burstlens.workflows.inputs import (
+from burstlens.workflows.models.awm import Awm
+from burstlens.workflows.models.command import Command
+from burstlens.workflows.models.inputs import (
     dead_links,
     earlier_frame,
     input_files,
@@ -15,8 +17,6 @@ from burstlens.workflows.inputs import (
     output_names,
     selected,
 )
-from burstlens.workflows.models.awm import Awm
-from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 
 OLD = "2005-08-28_12:00:00"

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from needs_case import key, made, needed, settle, state, taken
 
-from burstlens.model import Damage, Needed
+from burstlens.core.model import Damage, Needed
+from burstlens.core.run.history import replay
 from burstlens.viz.product import Context
-from burstlens.workflows.backlog import Backlog, Work
-from burstlens.workflows.history import replay
+from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.work import Work
 
 
 def test_a_chain_goes_from_the_oldest_frame_on_one_at_a_time(backlog, frame):

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from needs_case import key, made, needed, settle, taken
 
+from burstlens.core.run.history import replay
 from burstlens.viz.product import Context
-from burstlens.workflows.backlog import Backlog, Work
-from burstlens.workflows.history import replay
-from burstlens.workflows.needs import AHEAD
+from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.needs import AHEAD
+from burstlens.workflows.production.work import Work
 
 
 def test_what_shows_a_nest_waits_until_the_nest_is_as_far(backlog, frame):

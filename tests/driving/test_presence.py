@@ -8,11 +8,11 @@ import shutil
 
 import pytest
 
-from burstlens.durable import write_json
-from burstlens.errors import RunError
-from burstlens.run_dir import RunDir
-from burstlens.workflows.history import replay
-from burstlens.workflows.presence import AWAY_S, Presence
+from burstlens.core.durable import write_json
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import replay
+from burstlens.workflows.driver.presence import AWAY_S, Presence
 
 SUBMITTED = {"event": "simulation.submitted", "job": "attempt-1", "attempt": 1, "t": 1.0}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.buffer import BufferRef
-from burstlens.workflows.history import History
-from burstlens.workflows.pressure import REPORTS, Pressure
-from burstlens.workflows.snapshot import Snapshot
-from burstlens.workflows.space import Space
+from burstlens.core.run.history import History
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.pressure import REPORTS, Pressure
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.production.space import Space
 
 GROWS = "no raw frame can go: their file is still being written"
 

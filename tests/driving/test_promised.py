@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from burstlens.model import Damage
-from burstlens.workflows.cursor import Cursor, Speech, Written
-from burstlens.workflows.history import replay
+from burstlens.core.model import Damage
+from burstlens.core.run.history import replay
+from burstlens.workflows.frames.cursor import Cursor, Speech, Written
+from burstlens.workflows.frames.promised import CUT, REASON, Promised
+from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.promised import CUT, REASON, Promised
-from burstlens.workflows.watcher import Report
 
 FILE = "wrfout_d01_0001-01-01_00:00:00"
 TIMES = [f"00010101T00{minute:02d}00" for minute in range(100)]

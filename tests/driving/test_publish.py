@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from publish_case import NAME, content
 
-from burstlens.journal import read
-from burstlens.lines import read_lines
+from burstlens.core.lines import read_lines
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import read
 from burstlens.stagers.base import checksum
-from burstlens.workflows.history import replay
-from burstlens.workflows.publish import _fields
+from burstlens.workflows.production.publish import _fields
 
 
 def test_a_receipt_becomes_a_file_an_event_and_a_line(begin, staged, run_dir, events):

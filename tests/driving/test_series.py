@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from burstlens.viz.volumes.vtkhdf import write_vtkhdf
-from burstlens.workflows.series import Series
+from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf
+from burstlens.workflows.production.series import Series
 
 FACTS = {"shape": [4, 5, 6], "coordinates": "x, y (m)", "variables": {"W": {}, "QCLOUD": {}}}
 

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from burstlens.durable import read_json
-from burstlens.exit_codes import FRAMES_LOST
-from burstlens.workflows.history import History, replay
-from burstlens.workflows.jobs import Outcome
-from burstlens.workflows.snapshot import Snapshot
+from burstlens.core.durable import read_json
+from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.run.history import History, replay
+from burstlens.workflows.driver.jobs import Outcome
+from burstlens.workflows.production.snapshot import Snapshot
 
 DONE = Outcome("done", 0)
 

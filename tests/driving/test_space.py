@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.buffer import BufferRef
-from burstlens.workflows.history import History
-from burstlens.workflows.space import GROUP, Space
+from burstlens.core.run.history import History
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.space import GROUP, Space
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from burstlens.durable import read_json
-from burstlens.workflows.buffer import BufferRef
+from burstlens.core.durable import read_json
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.stage_in import DONE, LIST, stage_in, write_list
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.stage_in import DONE, LIST, stage_in, write_list
 
 NAMELIST = "&time_control history_outname = 'out/wrfout_d<domain>_<date>', restart = .false. /\n"
 

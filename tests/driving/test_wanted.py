@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from burstlens.workflows.models.command import Command
-from burstlens.workflows.wanted import Wanted, remarks, wanted
+from burstlens.workflows.recipe.wanted import Wanted, remarks, wanted
 
 RECIPE = """\
 title = "Any program"

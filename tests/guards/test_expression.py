@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError, RecipeError
+from burstlens.core.errors import FrameError, RecipeError
 from burstlens.workflows.guards.evaluation import evaluate
 from burstlens.workflows.guards.expression import faults, tree_of, variables
 

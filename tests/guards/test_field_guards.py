@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import Stored, netCDF4, open_frame
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import FrameReader, netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.seams import Stored
 from burstlens.workflows.guards import field
 from burstlens.workflows.guards.field import inspect, statistics
 
@@ -263,7 +265,7 @@ def test_what_a_guard_has_read_is_not_read_again_for_a_product(guard, monkeypatc
         part = {"bottom_top_stag": slice(5, 6)}
         expected = frame.read("W", part)
         inspect(frame, [guard(variable="W")], 1)
-        monkeypatch.setattr(frame, "_again", lambda *_: pytest.fail("the file is read again"))
+        monkeypatch.setattr(FrameReader, "_again", lambda *_: pytest.fail("the file is read again"))
         level = frame.read("W", part)
         np.testing.assert_array_equal(level, expected)
         level[:] = 0  # a product may do what it likes with its values

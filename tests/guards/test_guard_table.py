@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.recipe_check import load
-from burstlens.workflows.schema import recipe_schema
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.recipe.load import load
+from burstlens.workflows.recipe.schema import recipe_schema
 
 BASE = """
 title = "Any program"
@@ -167,7 +167,7 @@ def test_what_the_user_has_allowed_is_told_as_what_will_be_done(recipe_file, bur
 @pytest.mark.integration
 def test_guards_bring_neither_numpy_nor_netcdf_to_the_login_node():
     code = (
-        "import sys; import burstlens.workflows.guarding, burstlens.workflows.driver; "
+        "import sys, burstlens.workflows.production.guarding, burstlens.workflows.driver.driver; "
         "print([m for m in ('numpy', 'netCDF4', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

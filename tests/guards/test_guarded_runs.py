@@ -31,7 +31,7 @@ expression = "max(T2) > 1e6"
 then = "stop-now"
 """
 RED = (200, 16, 46)
-PROGRAM = "burstlens.workflows.sentinel"
+PROGRAM = "burstlens.workflows.production.sentinel"
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from burstlens.journal import Journal, read
-from burstlens.workflows.guarding import Guarding
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
-from burstlens.workflows.history import replay
-from burstlens.workflows.snapshot import Snapshot
+from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.production.snapshot import Snapshot
 
 BAD = Breach("finite", "W is NaN", "W")
 RECIPE = """

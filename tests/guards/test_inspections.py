@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from burstlens.core.run.history import History, replay
 from burstlens.viz.product import Context
-from burstlens.workflows.backlog import Backlog
-from burstlens.workflows.history import History, replay
-from burstlens.workflows.space import Space
+from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.space import Space
 
 PRODUCTS = """
 [[product]]

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from burstlens.model import Progress
-from burstlens.workflows.cursor import Cursor, Speech
+from burstlens.core.model import Progress
+from burstlens.workflows.frames.cursor import Cursor, Speech
+from burstlens.workflows.frames.log_search import Hit
+from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip, Trouble
 from burstlens.workflows.guards.judge import Judge
-from burstlens.workflows.guards.log import Hit
 from burstlens.workflows.guards.vigil import Room
-from burstlens.workflows.watcher import Report
 
 T = 1000.0
 ROOM = Room(0, 10**9)

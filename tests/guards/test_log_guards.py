@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.workflows.cursor import Cursor, Speech
-from burstlens.workflows.guards.log import LogPattern, Search, faults
+from burstlens.workflows.frames.cursor import Cursor, Speech
+from burstlens.workflows.frames.log_search import LogPattern, Search, faults
+from burstlens.workflows.frames.model_log import Follower
+from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.patterns import patterns_of
-from burstlens.workflows.model_log import Follower
 from burstlens.workflows.models.awm import Awm
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.watch import watch
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 

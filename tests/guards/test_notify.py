@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows import notify
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.guards import notify
 from burstlens.workflows.guards.finding import Trip
-from burstlens.workflows.notify import Notifier, allowed
+from burstlens.workflows.guards.notify import Notifier, allowed
 
 pytestmark = pytest.mark.integration
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.durable import read_json, write_json
-from burstlens.journal import Journal
-from burstlens.status import new_status, status_of
-from burstlens.viz.frame import netCDF4
-from burstlens.workflows import sentry as sentry_module
-from burstlens.workflows.commands import new_run
-from burstlens.workflows.supervised import describe
+from burstlens.clients.opened.status import new_status, status_of
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.run.journal import Journal
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.workflows.placement import sentry as sentry_module
+from burstlens.workflows.placement.supervised import describe
+from burstlens.workflows.plan.commands import new_run
 
 GUARDS = """
 [[guard]]
@@ -86,7 +86,7 @@ def sentinel():
     started = []
 
     def start(run, job="attempt-1"):
-        command = [sys.executable, "-P", "-m", "burstlens.workflows.sentinel"]
+        command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
         child = subprocess.Popen(
             [*command, str(run.path), str(run.job(job))], stdout=subprocess.PIPE, text=True
         )

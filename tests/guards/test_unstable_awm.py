@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from burstlens.workflows import recipe_file
+from burstlens.workflows.recipe import file as recipe_file
 
 pytestmark = pytest.mark.slow
 RED = (200, 16, 46)

@@ -21,7 +21,7 @@ import burstlens
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from burstlens.opened.run import Run
+    from burstlens.clients.api.run import Run
 
 STARTS_S = 60.0
 TOKEN = "a-token-of-the-tests"

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 import burstlens
-from burstlens.opened.answers import BATCH_BYTES, Answers
+from burstlens.viz.pages.answers import BATCH_BYTES, Answers
 
 POLL = {"ask": "poll", "run": None, "offset": 0, "stamp": None}
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import pytest
 
-from burstlens.durable import open_regular
-from burstlens.opened.dashboard import WAITING
+from burstlens.core.durable import open_regular
+from burstlens.viz.pages.widget import WAITING
 
 
 class View:
@@ -65,7 +65,7 @@ def test_closing_the_dashboard_ends_its_thread(done, monkeypatch):
 
 
 def test_a_thread_that_nobody_asks_ends_and_another_one_answers_who_comes_back(done, monkeypatch):
-    monkeypatch.setattr("burstlens.opened.dashboard.IDLE_S", 0.2)
+    monkeypatch.setattr("burstlens.viz.pages.widget.IDLE_S", 0.2)
     dashboard = done.dashboard()
     view = View(dashboard, monkeypatch)
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_a_thread_that_nobody_asks_ends_and_another_one_answers_who_comes_back(d
 
 
 def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypatch):
-    monkeypatch.setattr("burstlens.opened.answers.STATUS_PERIOD_S", 0)
+    monkeypatch.setattr("burstlens.viz.pages.answers.STATUS_PERIOD_S", 0)
     dashboard = disturbed.dashboard()
     view = View(dashboard, monkeypatch)
     hangs, goes_on = threading.Event(), threading.Event()
@@ -86,7 +86,7 @@ def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypat
         return open_regular(path, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr("burstlens.record.open_regular", hang)
+        patch.setattr("burstlens.core.run.record.open_regular", hang)
         view.ask()
         assert hangs.wait(20)
         for _ in range(WAITING):
@@ -108,7 +108,7 @@ def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypat
 def test_a_status_that_is_not_ours_ends_neither_the_thread_nor_the_card(
     disturbed, monkeypatch, text
 ):
-    monkeypatch.setattr("burstlens.opened.answers.STATUS_PERIOD_S", 0)
+    monkeypatch.setattr("burstlens.viz.pages.answers.STATUS_PERIOD_S", 0)
     dashboard = disturbed.dashboard()
     view = View(dashboard, monkeypatch)
     ours = disturbed.directory.status.read_text()

@@ -16,7 +16,7 @@ import burstlens
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-OPEN = "import burstlens, burstlens.opened.dashboard"
+OPEN = "import burstlens, burstlens.viz.pages.widget"
 SHOW = 'run = burstlens.open_run("storm")\nrun.dashboard(allow_stop={allow})'
 WAIT_MS = 60_000
 SLOW_S = 8

@@ -7,8 +7,8 @@ import os
 import pytest
 
 import burstlens
-from burstlens.opened.runs import _setting
-from burstlens.workflows.recipe_check import load
+from burstlens.clients.api.runs import _setting
+from burstlens.workflows.recipe.load import load
 
 LAUNCH = """
 import burstlens

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 import burstlens
-from burstlens.errors import RunError
+from burstlens.core.errors import RunError
 
 FIRST, SECOND, THIRD = (f"00010101T000{minute}00" for minute in range(3))
 
@@ -233,7 +233,7 @@ def test_no_text_of_a_run_becomes_html(disturbed):
 
 READER = """
 import burstlens
-from burstlens.errors import RunError
+from burstlens.core.errors import RunError
 run = burstlens.open_run({path!r})
 print(run.status["state"], len(run.frames), run.image("w").path.name)
 print("data:image" in run._repr_html_())

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from burstlens.durable import write_json
-from burstlens.lines import Lines
-from burstlens.run_dir import RunDir
-from burstlens.status import Status, new_status
-from burstlens.valid_time import elapsed_key
+from burstlens.clients.opened.status import Status, new_status
+from burstlens.core.durable import write_json
+from burstlens.core.lines import Lines
+from burstlens.core.run.directory import RunDir
+from burstlens.core.valid_time import elapsed_key
 from burstlens.viz.live.feed import FrameFeed, write_status
 from burstlens.viz.live.page import write_page
 
@@ -91,7 +91,7 @@ def pictures(folder: Path, count: int) -> list[Path]:
     """So many different pictures, one grey each, brighter by brighter."""
     import numpy as np
 
-    from burstlens.viz.png import write_png
+    from burstlens.viz.drawing.png import write_png
 
     folder.mkdir(parents=True, exist_ok=True)
     made = []

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from burstlens.journal import Journal, read
-from burstlens.lines import read_lines
+from burstlens.core.lines import read_lines
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import Journal, read
 from burstlens.viz.live.page import page_text
-from burstlens.workflows.commands import new_run
-from burstlens.workflows.history import replay
-from burstlens.workflows.publish import Publisher
+from burstlens.workflows.plan.commands import new_run
+from burstlens.workflows.production.publish import Publisher
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from burstlens.heartbeat import ticks_of
+from burstlens.core.run.heartbeat import ticks_of
 
 OLD_S = 40.0
 

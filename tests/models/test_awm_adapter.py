@@ -4,7 +4,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.workflows.models.awm import Awm
 from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
 

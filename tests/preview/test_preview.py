@@ -24,11 +24,11 @@ from PIL import Image
 from rich.color import ColorSystem
 from rich.console import Console
 
-from burstlens.opened.run import open_run
-from burstlens.preview import encoding, watching
-from burstlens.preview.ability import Ability, ability, quiet_keys
-from burstlens.preview.canvas import Canvas
-from burstlens.workflows.supervisor import start_ticks
+from burstlens.clients.api.run import open_run
+from burstlens.clients.preview import encoding, watching
+from burstlens.clients.preview.ability import Ability, ability, quiet_keys
+from burstlens.clients.preview.canvas import Canvas
+from burstlens.workflows.placement.supervisor import start_ticks
 
 KITTY = b"\x1b_Gi=31;OK\x1b\\\x1b[6;16;8t\x1b[?62;c"
 SIXEL = b"\x1b[6;16;8t\x1b[?62;4;22c"

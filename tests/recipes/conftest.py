@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from burstlens.workflows.schema import recipe_schema
+from burstlens.workflows.recipe.schema import recipe_schema
 
 DATA = Path(__file__).parents[1] / "data"
 SUPERCELL = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"

@@ -7,8 +7,8 @@ import tomllib
 import pytest
 from check_case import GULF, NESTS, REAL, T2, WRF, Case, Inputs, find, lay
 
-from burstlens.workflows.check_report import check_report
-from burstlens.workflows.survey import survey
+from burstlens.workflows.plan.report import check_report
+from burstlens.workflows.recipe.survey import survey
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("mpi_launcher")]
 

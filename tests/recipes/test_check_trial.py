@@ -12,7 +12,7 @@ import tomllib
 import pytest
 from check_case import GULF, NESTS, T2, WRF, Case, Inputs, find, lay
 
-from burstlens.workflows.faults import Fault
+from burstlens.core.fault import Fault
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("mpi_launcher")]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import netCDF4
 import pytest
 
-from burstlens.workflows.preflight import Finding
-from burstlens.workflows.recipe_check import load
-from burstlens.workflows.survey import survey
+from burstlens.workflows.recipe.findings import Finding
+from burstlens.workflows.recipe.load import load
+from burstlens.workflows.recipe.survey import survey
 
 pytestmark = pytest.mark.integration
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from burstlens.cluster_configs.site import known
-from burstlens.errors import RecipeError
-from burstlens.workflows.faults import Faults
-from burstlens.workflows.parameters import config_path, settle
+from burstlens.core.errors import RecipeError
+from burstlens.core.toml.faults import Faults
+from burstlens.core.user_config import config_path
+from burstlens.workflows.recipe.parameters import settle
 
 
 @pytest.fixture

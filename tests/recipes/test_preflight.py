@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from burstlens.errors import RecipeError, SiteError
+from burstlens.core.errors import RecipeError, SiteError
 from burstlens.viz.product import PlainKind
-from burstlens.workflows.commands import checked, new_run
-from burstlens.workflows.preflight import preflight, require, surveyed
-from burstlens.workflows.recipe import MadeProduct
-from burstlens.workflows.recipe_check import load
+from burstlens.workflows.plan.commands import checked, new_run
+from burstlens.workflows.recipe.load import load
+from burstlens.workflows.recipe.preflight import preflight, require, surveyed
+from burstlens.workflows.recipe.recipe import MadeProduct
 
 pytestmark = pytest.mark.integration
 

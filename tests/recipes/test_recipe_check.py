@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.recipe_check import load
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.recipe.load import load
 
 GOOD = """\
 [simulation]

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.recipe_check import load
-from burstlens.workflows.recipe_file import BUILT_IN, known, read
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.recipe.file import BUILT_IN, known, read
+from burstlens.workflows.recipe.load import load
 
 pytestmark = pytest.mark.integration
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.preflight import preflight
-from burstlens.workflows.recipe_check import load
-from burstlens.workflows.recipe_file import BUILT_IN, find, known, parse, read
-from burstlens.workflows.recipe_layers import merge
+from burstlens.core.errors import RecipeError
+from burstlens.core.toml.file import parse
+from burstlens.workflows.recipe.file import BUILT_IN, find, known, read
+from burstlens.workflows.recipe.layers import merge
+from burstlens.workflows.recipe.load import load
+from burstlens.workflows.recipe.preflight import preflight
 
 pytestmark = pytest.mark.integration
 

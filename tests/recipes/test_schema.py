@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 
-from burstlens.workflows.recipe_file import BUILT_IN
-from burstlens.workflows.schema import recipe_schema
+from burstlens.workflows.recipe.file import BUILT_IN
+from burstlens.workflows.recipe.schema import recipe_schema
 
 pytestmark = pytest.mark.integration
 

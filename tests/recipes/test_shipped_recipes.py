@@ -11,13 +11,13 @@ import netCDF4
 import pytest
 from PIL import Image
 
-from burstlens.errors import FrameError
-from burstlens.valid_time import wrf_key
-from burstlens.viz.frame import Beside, open_frame
-from burstlens.viz.product import Context
-from burstlens.workflows.preflight import preflight
-from burstlens.workflows.recipe import Recipe
-from burstlens.workflows.recipe_check import load
+from burstlens.core.errors import FrameError
+from burstlens.core.valid_time import wrf_key
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.product import Beside, Context
+from burstlens.workflows.recipe.load import load
+from burstlens.workflows.recipe.preflight import preflight
+from burstlens.workflows.recipe.recipe import Recipe
 
 pytestmark = pytest.mark.integration
 

@@ -5,8 +5,8 @@ from itertools import chain
 
 import pytest
 
-from burstlens.workflows.recipe_file import BUILT_IN
-from burstlens.workflows.toml_places import places, too_deep
+from burstlens.core.toml.places import places, too_deep
+from burstlens.workflows.recipe.file import BUILT_IN
 
 TEXT = '''
 a = """ "x" = y

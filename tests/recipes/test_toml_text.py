@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.toml_text import read_text
+from burstlens.core.toml.text import read_text
 
 BROKEN = {
     "a word without quotes": ("kind = map", (1, 8), "a text stands in quotes"),

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from vtkmodules.vtkIOXML import vtkXMLStructuredGridReader
 
-from burstlens.viz.position import distance_km
+from burstlens.viz.geometry.position import distance_km
 
 pytestmark = pytest.mark.slow
 

@@ -13,9 +13,11 @@ import netCDF4
 import numpy as np
 import pytest
 
-from burstlens import __version__, valid_time
-from burstlens.viz.frame import open_frame
-from burstlens.viz.product import Context, product_kind
+from burstlens import __version__
+from burstlens.core import valid_time
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 TESTS = Path(__file__).parents[1]
 IO_FORM = {"pnetcdf_growing": 11, "pnetcdf_one": 11, "tiles": 102}

@@ -194,7 +194,7 @@ def test_the_browser_is_not_told_the_token_where_others_can_see_it(shelf, tmp_pa
 @pytest.mark.integration
 def test_other_commands_do_not_load_the_server():
     program = (
-        "import sys, burstlens.cli, burstlens.status; "
+        "import sys, burstlens.clients.cli, burstlens.clients.opened.status; "
         "print([name for name in ('aiohttp', 'asyncio') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from burstlens.status import status_of
+from burstlens.clients.opened.status import status_of
 
 
 def change(run, **fields):

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from burstlens.errors import RunError
-from burstlens.serving.token_file import TOKEN, kept_token
+from burstlens.clients.serving.token_file import TOKEN, kept_token
+from burstlens.core.errors import RunError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from burstlens.cluster_configs.parsl_config import viewing_block
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.errors import SiteError
+from burstlens.core.errors import SiteError
 
 LOCAL = read(SITES / "local.toml")
 

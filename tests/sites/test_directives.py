@@ -6,7 +6,7 @@ import pytest
 
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.site import BufferSite
-from burstlens.errors import SiteError
+from burstlens.core.errors import SiteError
 
 DATAWARP = directives(BufferSite(kind="datawarp"))
 RABBIT = directives(BufferSite(kind="rabbit", type="lustre"))

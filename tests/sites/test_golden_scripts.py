@@ -19,12 +19,12 @@ from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.parsl_config import Block, viewing_block
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.cluster_configs.slurm import Slurm
-from burstlens.run_dir import RunDir
-from burstlens.workflows import host as hosts
-from burstlens.workflows import supervisor
-from burstlens.workflows.job_buffer import JobBuffer
-from burstlens.workflows.launch_batch import BatchLauncher
-from burstlens.workflows.launch_hosted import HostedLauncher
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement import host as hosts
+from burstlens.workflows.placement import supervisor
+from burstlens.workflows.placement.batch import BatchLauncher
+from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.job_buffer import JobBuffer
 
 pytestmark = pytest.mark.integration
 

@@ -6,8 +6,8 @@ import pytest
 
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.errors import SiteError
-from burstlens.workflows.plan import make_plan
+from burstlens.core.errors import SiteError
+from burstlens.workflows.plan.plan import make_plan
 
 SITE = """\
 scheduler = "slurm"

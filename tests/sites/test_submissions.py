@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.run_dir import runs_folder
-from burstlens.workflows import host, supervisor
-from burstlens.workflows.submissions import submissions
+from burstlens.core.run.directory import runs_folder
+from burstlens.workflows.placement import host, supervisor
+from burstlens.workflows.plan.submissions import submissions
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = {

@@ -8,7 +8,7 @@ import pytest
 
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.site import BufferSite
-from burstlens.workflows.capacity import Granularity
+from burstlens.workflows.plan.capacity import Granularity
 
 GOLDEN = Path(__file__).parents[1] / "sites" / "golden"
 SCRIPTS = sorted([*GOLDEN.glob("slurm/*.sh"), *GOLDEN.glob("slurm-datawarp/*.sh")])

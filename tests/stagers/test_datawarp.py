@@ -12,13 +12,14 @@ from typing import ClassVar
 
 import pytest
 
-from burstlens.errors import FrameError, SiteError, StagingError
-from burstlens.stagers.base import Stager, State, bring, bring_all, checksum, stager
+from burstlens.core.errors import FrameError, SiteError, StagingError
+from burstlens.core.time_limit import time_limit
+from burstlens.stagers.base import Stager, State, bring, bring_all, checksum
 from burstlens.stagers.contract import StagerContract
 from burstlens.stagers.datawarp import DataWarpStager
 from burstlens.stagers.libdatawarp import Counts, File
 from burstlens.stagers.posix import PosixStager
-from burstlens.workflows.time_limit import time_limit
+from burstlens.stagers.registry import stager
 
 pytestmark = pytest.mark.integration
 
@@ -237,7 +238,7 @@ class TestRegistry:
                 SimpleNamespace(name=name, load=lambda value=value: load(value))
                 for name, value in loaded.items()
             ]
-            monkeypatch.setattr("burstlens.plugins.points", lambda group: found)
+            monkeypatch.setattr("burstlens.core.plugins.points", lambda group: found)
 
         return offer
 

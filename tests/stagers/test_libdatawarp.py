@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from cffi import FFI
 
-from burstlens.errors import SiteError, StagingError
+from burstlens.core.errors import SiteError, StagingError
 from burstlens.stagers import libdatawarp
 from burstlens.stagers.libdatawarp import Counts, Directory, File, FileList
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from parsl.data_provider.files import File
 
-from burstlens.errors import SiteError, StagingError
+from burstlens.core.errors import SiteError, StagingError
 from burstlens.stagers.parsl_provider import DataWarpStaging, Place
 
 DOCS = Path(__file__).parents[2] / "docs" / "datawarp.md"

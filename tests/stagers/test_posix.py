@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.errors import StagingError
+from burstlens.core.errors import StagingError
 from burstlens.stagers.base import bring, checksum
 from burstlens.stagers.contract import StagerContract
 from burstlens.stagers.posix import PosixStager
@@ -40,7 +40,7 @@ class TestPosix(StagerContract):
         code = f"""
 import sys
 from pathlib import Path
-from burstlens.errors import StagingError
+from burstlens.core.errors import StagingError
 from burstlens.stagers.base import bring
 from burstlens.stagers.posix import PosixStager
 try:

@@ -9,8 +9,8 @@ import signal
 import pytest
 from run_case import TIMES
 
-from burstlens.run_dir import RunDir
-from burstlens.workflows.run import recipe_of
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.driver.run import recipe_of
 
 KILL = {"role": "driver", "call": "unlink control/add-*-*.json", "number": 1, "when": "before"}
 

@@ -8,14 +8,14 @@ from typing import cast
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.journal import Journal, read
-from burstlens.workflows.addition import Addition, read_addition
-from burstlens.workflows.commands import new_run
-from burstlens.workflows.history import replay
-from burstlens.workflows.production import Production
-from burstlens.workflows.snapshot import Snapshot
-from burstlens.workflows.steering import Steering
+from burstlens.core.errors import RecipeError
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.driver.addition import Addition, read_addition
+from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.plan.commands import new_run
+from burstlens.workflows.production.production import Production
+from burstlens.workflows.production.snapshot import Snapshot
 
 
 @pytest.mark.parametrize(

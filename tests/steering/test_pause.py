@@ -8,7 +8,7 @@ import signal
 import pytest
 from run_case import TIMES
 
-from burstlens.status import text
+from burstlens.clients.opened.status import text
 
 STOPPED = 4
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from burstlens.workflows import supervisor
-from burstlens.workflows.supervised import describe
+from burstlens.workflows.placement import supervisor
+from burstlens.workflows.placement.supervised import describe
 
 
 @pytest.fixture

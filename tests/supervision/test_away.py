@@ -9,15 +9,15 @@ import time
 
 import pytest
 
-from burstlens.durable import read_json
-from burstlens.errors import RunError
-from burstlens.workflows.buffer import BufferRef
-from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.job_folder import lacks, names_if_made, names_in
-from burstlens.workflows.launch import LocalLauncher
+from burstlens.core.durable import read_json
+from burstlens.core.errors import RunError
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.models.command import Command
-from burstlens.workflows.supervised import JobFailedError, describe, run_job
-from burstlens.workflows.tasks import watch_buffer
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_folder import lacks, names_if_made, names_in
+from burstlens.workflows.placement.launch import LocalLauncher
+from burstlens.workflows.placement.supervised import JobFailedError, describe, run_job
+from burstlens.workflows.production.tasks import watch_buffer
 
 AWAY_S = 1.5
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from burstlens.durable import read_json, write_json
-from burstlens.workflows import job_processes
-from burstlens.workflows.launch import LocalLauncher
+from burstlens.core.durable import read_json, write_json
+from burstlens.workflows.placement import job_processes
+from burstlens.workflows.placement.launch import LocalLauncher
 
 MODES = ("plain", "stubborn", "restless", "crowd")
 

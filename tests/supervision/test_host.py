@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from burstlens.durable import read_json
-from burstlens.workflows import host as hosts
+from burstlens.core.durable import read_json
+from burstlens.workflows.placement import host as hosts
 
 pytestmark = pytest.mark.integration
 

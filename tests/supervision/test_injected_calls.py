@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from burstlens.durable import read_json
+from burstlens.core.durable import read_json
 
 INJECTOR = Path(__file__).parents[1] / "fault" / "injector.c"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.durable import read_json, write_json
-from burstlens.workflows.launch import LocalLauncher
-from burstlens.workflows.supervised import Ended, JobFailedError, run_job
+from burstlens.core.durable import read_json, write_json
+from burstlens.workflows.placement.launch import LocalLauncher
+from burstlens.workflows.placement.supervised import Ended, JobFailedError, run_job
 
 pytestmark = pytest.mark.integration
 
@@ -157,8 +157,8 @@ def test_an_end_that_cannot_be_read_for_a_moment_is_not_lost(job, tmp_path):
     folder = job("exit 0")
     program = (
         "import sys; from pathlib import Path\n"
-        "from burstlens.workflows.launch import LocalLauncher\n"
-        "from burstlens.workflows.supervised import run_job\n"
+        "from burstlens.workflows.placement.launch import LocalLauncher\n"
+        "from burstlens.workflows.placement.supervised import run_job\n"
         "print(run_job(LocalLauncher(), Path(sys.argv[1]), lambda _: None, []).text())\n"
     )
     faults = {"COMMAND": "*run_job*", "CALL": "open", "PATH": "*/ended.json"}

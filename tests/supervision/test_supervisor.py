@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from burstlens.durable import read_json
-from burstlens.workflows import model_folder
-from burstlens.workflows.model_folder import link_inputs
-from burstlens.workflows.supervisor import baseline, start_ticks
+from burstlens.core.durable import read_json
+from burstlens.workflows.placement import model_folder
+from burstlens.workflows.placement.model_folder import link_inputs
+from burstlens.workflows.placement.supervisor import baseline, start_ticks
 
 # A program that ends on TERM neither itself nor through its child, which writes its own pid.
 STUBBORN = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from burstlens.viz.frame import netCDF4  # after HDF5 locking is switched off
+from burstlens.viz.frames.reader import netCDF4  # after HDF5 locking is switched off
 from burstlens.viz.product import Context
 
 DATA = Path(__file__).parents[1] / "data" / "wrf"
@@ -322,8 +322,9 @@ def follow_storm(context: Context) -> Callable[..., list[tuple[dict[str, Any], P
 
         from pydantic import TypeAdapter
 
-        from burstlens.viz.frame import open_frame
-        from burstlens.viz.storms.tracking import TrackKind, TrackOptions
+        from burstlens.viz.diagnostics.derived import open_frame
+        from burstlens.viz.kinds.track.kind import TrackKind
+        from burstlens.viz.kinds.track.options import TrackOptions
 
         asked = TypeAdapter(TrackOptions).validate_python(options)
         made = []

@@ -6,9 +6,9 @@ import pytest
 from matplotlib.colors import Normalize
 from matplotlib.text import Annotation
 
-from burstlens.viz import style
-from burstlens.viz.colour_bar import ColourBar, low_to_high
-from burstlens.viz.picture import blank
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high
+from burstlens.viz.drawing.picture import blank
 
 
 @pytest.mark.parametrize("unit", ["K", "kg kg⁻¹", "mol mol⁻¹ of dry air per model level"])

@@ -6,8 +6,8 @@ import sys
 import pytest
 from matplotlib.colors import is_color_like
 
-from burstlens.viz import style
-from burstlens.viz.colour_names import COLOURS, MAPS, check_colormap, check_colour
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.colour_names import COLOURS, MAPS, check_colormap, check_colour
 
 
 def test_every_name_that_is_listed_is_one_that_the_libraries_have():
@@ -49,7 +49,7 @@ def test_an_unknown_colour_is_refused_with_near_names(name, message):
 @pytest.mark.integration
 def test_the_usual_names_are_checked_without_matplotlib():
     code = (
-        "import sys; from burstlens.viz.colour_names import check_colormap, check_colour;"
+        "import sys; from burstlens.viz.drawing.colour_names import check_colormap, check_colour;"
         "check_colormap('cmocean.thermal'); check_colour('red'); check_colour('#c8503c');"
         "assert 'matplotlib' not in sys.modules"
     )

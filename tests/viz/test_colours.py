@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from burstlens.viz import style
-from burstlens.viz.colours import colours, norm
-from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.colours import colours, norm
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import Crop, resolve
-from burstlens.viz.frame import open_frame
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.crop import Crop, resolve
 
 
 def slices(path: Path, variable: str, record: int = 0, **crop: Any) -> dict[str, tuple[int, ...]]:

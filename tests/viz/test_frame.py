@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.times import valid
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.frames.times import valid
 
 
 def test_reading_leaves_out_time_and_keeps_float32(katrina: Path):
@@ -144,7 +145,7 @@ def test_reading_goes_on_when_the_library_fails_once(
 READER = """
 import os, sys
 from pathlib import Path
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
 path = Path(sys.argv[1])
 with open_frame([path]) as frame:
     frame.read("T2")

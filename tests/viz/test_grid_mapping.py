@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.viz import grid
-from burstlens.viz.columns.section import End
-from burstlens.viz.columns.transect import transect
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.projection import cf_projection
+from burstlens.viz.geometry.transect import transect
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
-from burstlens.viz.projection import cf_projection
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from burstlens.viz.limits import fitted, rounded
-from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.drawing.limits import fitted, rounded
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
 
 

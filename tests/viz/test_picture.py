@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from burstlens.viz.frame import open_frame
-from burstlens.viz.heading import Heading
-from burstlens.viz.picture import blank, letters_dpi
-from burstlens.viz.product import Context, product_kind
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.heading import Heading
+from burstlens.viz.drawing.picture import blank, letters_dpi
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 
 @pytest.mark.parametrize(("size", "dpi"), [((900, 870), 95), ((1920, 1080), 52), ((901, 333), 61)])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from burstlens.errors import StagingError
-from burstlens.viz.png import write_png
+from burstlens.core.errors import StagingError
+from burstlens.viz.drawing.png import write_png
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3), (1, 7, 4), (5, 1, 3), (33, 57, 4), (64, 64, 3)])

@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import BurstlensError, FrameError, RecipeError, StagingError
-from burstlens.viz.frame import open_frame
-from burstlens.viz.product import Context, Made, product_kind, product_kinds
+from burstlens.core.errors import BurstlensError, FrameError, RecipeError, StagingError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.product import Context, Made
+from burstlens.viz.registry import product_kind, product_kinds
 
 pytestmark = pytest.mark.integration
 
@@ -187,8 +188,8 @@ class TestDamagedFrames:
 
 def test_the_registry_loads_on_a_login_node_without_the_heavy_packages():
     code = (
-        "import sys; from burstlens.viz.product import product_kinds; product_kinds();"
-        "from burstlens.viz.volumes import pvd;"
+        "import sys; from burstlens.viz.registry import product_kinds; product_kinds();"
+        "from burstlens.viz.kinds.vtk import pvd;"
         "print([m for m in ('numpy', 'netCDF4', 'matplotlib', 'vtkmodules', 'h5py')"
         " if m in sys.modules])"
     )
@@ -198,10 +199,10 @@ def test_the_registry_loads_on_a_login_node_without_the_heavy_packages():
 
 def test_preloading_a_kind_imports_all_that_its_products_need():
     code = (
-        "import sys; from burstlens.viz.product import product_kinds;"
+        "import sys; from burstlens.viz.registry import product_kinds;"
         "[kind.preload() for kind in product_kinds().values() if hasattr(kind, 'preload')];"
         "print([m for m in ('netCDF4', 'matplotlib.figure', 'cmocean',"
-        " 'burstlens.viz.volumes.volume', 'burstlens.viz.netcdf_file')"
+        " 'burstlens.viz.kinds.vtk.read', 'burstlens.viz.kinds.netcdf.draw')"
         " if m not in sys.modules], 'vtkmodules' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -235,14 +236,14 @@ def _points(**loaders: Any) -> Any:
 def test_a_plugin_joins_the_built_in_kinds(monkeypatch: pytest.MonkeyPatch):
     built_in = set(product_kinds())
     assert {"map", "vtk", "netcdf", "track", "python", "command"} <= built_in
-    monkeypatch.setattr("burstlens.plugins.points", _points(histogram=_Plugin))
+    monkeypatch.setattr("burstlens.core.plugins.points", _points(histogram=_Plugin))
     assert set(product_kinds()) == built_in | {"histogram"}
 
 
 def test_a_broken_plugin_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPatch):
     thief = type("Thief", (_Plugin,), {"name": "map"})
     points = _points(broken=ImportError("no tulip"), thief=thief, good=_Plugin, other=object)
-    monkeypatch.setattr("burstlens.plugins.points", points)
+    monkeypatch.setattr("burstlens.core.plugins.points", points)
     with pytest.warns(UserWarning, match="is left out") as warned:
         kinds = product_kinds()
     said = " / ".join(str(warning.message) for warning in warned)

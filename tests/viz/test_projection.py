@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.viz import grid
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.projection import EARTH_RADIUS_M, Projection, longitude_latitude, wrf_projection
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.projection import (
+    EARTH_RADIUS_M,
+    Projection,
+    longitude_latitude,
+    wrf_projection,
+)
 
 pytestmark = pytest.mark.integration
 

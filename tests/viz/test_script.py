@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.frame import open_frame
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.kinds.command.kind import CommandKind
+from burstlens.viz.kinds.command.options import CommandOptions
+from burstlens.viz.kinds.python.kind import PythonKind
+from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context, Made
-from burstlens.viz.script import CommandKind, CommandOptions, PythonKind, PythonOptions
 
 pytestmark = pytest.mark.integration
 

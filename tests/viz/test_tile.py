@@ -9,12 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.viz import tile
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames import tile
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
 
 pytestmark = pytest.mark.integration

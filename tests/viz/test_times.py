@@ -12,10 +12,12 @@ import cftime
 import numpy as np
 import pytest
 
-from burstlens.valid_time import between
-from burstlens.viz import times
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.core.valid_time import between
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames import times
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from metpy.units import units
 
-from burstlens.errors import RecipeError
-from burstlens.viz.units import conversion, convert
+from burstlens.core.errors import RecipeError
+from burstlens.core.units import conversion, convert
 
 
 @pytest.mark.parametrize(

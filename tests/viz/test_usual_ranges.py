@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from burstlens.core.units import conversion
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
-from burstlens.viz.units import conversion
-from burstlens.viz.usual_ranges import _RANGES, usual_range
+from burstlens.viz.drawing.usual_ranges import _RANGES, usual_range
 
 
 def test_every_diagnostic_that_is_listed_exists_in_a_unit_that_converts():

@@ -11,15 +11,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from burstlens.errors import FrameError
-from burstlens.viz import grid
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.layers import Contours, Wind
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Contours, Wind
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.kinds.vtk.kind import VtkKind
+from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.product import Context
-from burstlens.viz.volumes.vtk import VtkKind, VtkOptions
 
 pytestmark = pytest.mark.slow
 

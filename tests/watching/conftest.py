@@ -17,11 +17,11 @@ import netCDF4
 import pytest
 from watcher_case import MODEL
 
-from burstlens.model import Damage, Frame
-from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.hdf5 import Prober
+from burstlens.core.model import Damage, Frame
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.watcher import Report, Watcher
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.watcher import Report, Watcher
 
 DATA = Path(__file__).parents[1] / "data"
 TRACES = (

@@ -7,9 +7,9 @@ import struct
 
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.workflows import cdf
-from burstlens.workflows.cdf import MAX_HEADER_BYTES, MAX_NAME_BYTES, MAX_RANK, Attribute
+from burstlens.core import cdf
+from burstlens.core.cdf import MAX_HEADER_BYTES, MAX_NAME_BYTES, MAX_RANK, Attribute
+from burstlens.core.errors import FrameError
 
 BYTE, CHAR, SHORT, DOUBLE = 1, 2, 3, 6
 

@@ -7,11 +7,11 @@ import pickle
 import netCDF4
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.cursor import Cursor, Done, Unit
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.frames.cursor import Cursor, Done, Unit
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model, OutputName
 from burstlens.workflows.models.command import Command
-from burstlens.workflows.watcher import Watcher
 
 
 def write(path, seconds, form="NETCDF4"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.cursor import RECENT, Cursor, Done, Speech, Unit
+from burstlens.workflows.frames.cursor import RECENT, Cursor, Done, Speech, Unit
+from burstlens.workflows.frames.reason import Reason
 from burstlens.workflows.models.base import BANNER, CAUSE, OutputName
-from burstlens.workflows.reason import Reason
 
 
 def test_the_tiles_of_a_frame_are_one_unit():

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from burstlens.workflows import hdf5
-from burstlens.workflows.hdf5 import SIGNATURE
+from burstlens.workflows.frames import hdf5
+from burstlens.workflows.frames.hdf5 import SIGNATURE
 
 END = 0x0102
 

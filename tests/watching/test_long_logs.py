@@ -11,13 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.guards.log import LogPattern
-from burstlens.workflows.log_file import LONGEST_LINE_BYTES, PIECE_BYTES, Position, read_piece
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.log_file import (
+    LONGEST_LINE_BYTES,
+    PIECE_BYTES,
+    Position,
+    read_piece,
+)
+from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.frames.watch import watch
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.watch import watch
-from burstlens.workflows.watcher import Watcher
 
 NOISE = "calculating something that nobody reads, column by column\n"
 MODEL = Command(
@@ -95,9 +100,9 @@ def test_a_line_of_100_mb_costs_neither_memory_nor_what_follows_it(tmp_path):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from burstlens.workflows.cursor import Cursor\n"
-        "from burstlens.workflows.guards.log import LogPattern\n"
-        "from burstlens.workflows.watch import watch\n"
+        "from burstlens.workflows.frames.cursor import Cursor\n"
+        "from burstlens.workflows.frames.log_search import LogPattern\n"
+        "from burstlens.workflows.frames.watch import watch\n"
         "import pickle, resource, test_long_logs as t\n"
         "cursor, lines, scans, sizes = Cursor(), 0, 0, 0\n"
         "begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

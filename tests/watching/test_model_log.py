@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.cursor import MAX_WRITTEN, Speech, Written
-from burstlens.workflows.guards.log import LogPattern
-from burstlens.workflows.model_log import MAX_TROUBLE, TAIL_LINES, Follower, heeded, matching
+from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
+from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.frames.model_log import MAX_TROUBLE, TAIL_LINES, Follower, heeded, matching
 from burstlens.workflows.models.base import LogLine
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.ready import LOOK_AGAIN_S, QUIET_S, WEAK_QUIET_S, Evidence, looks, witness
+from burstlens.workflows.frames.ready import (
+    LOOK_AGAIN_S,
+    QUIET_S,
+    WEAK_QUIET_S,
+    Evidence,
+    looks,
+    witness,
+)
 
 
 def decides(*, conclusive=True, **evidence):

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.watcher import Watcher
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 WRF, ANY = Wrf(), Command(argv=["./model.exe"], frames="*.nc")

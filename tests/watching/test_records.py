@@ -11,17 +11,17 @@ import netCDF4
 import numpy as np
 import pytest
 
-from burstlens.workflows.hdf5 import Prober
-from burstlens.workflows.structure import (
+from burstlens.core.ranks import absent
+from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.structure import (
     PATCH,
     Structure,
-    absent,
     has_gap,
     has_writer,
-    no_variable,
     probe,
     together,
 )
+from burstlens.workflows.frames.time_axis import no_variable
 
 
 @pytest.fixture(autouse=True)

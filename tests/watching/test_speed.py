@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.cursor import Cursor
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
-from burstlens.workflows.watcher import Watcher
 
 MODEL = Command(
     argv=["./model"], frames="s_*.nc", progress=r"^t=(?P<elapsed>[\d.]+) of (?P<total>[\d.]+)$"

@@ -13,13 +13,14 @@ import netCDF4
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.workflows import cdf, hdf5
-from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.hdf5 import Prober
+from burstlens.core import cdf
+from burstlens.core.errors import FrameError
+from burstlens.workflows.frames import hdf5
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.structure import has_writer, probe
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.structure import has_writer, probe
-from burstlens.workflows.watcher import Watcher
 
 BROKEN = {
     "classic_half_wrfout_d01_0001-01-01_00:03:00": "bytes of an unfinished record",
@@ -211,7 +212,7 @@ def _children():
     return [
         int(pid)
         for pid in found.split()
-        if b"burstlens.workflows.hdf5" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"burstlens.workflows.frames.hdf5" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ][-1:]
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from burstlens.workflows import ready
-from burstlens.workflows.hdf5 import Prober
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.hdf5 import Prober
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.workflows import ready
-from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.watch import watch
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.watch import watch
 
 pytestmark = pytest.mark.integration
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from watcher_case import MODEL, look, times
 
-from burstlens.workflows import ready
-from burstlens.workflows.cursor import Cursor, Unit
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.cursor import Cursor, Unit
+from burstlens.workflows.frames.structure import has_gap
+from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.structure import has_gap
-from burstlens.workflows.watcher import Report
 
 
 def test_a_frame_says_where_it_lies_when_it_was_written_and_by_what_it_was_found(

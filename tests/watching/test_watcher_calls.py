@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from watcher_case import MODEL, look, times
 
-from burstlens.workflows import ready
-from burstlens.workflows.cursor import Cursor, Open, Unit
-from burstlens.workflows.guards.log import LogPattern
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.cursor import Cursor, Open, Unit
+from burstlens.workflows.frames.log_search import LogPattern
 
 
 def test_a_log_that_is_no_file_is_a_notice_once_and_holds_up_no_frame(tmp_path, watcher, write):

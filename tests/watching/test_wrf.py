@@ -6,13 +6,14 @@ import pickle
 
 import pytest
 
-from burstlens.errors import RecipeError
-from burstlens.workflows.cursor import Cursor
-from burstlens.workflows.models import load, namelist, names
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.watcher import Watcher
+from burstlens.workflows.models import namelist
 from burstlens.workflows.models.base import Configurable, Facts, Model, OutputName
 from burstlens.workflows.models.ends import read_end
+from burstlens.workflows.models.registry import load, names
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.watcher import Watcher
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from burstlens.viz.diagnostics.diagnostic import SURFACE, Block, Diagnostic
 from burstlens.viz.diagnostics.levels import interpolate
 from burstlens.viz.diagnostics.thermodynamics import ZERO_C
-from burstlens.viz.grid import GRAVITY
+from burstlens.viz.geometry.grid import GRAVITY
 
 Array = NDArray[Any]
 

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import unstaggered, with_faces
-from burstlens.viz.destaggered import read_centred
+from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.level import Level, parse_level
-from burstlens.viz.frame import FrameReader, Window
+from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.staggering import unstaggered, with_faces
+from burstlens.viz.product import ProductFrame
+from burstlens.viz.seams import Window
 
 Array = NDArray[Any]
 VOLUME = ("bottom_top", "south_north", "west_east")
@@ -52,9 +53,9 @@ class Diagnostic:
     parts: tuple[str, ...] = ()
     layer: str = ""
     levels: int = 0
-    words: Callable[[FrameReader], str] | None = None
+    words: Callable[[ProductFrame], str] | None = None
 
-    def check(self, frame: FrameReader) -> None:
+    def check(self, frame: ProductFrame) -> None:
         """FrameError naming what is needed and what is there, when the frame lacks something."""
         check_needs(frame, self.name, self.needs)
         for dimension in self.dimensions:
@@ -65,7 +66,7 @@ class Diagnostic:
             raise FrameError(f"{self.name} needs {self.levels} levels, the frame has {there}")
 
 
-def check_needs(frame: FrameReader, name: str, needs: tuple[str, ...]) -> None:
+def check_needs(frame: ProductFrame, name: str, needs: tuple[str, ...]) -> None:
     """FrameError naming what is needed and what is there, when a variable is missing."""
     missing = [
         need for need in needs
@@ -92,7 +93,7 @@ class Block:
     """
 
     def __init__(
-        self, frame: FrameReader, window: Window, known: Mapping[str, Diagnostic], layer: str = ""
+        self, frame: ProductFrame, window: Window, known: Mapping[str, Diagnostic], layer: str = ""
     ) -> None:
         self.frame = frame
         self.part = {

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.expression import FUNCTIONS, GATHERING, names_in, parse
-from burstlens.nearness import NEAR, did_you_mean
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.expression import FUNCTIONS, GATHERING, names_in, parse
+from burstlens.core.nearness import NEAR, did_you_mean
 from burstlens.viz.diagnostics.level import LEVEL, check_levels
 
 if TYPE_CHECKING:
-    from burstlens.viz.frame import FrameReader, Variable, Window
+    from burstlens.viz.seams import OpenFrame, Variable, Window
 
 _UNITS = re.compile(r"\s*\[([^][]*)\]\s*$")
 _AT_LEVEL = re.compile(rf"[A-Za-z_]\w*@\s*(?:{LEVEL})(?![\w.])", re.IGNORECASE)
@@ -106,13 +106,13 @@ def check_names(names: Iterable[str]) -> None:
             raise ValueError(str(error)) from None
 
 
-def describe(frame: FrameReader, text: str) -> Variable:
+def describe(frame: OpenFrame, text: str) -> Variable:
     """What the formula gives of a frame: on the centres of the cells, with the unit it states.
 
     FrameError when a variable is not there or two are not on one grid.
     """
-    from burstlens.viz.crop import unstaggered
-    from burstlens.viz.frame import Variable
+    from burstlens.viz.geometry.staggering import unstaggered
+    from burstlens.viz.seams import Variable
 
     formula = parse_formula(text)
     grids = {
@@ -130,12 +130,12 @@ def describe(frame: FrameReader, text: str) -> Variable:
     return Variable(text, dimensions, shape, attributes)
 
 
-def compute(frame: FrameReader, text: str, window: Window | None = None) -> Any:
+def compute(frame: OpenFrame, text: str, window: Window | None = None) -> Any:
     """The values of the formula within a window, NaN where it has none. Raises as above."""
     import numpy as np
 
-    from burstlens.arithmetic import Arithmetic
-    from burstlens.viz.destaggered import read_centred
+    from burstlens.core.arithmetic import Arithmetic
+    from burstlens.viz.geometry.destaggered import read_centred
 
     formula, described = parse_formula(text), describe(frame, text)
     part = {

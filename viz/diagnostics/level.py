@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 
 AT = "@"
 _NUMBER = r"\d+(?:\.\d+)?"

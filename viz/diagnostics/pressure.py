@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
 from burstlens.viz.diagnostics.thermodynamics import RD
-from burstlens.viz.grid import GRAVITY
+from burstlens.viz.geometry.grid import GRAVITY
 
 Array = NDArray[Any]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
+from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import SURFACE, Block, Diagnostic
 from burstlens.viz.diagnostics.interval import RAIN, RAIN_RATE
-from burstlens.viz.frame import FrameReader
+from burstlens.viz.product import ProductFrame
 
 Array = NDArray[Any]
 
@@ -65,7 +65,7 @@ def rate(block: Block) -> Array:
     return np.asarray(fell / fell.dtype.type(hours)) if hours else np.zeros_like(fell)
 
 
-def _since(frame: FrameReader) -> str:
+def _since(frame: ProductFrame) -> str:
     """Of which time the rain is, in words."""
     from burstlens.viz.diagnostics.rain_totals import hours_since_previous
 

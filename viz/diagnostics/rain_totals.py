@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens import valid_time
-from burstlens.errors import FrameError, StateError
-from burstlens.viz import times
-from burstlens.viz.frame import FrameReader
-from burstlens.viz.grid import Plane, map_plane, separated
-from burstlens.viz.product import Context
-from burstlens.viz.state import read_arrays, write_arrays
+from burstlens.core import valid_time
+from burstlens.core.errors import FrameError, StateError
+from burstlens.viz.frames import times
+from burstlens.viz.frames.state import read_arrays, write_arrays
+from burstlens.viz.geometry.grid import Plane, map_plane, separated
+from burstlens.viz.product import Context, ProductFrame
 
 Array = NDArray[Any]
 KIND = "rain 1"
@@ -70,12 +69,12 @@ def _overlap(by: int, size: int) -> tuple[slice, slice]:
     return slice(max(-by, 0), size - max(by, 0)), slice(max(by, 0), size - max(-by, 0))
 
 
-def rain_plane(frame: FrameReader) -> Plane:
+def rain_plane(frame: ProductFrame) -> Plane:
     """The plane of the frame's rain, with 1-D coordinates where it has straight rows."""
     return separated(map_plane(frame, "RAINNC", {}))
 
 
-def totals(frame: FrameReader) -> Totals:
+def totals(frame: ProductFrame) -> Totals:
     """What has fallen up to the frame. FrameError when it has no rain."""
     rain, plane = frame.read("rain"), rain_plane(frame)
     corner = (np.nan, np.nan)
@@ -97,7 +96,7 @@ def read_totals(path: Path) -> Totals:
         raise StateError(f"the state {path.name} lacks {error}") from error
 
 
-def hours_since_previous(frame: FrameReader) -> float:
+def hours_since_previous(frame: ProductFrame) -> float:
     """Since the frame before, or the model's start where there is none; FrameError if unknown."""
     before = read_totals(frame.previous).time if frame.previous else times.start(frame)
     calendar = times.calendar(frame)
@@ -108,7 +107,7 @@ def hours_since_previous(frame: FrameReader) -> float:
     return apart / 3600
 
 
-def keep_totals(frame: FrameReader, context: Context) -> None:
+def keep_totals(frame: ProductFrame, context: Context) -> None:
     """Write the frame's totals as the state that a chained product leaves."""
     if context.state is not None:
         totals(frame).write(context.state)

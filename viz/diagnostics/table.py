@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.crop import unstaggered
+from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import (
     cloud,
     convection,
@@ -32,7 +31,9 @@ from burstlens.viz.diagnostics import (
 from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
 from burstlens.viz.diagnostics.levels import interpolate, layer_mean
-from burstlens.viz.frame import FrameReader, Variable, Window
+from burstlens.viz.geometry.staggering import unstaggered
+from burstlens.viz.product import ProductFrame
+from burstlens.viz.seams import Variable, Window
 
 Array = NDArray[Any]
 
@@ -48,7 +49,7 @@ def is_derived(name: str) -> bool:
     return name in DIAGNOSTICS or AT in name or formula.is_formula(name)
 
 
-def describe(frame: FrameReader, name: str) -> Variable:
+def describe(frame: ProductFrame, name: str) -> Variable:
     """What a derived quantity is: name, dimensions, shape, units, words, as of a variable.
 
     FrameError names what is needed and what is there when a variable is missing, RecipeError
@@ -88,7 +89,7 @@ def describe(frame: FrameReader, name: str) -> Variable:
     return Variable(name, dimensions, shape, attributes)
 
 
-def compute(frame: FrameReader, name: str, window: Window | None = None) -> Array:
+def compute(frame: ProductFrame, name: str, window: Window | None = None) -> Array:
     """The values of a derived quantity within a window, one axis for each of its dimensions.
 
     What is not needed is not read: columns of the window whole, where it has no levels of its
@@ -110,14 +111,14 @@ def compute(frame: FrameReader, name: str, window: Window | None = None) -> Arra
     return values
 
 
-def _check_number(frame: FrameReader, level: Level) -> None:
+def _check_number(frame: ProductFrame, level: Level) -> None:
     number, size = int(level.low), frame.dimensions["bottom_top"]
     if number >= size:
         raise FrameError(f"level {number} is outside of bottom_top, which has 0 to {size - 1}")
 
 
 def _on_level(
-    frame: FrameReader, base: str, diagnostic: Diagnostic | None, part: Window, level: Level
+    frame: ProductFrame, base: str, diagnostic: Diagnostic | None, part: Window, level: Level
 ) -> Array:
     if not level.coordinate:
         number = int(level.low)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError, RecipeError
+from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics.diagnostic import OR, SURFACE, VOLUME, Block, Diagnostic
 from burstlens.viz.diagnostics.levels import layer_mean
-from burstlens.viz.grid import to_centres
+from burstlens.viz.geometry.grid import to_centres
 
 Array = NDArray[Any]
 

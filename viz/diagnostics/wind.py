@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
+from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
-from burstlens.viz.frame import FrameReader
-from burstlens.viz.projection import true_latitudes, wrf_projection
+from burstlens.viz.geometry.projection import true_latitudes, wrf_projection
+from burstlens.viz.seams import OpenFrame
 
 Array = NDArray[Any]
 
@@ -40,7 +40,7 @@ def turned(u: Array, v: Array, cosine: Array, sine: Array) -> tuple[Array, Array
     return u * cosine - v * sine, v * cosine + u * sine
 
 
-def convergence(longitude: Array, attributes: dict[str, Any]) -> Array:
+def convergence(longitude: Array, attributes: Mapping[str, Any]) -> Array:
     """WRF's angle a in radians where the file has no SINALPHA, from STAND_LON and the cone.
 
     -n (lon - STAND_LON), n the cone's constant of the projection: 1 polar stereographic;
@@ -80,7 +80,7 @@ def rotation(block: Block) -> tuple[Array, Array]:
     )
 
 
-def blows_at_10m(frame: FrameReader) -> bool:
+def blows_at_10m(frame: OpenFrame) -> bool:
     """Whether the frame has a 10 m wind: an idealized case without a surface scheme leaves U10 and
     V10 zero in the whole domain, and so does the first frame of others."""
     for name in ("U10", "V10"):
@@ -101,7 +101,7 @@ def _near_ground(at_10m: str, at_levels: str) -> Callable[[Block], Array]:
     return component
 
 
-def _near_ground_words(words: str) -> Callable[[FrameReader], str]:
+def _near_ground_words(words: str) -> Callable[[OpenFrame], str]:
     return lambda frame: (
         f"10 m {words}" if blows_at_10m(frame) else f"{words}, lowest level (no 10 m wind)"
     )

@@ -15,8 +15,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from burstlens.durable import write_whole
-from burstlens.run_dir import RunDir
+from burstlens.core.durable import write_whole
+from burstlens.core.run.directory import RunDir
 
 CHUNK = 1000
 """Index lines a file; file_source.js counts on it."""

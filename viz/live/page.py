@@ -16,8 +16,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from burstlens.durable import write_whole
-from burstlens.run_dir import RunDir
+from burstlens.core.durable import write_whole
+from burstlens.core.run.directory import RunDir
 
 _FOLDER = Path(__file__).parent
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)

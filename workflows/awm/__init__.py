@@ -13,3 +13,5 @@ n * step_s exactly; stresses lie half a step later.
 Nothing here is imported by the rest of Burstlens but :mod:`.parameters`, :mod:`.source` and
 :mod:`.limits`, which are light.
 """
+
+__all__ = ["layout", "limits", "outline", "parameters", "source"]

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from burstlens import __version__
-from burstlens.errors import BurstlensError, RecipeError
+from burstlens.core.errors import BurstlensError, RecipeError
+from burstlens.core.version import __version__
 from burstlens.workflows.awm import parameters
 
 HELP = """\

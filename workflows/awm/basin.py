@@ -18,7 +18,7 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens import __version__
+from burstlens.core.version import __version__
 
 Array = NDArray[np.floating]
 

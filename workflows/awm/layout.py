@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from burstlens.core.toml.text import read_text
 from burstlens.workflows.awm.parameters import Grid, Output, Source, Station, Table
-from burstlens.workflows.toml_text import read_text
 
 T = TypeVar("T", bound=Table)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm.fields import Field, apart
 from burstlens.workflows.awm.parameters import Layer
 

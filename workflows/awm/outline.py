@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import RecipeError
-from burstlens.nearness import did_you_mean
-from burstlens.viz.outline import Column, Described, Known
+from burstlens.core.errors import RecipeError
+from burstlens.core.nearness import did_you_mean
+from burstlens.viz.frames.outline import Column, Described, Known
 from burstlens.workflows.awm.layout import Layout
 from burstlens.workflows.awm.output import AXES, COMPONENTS
 from burstlens.workflows.awm.parameters import Grid, Output, Parameters

@@ -20,7 +20,7 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import SimulationError
+from burstlens.core.errors import SimulationError
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.surface_peaks import PEAKS, SurfacePeaks
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import limits, source
 
 if TYPE_CHECKING:
-    from burstlens.workflows.faults import Fault
+    from burstlens.core.fault import Fault
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -309,8 +309,8 @@ def _dotted(path: tuple[int | str, ...]) -> str:
 
 
 def _of_syntax(path: Path, text: str) -> list[Fault]:
-    from burstlens.workflows.faults import Fault, Place
-    from burstlens.workflows.toml_text import read_text
+    from burstlens.core.fault import Fault, Place
+    from burstlens.core.toml.text import read_text
 
     return [
         Fault(one.path or (), one.message, one.value, Place(path, one.line, one.column),
@@ -323,8 +323,8 @@ def _placed(
     path: Path, text: str, found: Iterable[tuple[tuple[int | str, ...], str]]
 ) -> Iterator[Fault]:
     """The faults with line and column; of a key that is missing those of its table."""
-    from burstlens.workflows.faults import Fault, Place
-    from burstlens.workflows.toml_places import places
+    from burstlens.core.fault import Fault, Place
+    from burstlens.core.toml.places import places
 
     known = places(text)
     for at, message in found:

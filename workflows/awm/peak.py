@@ -19,9 +19,9 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens import __version__
-from burstlens.errors import BurstlensError, FrameError
-from burstlens.viz.seismology.running_peak import RunningPeak, advanced
+from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.core.version import __version__
+from burstlens.viz.diagnostics.seismology.running_peak import RunningPeak, advanced
 
 
 def write(sources: list[Path], out: Path) -> int:

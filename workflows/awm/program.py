@@ -14,7 +14,7 @@ from types import FrameType
 import numba
 import numpy as np
 
-from burstlens.errors import RecipeError, SimulationError
+from burstlens.core.errors import RecipeError, SimulationError
 from burstlens.workflows.awm.output import Frames
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.seismograms import Seismograms

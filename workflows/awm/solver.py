@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import kernels, material
 from burstlens.workflows.awm.absorbing import PAD, Damping, Layer
 from burstlens.workflows.awm.fields import Field, Wavefield

@@ -1,1 +1,7 @@
-"""Guards: conditions on frames, logs and the pace of a run that alarm, or stop it in time."""
+"""Guards: conditions on frames, logs and the pace of a run that raise an alarm or stop the run.
+
+``guard`` is the table of a recipe, ``field`` reads a frame, ``judge`` decides from the readings,
+``notify`` runs the command of the user. Imports ``frames``, ``models``, ``viz`` and ``core``.
+"""
+
+__all__ = ["field", "finding", "guard", "judge", "notify", "patterns", "vigil"]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.arithmetic import Arithmetic
-from burstlens.errors import FrameError
-from burstlens.expression import names_in
+from burstlens.core.arithmetic import Arithmetic
+from burstlens.core.errors import FrameError
+from burstlens.core.expression import names_in
 from burstlens.workflows.guards.expression import tree_of, variables
 
 

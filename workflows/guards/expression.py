@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 
-from burstlens.errors import RecipeError
-from burstlens.expression import names_in, parse
+from burstlens.core.errors import RecipeError
+from burstlens.core.expression import names_in, parse
 
 
 def faults(text: str) -> list[str]:

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.errors import FrameError
-from burstlens.viz import grid
-from burstlens.viz.crop import one_level, resolve, unstaggered
-from burstlens.viz.frame import FrameReader, Stored, Window
+from burstlens.core.errors import FrameError
+from burstlens.core.time_limit import time_limit
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.crop import resolve
+from burstlens.viz.geometry.staggering import one_level, unstaggered
+from burstlens.viz.product import ProductFrame
+from burstlens.viz.seams import Stored, Window
 from burstlens.workflows.guards import evaluation
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.place import place_of, words
-from burstlens.workflows.time_limit import time_limit
 
 GUARD_S = 120.0
 """Longest time for one guard on one frame."""
@@ -40,7 +42,7 @@ class Statistics:
     infinite: tuple[float, ...] = ()
 
 
-def inspect(frame: FrameReader, guards: Sequence[Guard], attempt: int) -> tuple[Reading, ...]:
+def inspect(frame: ProductFrame, guards: Sequence[Guard], attempt: int) -> tuple[Reading, ...]:
     """What each guard reads of an open frame. Never raises: a guard that fails says why.
 
     Call it from the main thread: each guard has a time limit of ``GUARD_S``.
@@ -58,7 +60,7 @@ def inspect(frame: FrameReader, guards: Sequence[Guard], attempt: int) -> tuple[
     return tuple(found)
 
 
-def _read(frame: FrameReader, guard: Guard, about: tuple[str, str, str, int]) -> Reading:
+def _read(frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int]) -> Reading:
     if guard.expression is not None:
         return Reading(*about, breach=_expression(frame, guard))
     assert guard.variable is not None
@@ -87,7 +89,7 @@ def _read(frame: FrameReader, guard: Guard, about: tuple[str, str, str, int]) ->
     )
 
 
-def _window(frame: FrameReader, variable: str, guard: Guard) -> dict[str, slice]:
+def _window(frame: ProductFrame, variable: str, guard: Guard) -> dict[str, slice]:
     window = resolve(guard.crop, frame, variable)
     if guard.level is None:
         return window
@@ -98,7 +100,7 @@ def _window(frame: FrameReader, variable: str, guard: Guard) -> dict[str, slice]
     return one_level(window, dimension, guard.level, frame.dimensions[dimension])
 
 
-def _numbers(frame: FrameReader, name: str, window: Window) -> Stored:
+def _numbers(frame: ProductFrame, name: str, window: Window) -> Stored:
     stored = frame.stored(name, window)
     if stored.values.dtype.kind not in "fiub":
         raise FrameError(f"{name} holds no numbers, so a guard cannot judge it")
@@ -144,7 +146,7 @@ def _missing(values: NDArray[Any], fills: tuple[float, ...]) -> NDArray[np.bool_
 
 
 def _breach(
-    frame: FrameReader,
+    frame: ProductFrame,
     guard: Guard,
     window: Window,
     stored: Stored,
@@ -176,7 +178,7 @@ def _breach(
     return None
 
 
-def _expression(frame: FrameReader, guard: Guard) -> Breach | None:
+def _expression(frame: ProductFrame, guard: Guard) -> Breach | None:
     windows: dict[str, dict[str, slice]] = {}
 
     def read(name: str) -> NDArray[Any]:

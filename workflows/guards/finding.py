@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from burstlens import valid_time
+from burstlens.core import valid_time
 
 
 @dataclass(frozen=True, slots=True)

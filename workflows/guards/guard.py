@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from burstlens.errors import OptionsError
-from burstlens.viz.crop import Crop
+from burstlens.core.errors import OptionsError
+from burstlens.core.naming import NAME, Name
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.workflows.guards import expression, log
-from burstlens.workflows.recipe import NAME, Name
+from burstlens.viz.geometry.crop import Crop
+from burstlens.workflows.frames import log_search as log
+from burstlens.workflows.guards import expression
 
 Limit = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]

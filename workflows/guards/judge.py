@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from burstlens.errors import FrameError
+from burstlens.core.errors import FrameError
+from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards import series
 from burstlens.workflows.guards.finding import (
     Breach,
@@ -24,7 +25,6 @@ from burstlens.workflows.guards.finding import (
 )
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.vigil import Room, Vigil
-from burstlens.workflows.watcher import Report
 
 Remark = Trip | Trouble
 

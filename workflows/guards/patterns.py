@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.guards.guard import Guard
-from burstlens.workflows.guards.log import LogPattern
 from burstlens.workflows.models.base import Model, Patterned
 
 

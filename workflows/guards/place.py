@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from burstlens.errors import FrameError
-from burstlens.viz import grid
-from burstlens.viz.crop import unstaggered
-from burstlens.viz.frame import FrameReader, Window
+from burstlens.core.errors import FrameError
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.staggering import unstaggered
+from burstlens.viz.seams import OpenFrame, Window
 
 
-def place_of(
-    frame: FrameReader, variable: str, window: Window, at: Sequence[int]
-) -> dict[str, Any]:
+def place_of(frame: OpenFrame, variable: str, window: Window, at: Sequence[int]) -> dict[str, Any]:
     """The place of the point ``at`` of the values that were read of ``window``.
 
     ``index`` is the file's own, by dimension; with it ``lon`` and ``lat`` in degrees, or ``x`` and
@@ -34,7 +32,7 @@ def place_of(
     return place
 
 
-def _horizontal(frame: FrameReader, variable: str, index: dict[str, int]) -> dict[str, Any]:
+def _horizontal(frame: OpenFrame, variable: str, index: dict[str, int]) -> dict[str, Any]:
     directions = grid.axes(frame, variable)
     if not {"x", "y"} <= directions.keys():
         return {}
@@ -45,7 +43,7 @@ def _horizontal(frame: FrameReader, variable: str, index: dict[str, int]) -> dic
     return {"x": round(x, 3), "y": round(y, 3), "xy_units": here.units} if here.units else {}
 
 
-def _vertical(frame: FrameReader, variable: str, index: dict[str, int]) -> dict[str, Any]:
+def _vertical(frame: OpenFrame, variable: str, index: dict[str, int]) -> dict[str, Any]:
     base = grid.axes(frame, variable).get("z")
     own = next((name for name in index if unstaggered(name, frame) == base), None)
     if base is None or own is None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass, field
 
-from burstlens import valid_time
-from burstlens.errors import FrameError
+from burstlens.core import valid_time
+from burstlens.core.errors import FrameError
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
 

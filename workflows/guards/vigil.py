@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from burstlens.quantity import show_bytes, show_duration
+from burstlens.core.quantity import show_bytes, show_duration
+from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards.finding import Breach
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.pace import Filling, Pace
-from burstlens.workflows.watcher import Report
 
 
 @dataclass(frozen=True, slots=True)

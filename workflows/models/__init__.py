@@ -1,68 +1,8 @@
-"""Adapters of simulation codes, one a module, behind the seam of :mod:`.base`."""
+"""Adapters of simulation codes, one per module, behind the seam of :mod:`.base`.
 
-from __future__ import annotations
+``base`` says what a model answers, ``registry`` has the models by name, ``ends`` the words with
+which logs end, ``inputs`` the files that travel. Imports ``viz`` without its pages, and ``core``;
+starts nothing.
+"""
 
-import warnings
-from collections.abc import Callable
-from difflib import get_close_matches
-from importlib import import_module
-from importlib.metadata import EntryPoint
-
-from burstlens.errors import RecipeError
-from burstlens.plugins import points
-from burstlens.workflows.models.base import Model
-
-BUILT_IN = {
-    "awm": "burstlens.workflows.models.awm:Awm",
-    "command": "burstlens.workflows.models.command:Command",
-    "wrf": "burstlens.workflows.models.wrf:Wrf",
-}
-GROUP = "burstlens.models"
-
-Adapter = Callable[..., Model]
-"""An adapter's class: its keyword arguments are the keys of ``[simulation]``."""
-
-
-def load(name: str) -> Adapter:
-    """The adapter of that name: one of the built-ins, else one of an entry point.
-
-    Raises :class:`RecipeError` with near names when there is none, and for a plugin of that name
-    that cannot be imported. Broken plugins of other names are not looked at.
-    """
-    if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        adapter: Adapter = getattr(import_module(module), attribute)
-        return adapter
-    known = names()
-    for point in _points():
-        if point.name == name:
-            return _plugin(point)
-    near = get_close_matches(name, known, 3, 0.5) or known
-    raise RecipeError(f"there is no model {name!r}; known: {', '.join(near)}")
-
-
-def names() -> list[str]:
-    """All known names, sorted. A plugin with a built-in's name is left out, with a warning."""
-    found = set(BUILT_IN)
-    for point in _points():
-        if point.name in BUILT_IN:
-            warnings.warn(
-                f"the plugin {point.value} is not used: {point.name!r} is built in", stacklevel=2
-            )
-        found.add(point.name)
-    return sorted(found)
-
-
-def _points() -> list[EntryPoint]:
-    return sorted(points(GROUP), key=lambda point: point.name)
-
-
-def _plugin(point: EntryPoint) -> Adapter:
-    try:
-        adapter: Adapter = point.load()
-    except Exception as error:
-        # A plugin is foreign code: whatever it raises, the message names it.
-        raise RecipeError(
-            f"the model {point.name!r} of {point.value} cannot be loaded: {error}"
-        ) from error
-    return adapter
+__all__ = ["base", "ends", "inputs", "registry"]

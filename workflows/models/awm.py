@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
-from burstlens import valid_time
-from burstlens.errors import RecipeError
+from burstlens.core import valid_time
+from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import parameters as awm
 from burstlens.workflows.models.base import (
     CAUSE,
@@ -27,7 +27,7 @@ from burstlens.workflows.models.base import (
 )
 
 if TYPE_CHECKING:
-    from burstlens.viz.outline import Known
+    from burstlens.viz.frames.outline import Known
 
 _OUTPUT = re.compile(r"(surface|volume|stations(?=_))(_\d{6,})?\.nc")
 _STEP = re.compile(

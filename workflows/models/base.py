@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from burstlens.viz.outline import Known
+    from burstlens.viz.frames.outline import Known
 
+QUIET_S = 0.5
+"""A file that one process writes is taken for whole when it is unchanged for so long."""
 SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
 Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]

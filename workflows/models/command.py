@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.nearness import did_you_mean
-from burstlens.workflows.inputs import earlier_frame, old_output
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.nearness import did_you_mean
 from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 from burstlens.workflows.models.ends import read_end
+from burstlens.workflows.models.inputs import earlier_frame, old_output
 
 if TYPE_CHECKING:
-    from burstlens.viz.outline import Known
+    from burstlens.viz.frames.outline import Known
 
 DEFAULT_STREAM = "output"
 
@@ -180,7 +180,7 @@ class Command:
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
         """What a frame of an earlier run holds, where there is one."""
-        from burstlens.viz.outline import Known
+        from burstlens.viz.frames.outline import Known
         from burstlens.workflows.models.header import read_header
 
         names = [name for name, _ in self._patterns()]

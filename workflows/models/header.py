@@ -32,8 +32,8 @@ class Header:
 
     def coordinates(self, name: str) -> NDArray[Any]:
         """The values of a variable. KeyError when the file has none of that name, or no values."""
-        from burstlens.errors import FrameError
-        from burstlens.viz.frame import open_frame
+        from burstlens.core.errors import FrameError
+        from burstlens.viz.diagnostics.derived import open_frame
 
         if name not in self.variables:
             raise KeyError(name)
@@ -48,8 +48,8 @@ class Header:
     def extremes(self, name: str, dimension: str, number: int) -> tuple[float, float]:
         """The least and the greatest value at one place along a dimension, -1 for the last one.
         KeyError as above."""
-        from burstlens.errors import FrameError
-        from burstlens.viz.frame import open_frame
+        from burstlens.core.errors import FrameError
+        from burstlens.viz.diagnostics.derived import open_frame
 
         if dimension not in self.variables.get(name, ((), {}))[0]:
             raise KeyError(name)
@@ -78,7 +78,7 @@ def read_header(paths: Sequence[Path]) -> Header:
 
 
 def _read(paths: Sequence[Path]) -> Header:
-    from burstlens.viz.frame import open_frame
+    from burstlens.viz.diagnostics.derived import open_frame
 
     with open_frame(paths) as frame:
         variables = {}

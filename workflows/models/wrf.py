@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from burstlens.valid_time import calendar_key, wrf_key
-from burstlens.workflows.inputs import earlier_frame
+from burstlens.core.valid_time import calendar_key, wrf_key
 from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names
 from burstlens.workflows.models.base import (
     CAUSE,
@@ -26,9 +25,10 @@ from burstlens.workflows.models.base import (
     OutputName,
     OutputNames,
 )
+from burstlens.workflows.models.inputs import earlier_frame
 
 if TYPE_CHECKING:
-    from burstlens.viz.outline import Known
+    from burstlens.viz.frames.outline import Known
 
 _WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
 _STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from burstlens.workflows.inputs import old_output
 from burstlens.workflows.models import namelist
+from burstlens.workflows.models.base import QUIET_S
+from burstlens.workflows.models.inputs import old_output
 from burstlens.workflows.models.namelist import Namelist, flag, number
 from burstlens.workflows.models.wrf_names import DATED, templates
-from burstlens.workflows.ready import QUIET_S
-
-if TYPE_CHECKING:
-    from burstlens.workflows.models.wrf import Wrf
 
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
 """How names in a WRF run directory begin."""
+
+
+class Checked(Protocol):
+    """What the checks ask of the model."""
+
+    @property
+    def executable(self) -> str: ...
+    @property
+    def outnames(self) -> Sequence[tuple[str, str]]: ...
+    def is_leftover(self, name: str, /) -> bool: ...
+
+
 SERIAL = (2.0, 102.0)
 """io_form of netCDF through one process (a file): 2, and 102 with a file a rank."""
 
@@ -76,7 +86,7 @@ def is_script(path: Path) -> bool:
         return False
 
 
-def check(model: Wrf, inputs: Path) -> list[str]:
+def check(model: Checked, inputs: Path) -> list[str]:
     """One message each, worst first; those that stop the run start with ``error: ``."""
     try:
         names = sorted(os.listdir(inputs))
@@ -134,7 +144,7 @@ def _places(inputs: Path, settings: Namelist) -> list[str]:
     return sorted(found, key=lambda text: not text.startswith("error: "))
 
 
-def _traps(model: Wrf, settings: Namelist) -> list[str]:
+def _traps(model: Checked, settings: Namelist) -> list[str]:
     quilting, classic = is_quilting(settings), flag(settings, "use_netcdf_classic")
     form = number(settings, "io_form_history", default=2)
     growing = number(settings, "frames_per_outfile", default=1) > 1

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from burstlens.errors import FrameError
+from burstlens.core.errors import FrameError
 from burstlens.workflows.models.base import Lack
 from burstlens.workflows.models.header import Header, read_header
 from burstlens.workflows.models.namelist import Namelist, first, flag, number

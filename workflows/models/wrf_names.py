@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from burstlens.valid_time import wrf_key
+from burstlens.core.valid_time import wrf_key
 from burstlens.workflows.models.base import OutputName, OutputNames
 from burstlens.workflows.models.namelist import Namelist, number
 

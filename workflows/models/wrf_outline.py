@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.grid import GRAVITY
-from burstlens.viz.outline import Column, Described, Known
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.frames.outline import Column, Described, Known
+from burstlens.viz.geometry.grid import GRAVITY
 from burstlens.workflows.models import wrf_files
 from burstlens.workflows.models.header import Header, read_header
 from burstlens.workflows.models.namelist import Namelist, number

@@ -12,14 +12,17 @@ import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError
-from burstlens.viz import grid
-from burstlens.viz.columns.profile import ProfileKind, ProfileOptions
-from burstlens.viz.columns.section import End
-from burstlens.viz.columns.vertical_profile import Profiles, read_profiles
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.product import Context, product_kind
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.profile.kind import ProfileKind
+from burstlens.viz.kinds.profile.options import ProfileOptions
+from burstlens.viz.kinds.profile.read import Profiles, read_profiles
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 
 def read(path: Path, *variables: str, **options: Any) -> Profiles:
@@ -131,7 +134,7 @@ def test_limits_and_top_are_the_ends_of_the_axes(supercell: Path, context: Conte
 def test_what_cannot_be_is_told(
     supercell: Path, context: Context, variables: tuple[str], options: dict[str, Any], told: str
 ):
-    from burstlens.errors import BurstlensError
+    from burstlens.core.errors import BurstlensError
 
     with pytest.raises(BurstlensError, match=told):
         make(supercell, context, *variables, **options)

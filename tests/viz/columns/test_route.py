@@ -13,13 +13,16 @@ from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 from pyproj import Geod
 
-from burstlens.errors import FrameError
-from burstlens.viz.columns.route import route
-from burstlens.viz.columns.section import End, SectionKind, SectionOptions
-from burstlens.viz.columns.transect import Transect
-from burstlens.viz.frame import open_frame
-from burstlens.viz.product import Context, product_kind, wants
-from burstlens.viz.storms.track import Point, Track
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.storms.track import Point, Track
+from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.transect import Transect
+from burstlens.viz.kinds.section.kind import SectionKind
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.kinds.section.route import route
+from burstlens.viz.product import Context, wants
+from burstlens.viz.registry import product_kind
 
 SPHERE = Geod("+a=6370000 +b=6370000")
 # In the domain, which has lat 22.80 to 26.64, lon -93.00 to -88.78; the first is not.
@@ -117,7 +120,7 @@ def test_along_the_way_of_a_storm_it_begins_where_that_enters_the_domain(
 
 def test_off_the_earth_directions_count_from_y(supercell: Path, tmp_path: Path):
     with open_frame([supercell]) as frame:
-        from burstlens.viz import grid
+        from burstlens.viz.geometry import grid
 
         plane = grid.map_plane(frame, "W", {})
     x, y = (float(v[v.size // 2]) for v in (plane.x, plane.y))

@@ -13,13 +13,17 @@ from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 from pyproj import Geod
 
-from burstlens.errors import BurstlensError, FrameError
-from burstlens.viz.columns.cross_section import Sections, read_sections
-from burstlens.viz.columns.section import End, SectionKind, SectionOptions
-from burstlens.viz.columns.transect import transect
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.layers import Contours
-from burstlens.viz.product import Context, product_kind
+from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.transect import transect
+from burstlens.viz.kinds.section.kind import SectionKind
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.kinds.section.read import Sections, read_sections
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
 
@@ -257,8 +261,9 @@ def test_a_column_with_a_nan_spoils_only_what_touches_it(
 
 
 def test_one_level_is_no_section(supercell: Path, context: Context, tmp_path: Path):
-    from burstlens.viz.crop import Crop
-    from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+    from burstlens.viz.geometry.crop import Crop
+    from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+    from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 
     one = tmp_path / "one_level.nc"
     with open_frame([supercell]) as frame:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from burstlens.viz.columns.cross_section import read_sections
-from burstlens.viz.columns.section import End, SectionOptions
-from burstlens.viz.columns.section_axes import label_axes, section_axes, shown_range
-from burstlens.viz.frame import open_frame
-from burstlens.viz.picture import blank
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.picture import blank
+from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.section.axes import label_axes, section_axes, shown_range
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.kinds.section.read import read_sections
 
 START = End(i=20, j=10)
 

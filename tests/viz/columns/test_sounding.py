@@ -13,15 +13,18 @@ from matplotlib.figure import Figure
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError
-from burstlens.viz.columns.column import Column, read_column
-from burstlens.viz.columns.section import End
-from burstlens.viz.columns.skew_t import Chart
-from burstlens.viz.columns.sounding import SoundingKind, SoundingOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.parcel import lifted_path
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.picture import blank
-from burstlens.viz.product import Context, product_kind
+from burstlens.viz.drawing.picture import blank
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.sounding.draw import Chart
+from burstlens.viz.kinds.sounding.kind import SoundingKind
+from burstlens.viz.kinds.sounding.options import SoundingOptions
+from burstlens.viz.kinds.sounding.read import Column, read_column
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
 

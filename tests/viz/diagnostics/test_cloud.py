@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from burstlens.viz.diagnostics.cloud import cloud_top_temperature
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
 
 
 def test_cloud_top_temperature_is_wrf_python_s(cyclone: Path, wrf_python: dict[str, Any]):

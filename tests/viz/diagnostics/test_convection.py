@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from metpy.units import units
 
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.parcel import cape_cin
-from burstlens.viz.frame import open_frame
 
 Q = units.Quantity
 LOWEST, MOST_UNSTABLE = 0, 1
@@ -182,8 +182,8 @@ def test_whatever_a_blown_up_model_writes_the_ascent_ends():
 
 
 def test_one_level_is_too_few_in_words(supercell: Path, tmp_path: Path):
-    from burstlens.errors import FrameError
-    from burstlens.viz.frame import netCDF4
+    from burstlens.core.errors import FrameError
+    from burstlens.viz.frames.reader import netCDF4
 
     path = tmp_path / "one.nc"
     with netCDF4.Dataset(os.fspath(supercell)) as old, netCDF4.Dataset(str(path), "w") as data:
@@ -212,7 +212,7 @@ UNCACHED = """
 import sys
 sys.path.insert(0, {source!r})
 from pathlib import Path
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
 with open_frame([Path({path!r})]) as frame:
     part = dict(south_north=slice(0, 2), west_east=slice(0, 2))
     print(float(frame.read("cape", part).max()))

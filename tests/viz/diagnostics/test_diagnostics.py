@@ -11,17 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.crop import Crop
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.units import convert
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.diagnostic import OR
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
-from burstlens.viz.field import read_field
-from burstlens.viz.frame import FrameReader, netCDF4, open_frame
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.frames.reader import FrameReader, netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.field import read_field
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.kinds.vtk.kind import VtkKind
+from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.product import Context
-from burstlens.viz.units import convert
-from burstlens.viz.volumes.vtk import VtkKind, VtkOptions
 from burstlens.workflows.guards.field import inspect
 from burstlens.workflows.guards.guard import Guard
 

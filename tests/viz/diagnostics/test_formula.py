@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.crop import Crop
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.formula import is_formula, parse_formula
-from burstlens.viz.field import read_field
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.layers import Contours
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
+from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.field import read_field
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
 
 

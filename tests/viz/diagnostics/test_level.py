@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from burstlens.errors import RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.viz.diagnostics.level import parse_level
-from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.netcdf import NetcdfOptions
-from burstlens.viz.volumes.vtk import VtkOptions
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.kinds.vtk.options import VtkOptions
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_recipe_with_a_level_that_is_none_is_refused_before_the_run(options: A
 def test_checking_a_level_imports_no_numpy():
     program = """
 import sys
-from burstlens.viz.maps.map import MapOptions
+from burstlens.viz.kinds.map.options import MapOptions
 MapOptions("temperature@850hPa")
 print("numpy" in sys.modules)
 """

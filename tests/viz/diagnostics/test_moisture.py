@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from metpy.units import units
 
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.moisture import precipitable_water
-from burstlens.viz.frame import open_frame
 
 Q = units.Quantity
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from metpy.units import units
 
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.pressure import sea_level_pressure
-from burstlens.viz.frame import open_frame
 
 Q = units.Quantity
 

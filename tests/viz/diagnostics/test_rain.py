@@ -12,18 +12,22 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import Crop
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.rain import between
 from burstlens.viz.diagnostics.rain_totals import Totals, read_totals, totals
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.grid import Plane
-from burstlens.viz.maps.layers import Contours
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.netcdf import NetcdfKind, NetcdfOptions
-from burstlens.viz.product import Context, product_kind, wants
-from burstlens.viz.scenes.scene import SceneOptions
-from burstlens.viz.volumes.vtk import VtkOptions
+from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.kind import NetcdfKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.kinds.scene.options import SceneOptions
+from burstlens.viz.kinds.vtk.options import VtkOptions
+from burstlens.viz.product import Context, wants
+from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.guard import Guard
 
 pytestmark = pytest.mark.integration

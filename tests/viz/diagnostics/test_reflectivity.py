@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.reflectivity import equivalent_reflectivity
-from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.frames.reader import netCDF4
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from metpy.units import units
 
 from burstlens.viz.diagnostics import thermodynamics as air
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
 
 FRAMES = ["supercell", "cyclone"]
 Q = units.Quantity

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from metpy.units import units
 
-from burstlens.errors import FrameError, RecipeError
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.vorticity import updraft_helicity
-from burstlens.viz.frame import open_frame
 
 Q = units.Quantity
 INNER = (..., slice(1, -1), slice(1, -1))
@@ -78,7 +78,7 @@ def test_a_crop_is_that_part_of_the_whole(supercell: Path, name: str, window: di
 
 
 def test_a_single_row_of_points_has_no_vorticity(supercell: Path, tmp_path: Path):
-    from burstlens.viz.frame import netCDF4
+    from burstlens.viz.frames.reader import netCDF4
 
     path = tmp_path / "row.nc"
     with netCDF4.Dataset(str(supercell)) as old, netCDF4.Dataset(str(path), "w") as data:

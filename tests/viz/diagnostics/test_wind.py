@@ -13,9 +13,10 @@ import pyproj
 import pytest
 from metpy.units import units
 
-from burstlens.errors import FrameError
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.wind import convergence, direction, speed, turned
-from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.viz.frames.reader import netCDF4
 
 Q = units.Quantity
 

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.layers import Contours, Wind
-from burstlens.viz.maps.map import MapKind, MapOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Contours, Wind
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
 

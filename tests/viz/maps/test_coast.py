@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.viz.maps.coast.lines import KINDS, Extent, Kind, lines
-from burstlens.viz.projection import Projection, longitude_latitude
+from burstlens.viz.drawing.coast.lines import KINDS, Extent, Kind, lines
+from burstlens.viz.geometry.projection import Projection, longitude_latitude
 
 GULF = (
     Projection("+proj=lcc +lat_1=25 +lat_2=45 +lat_0=27 +lon_0=-88 +R=6370000"),
@@ -134,14 +134,14 @@ def test_a_border_along_a_parallel_bends_with_it_in_a_small_domain():
 
 
 def test_the_pack_is_small():
-    path = files("burstlens.viz.maps.coast").joinpath("natural_earth.npz")
+    path = files("burstlens.viz.drawing.coast").joinpath("natural_earth.npz")
     assert len(path.read_bytes()) < 1_500_000
 
 
 def test_a_line_of_two_countries_is_a_border_and_one_of_a_single_country_a_coast(tmp_path: Path):
     pytest.importorskip("shapely")
-    from burstlens.viz.maps.coast.lines import UNIT_DEGREES
-    from burstlens.viz.maps.coast.make import pack
+    from burstlens.viz.drawing.coast.lines import UNIT_DEGREES
+    from burstlens.viz.drawing.coast.make import pack
 
     # Two squares side by side, the second one closed at 180 degrees by a seam.
     topology: dict[str, Any] = {
@@ -173,8 +173,8 @@ def test_a_line_of_two_countries_is_a_border_and_one_of_a_single_country_a_coast
 
 def test_a_lake_is_taken_once_and_a_state_s_border_is_no_coast(tmp_path: Path):
     pytest.importorskip("shapely")
-    from burstlens.viz.maps.coast.lines import UNIT_DEGREES
-    from burstlens.viz.maps.coast.make import pack
+    from burstlens.viz.drawing.coast.lines import UNIT_DEGREES
+    from burstlens.viz.drawing.coast.make import pack
 
     # Two states side by side with a lake in one; a coarser file has the same again, and another.
     files = []

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstlens.viz.frame import open_frame
-from burstlens.viz.maps.graticule import Extent, graticule, scale_length
-from burstlens.viz.maps.map import MapKind, MapOptions
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.graticule import Extent, graticule, scale_length
+from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection, longitude_latitude
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
-from burstlens.viz.projection import EARTH_RADIUS_M, Projection, longitude_latitude
 
 pytestmark = pytest.mark.integration
 
@@ -124,7 +125,7 @@ def test_words_lie_inside_the_picture_and_apart(
     context: Context,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    from burstlens.viz.maps import figure
+    from burstlens.viz.kinds.map import draw as figure
 
     sheets = []
     make_sheet = figure.sheet

@@ -12,13 +12,14 @@ import pytest
 from map_picture import LIGHT, Picture
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.isolines import contour_levels
-from burstlens.viz.maps.layers import Contours, Wind
-from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.maps.wind_symbols import read_wind
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.isolines import contour_levels
+from burstlens.viz.drawing.maps.layers import Contours, Wind
+from burstlens.viz.drawing.maps.wind_symbols import read_wind
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
 pytestmark = pytest.mark.integration
@@ -104,7 +105,7 @@ def test_barbs_are_in_knots_and_at_the_cell_centres(gulf: Path):
     assert wind.plane.y.size == shape[0]
     assert surface.u == pytest.approx(np.full(shape, 10.0))
     with open_frame([gulf]) as frame:
-        from burstlens.viz.grid import map_plane
+        from burstlens.viz.geometry.grid import map_plane
 
         centres = map_plane(frame, "T2", {})
     assert wind.plane.x == pytest.approx(centres.x)
@@ -332,8 +333,8 @@ def test_several_variables_have_contours_on_one_map(gulf: Path, context: Context
 def test_streamlines_on_degrees_run_as_the_wind_does_on_the_ground():
     from matplotlib.figure import Figure
 
-    from burstlens.viz.grid import Plane
-    from burstlens.viz.maps.wind_symbols import WindField, draw_wind
+    from burstlens.viz.drawing.maps.wind_symbols import WindField, draw_wind
+    from burstlens.viz.geometry.grid import Plane
 
     lon, lat = np.linspace(0, 8, 40), np.linspace(62, 58, 40)
     axes = Figure().add_axes((0, 0, 1, 1), xlim=(0, 8), ylim=(58, 62))

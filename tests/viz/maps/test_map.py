@@ -11,16 +11,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz import grid, style
-from burstlens.viz.colour_bar import tick_label
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.graticule import latitude, longitude
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.placeholder import draw_placeholder
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.units import conversion, printed
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.colour_bar import tick_label
+from burstlens.viz.drawing.maps.graticule import latitude, longitude
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.map.placeholder import draw_placeholder
 from burstlens.viz.product import Context
-from burstlens.viz.units import conversion, printed
 
 pytestmark = pytest.mark.integration
 
@@ -138,7 +141,7 @@ def test_points_without_a_value_are_grey_and_counted(
 def test_the_second_frame_of_a_series_is_drawn_as_if_it_were_the_first(
     katrina: Path, context: Context
 ):
-    from burstlens.viz.maps.sheet import sheet
+    from burstlens.viz.drawing.maps.sheet import sheet
 
     options = MapOptions("PSFC", limits=(94000, 101000), mark="min", crop=Crop(stride=1))
     series = [dataclasses.replace(context, time=f"20050828T{hour}0000") for hour in (12, 21)]
@@ -324,7 +327,7 @@ def test_a_logarithmic_bar_has_numbers(limits: tuple[float, float]):
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    from burstlens.viz.colour_bar import ColourBar
+    from burstlens.viz.drawing.colour_bar import ColourBar
 
     figure = Figure(figsize=(6, 5))
     axes = figure.add_axes((0.1, 0.1, 0.7, 0.7))

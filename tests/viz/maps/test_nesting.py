@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from burstlens.viz import style
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import Beside, netCDF4, open_frame
-from burstlens.viz.maps.map import MapKind, MapOptions
-from burstlens.viz.product import Context, wants
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing import style
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.product import Beside, Context, wants
 
 pytestmark = pytest.mark.integration
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from map_picture import LIGHT, Picture
 
-from burstlens.errors import RecipeError
-from burstlens.viz.maps.layers import Place
-from burstlens.viz.maps.map import MapKind, MapOptions
+from burstlens.core.errors import RecipeError
+from burstlens.viz.geometry.place import Place
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
 

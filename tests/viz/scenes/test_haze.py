@@ -13,13 +13,16 @@ import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import BurstlensError, FrameError, RecipeError
-from burstlens.viz import grid
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.product import Context, product_kind
-from burstlens.viz.scenes.bodies import read_scene
-from burstlens.viz.scenes.haze import Density
-from burstlens.viz.scenes.scene import Haze, Isosurface, SceneKind, SceneOptions
+from burstlens.core.errors import BurstlensError, FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+from burstlens.viz.kinds.scene.haze import Density
+from burstlens.viz.kinds.scene.kind import SceneKind
+from burstlens.viz.kinds.scene.options import Haze, Isosurface, SceneOptions
+from burstlens.viz.kinds.scene.read import read_scene
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.slow
 

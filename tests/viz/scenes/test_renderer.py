@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
-from burstlens.errors import FrameError
-from burstlens.viz.scenes.renderer import Renderer, renderer
-from burstlens.viz.scenes.stage import Lines, Sheet, Shell, Stage, View
-from burstlens.workflows.time_limit import time_limit
+from burstlens.core.errors import FrameError
+from burstlens.core.time_limit import time_limit
+from burstlens.viz.kinds.scene.renderer import Renderer, renderer
+from burstlens.viz.kinds.scene.stage import Lines, Sheet, Shell, Stage, View
 
 pytestmark = pytest.mark.integration
 
@@ -196,7 +196,8 @@ def test_what_vtk_refuses_is_told_and_the_process_lives_on(fresh: Renderer):
 @pytest.mark.parametrize("forks", ["", "os.fork() or (os.closerange(0, 3), time.sleep(9)); "])
 def test_the_process_ends_with_its_worker_whatever_that_has_forked(forks: str):
     code = (
-        "from burstlens.viz.scenes.renderer import renderer; import os, time; held = renderer();"
+        "from burstlens.viz.kinds.scene.renderer import renderer; import os, time;"
+        "held = renderer();"
         f"print(held.pid, flush=True); {forks}os._exit(1)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

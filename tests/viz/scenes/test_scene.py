@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.picture import blank, letters_dpi
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.picture import blank, letters_dpi
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.scene.axes import label_box
+from burstlens.viz.kinds.scene.kind import SceneKind
+from burstlens.viz.kinds.scene.options import Camera, Isosurface, SceneOptions, Slices
+from burstlens.viz.kinds.scene.read import read_scene
+from burstlens.viz.kinds.scene.stage import View
 from burstlens.viz.product import Context, Made
-from burstlens.viz.scenes.axes import label_box
-from burstlens.viz.scenes.bodies import read_scene
-from burstlens.viz.scenes.scene import Camera, Isosurface, SceneKind, SceneOptions, Slices
-from burstlens.viz.scenes.stage import View
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from burstlens import valid_time
-from burstlens.viz.frame import netCDF4, open_frame
+from burstlens.core import valid_time
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.product import Context, Made, ProductKind
 
 NX, NY, SPACING_M = 31, 21, 500.0

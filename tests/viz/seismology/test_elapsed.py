@@ -10,12 +10,15 @@ import numpy as np
 import obspy
 import pytest
 
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.layers import Place
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.frames.times import elapsed_s
+from burstlens.viz.geometry.place import Place
+from burstlens.viz.kinds.peak.kind import PeakKind
+from burstlens.viz.kinds.peak.options import PeakOptions
+from burstlens.viz.kinds.seismogram.kind import SeismogramKind
+from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.product import Context
-from burstlens.viz.seismology.peak import PeakKind, PeakOptions
-from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOptions
-from burstlens.viz.times import elapsed_s
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from map_picture import Picture
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.maps.relief import hillshade
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.drawing.maps.relief import hillshade
 from burstlens.viz.product import Context
 
 SHAPE = 21, 31

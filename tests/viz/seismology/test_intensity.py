@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burstlens.viz.seismology.intensity import intensity
+from burstlens.viz.diagnostics.seismology.intensity import intensity
 
 STANDARD_GRAVITY = 9.81  # as ShakeMap takes it
 

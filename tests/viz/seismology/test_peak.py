@@ -11,11 +11,13 @@ import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError
-from burstlens.viz.frame import netCDF4
-from burstlens.viz.product import product_kind, wants
-from burstlens.viz.seismology.intensity import intensity
-from burstlens.viz.seismology.peak import PeakKind, PeakOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.seismology.intensity import intensity
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.kinds.peak.kind import PeakKind
+from burstlens.viz.kinds.peak.options import PeakOptions
+from burstlens.viz.product import wants
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burstlens.viz.seismology.response_spectrum import fourier_amplitude, pseudo_acceleration
+from burstlens.viz.diagnostics.seismology.response_spectrum import (
+    fourier_amplitude,
+    pseudo_acceleration,
+)
 
 STEP_S = 0.01
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.viz.seismology.running_peak import RunningPeak, advanced, read_peak
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.seismology.running_peak import RunningPeak, advanced, read_peak
 
 FREQUENCY_HZ = 0.5
 SIZE = 0.3

@@ -14,11 +14,13 @@ import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.product import Context, product_kind, wants
-from burstlens.viz.seismology.seismogram import SeismogramKind, SeismogramOptions
-from burstlens.viz.seismology.seismogram_figure import COLOURS
-from burstlens.viz.seismology.seismogram_file import station_codes
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.kinds.seismogram.draw import COLOURS
+from burstlens.viz.kinds.seismogram.file import station_codes
+from burstlens.viz.kinds.seismogram.kind import SeismogramKind
+from burstlens.viz.kinds.seismogram.options import SeismogramOptions
+from burstlens.viz.product import Context, wants
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burstlens.viz.seismology.seismogram_figure import thinned
+from burstlens.viz.kinds.seismogram.draw import thinned
 
 
 def test_every_half_pixel_keeps_its_lowest_and_highest_sample():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burstlens.viz.seismology.travel_time import first_arrival
+from burstlens.viz.diagnostics.seismology.travel_time import first_arrival
 
 CRUST = [0.0, 3000.0, 8000.0], [4300.0, 5300.0, 6000.0]
 

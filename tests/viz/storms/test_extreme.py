@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from burstlens.viz.storms.extreme import nearest_minimum, smoothed
+from burstlens.viz.diagnostics.storms.extreme import nearest_minimum, smoothed
 
 ROWS, COLUMNS = np.mgrid[0:60, 0:80].astype(float)
 

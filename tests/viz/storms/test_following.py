@@ -16,17 +16,19 @@ from pydantic import TypeAdapter
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOXML import vtkXMLStructuredGridReader
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import Crop, resolve
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.maps.map import MapOptions
-from burstlens.viz.netcdf import NetcdfOptions
-from burstlens.viz.product import Context, Made, product_kind, wants
-from burstlens.viz.projection import Projection
-from burstlens.viz.scenes.scene import Isosurface, SceneOptions
-from burstlens.viz.seismology.peak import PeakOptions
-from burstlens.viz.storms.track import Point, Track, read_track
-from burstlens.viz.volumes.vtk import VtkOptions
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.storms.track import Point, Track, centred, read_track
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.projection import Projection
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.kinds.peak.options import PeakOptions
+from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
+from burstlens.viz.kinds.vtk.options import VtkOptions
+from burstlens.viz.product import Context, Made, wants
+from burstlens.viz.registry import product_kind
 
 Follow = Callable[..., list[tuple[dict[str, Any], Path]]]
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]
@@ -62,7 +64,7 @@ def test_the_crop_goes_with_the_storm(katrina: Path, storm: list[Path]):
     for record, state in enumerate(storm):
         row, column = read_track(state).points[-1].index
         with open_frame([katrina], record, followed={"storm": state}) as frame:
-            kept = resolve(crop, frame, "U")
+            kept = resolve(centred(crop, frame), frame, "U")
         # The storm stands at the northern edge: the window is moved inside, and keeps its size.
         assert row == 47
         assert kept["south_north"] == slice(37, 48, 1)
@@ -82,7 +84,8 @@ def test_the_crop_is_found_by_the_position_not_by_the_index(
     here = dataclasses.replace(track.points[0], x=then, y=lat, index=(0, 0))
     dataclasses.replace(track, points=(here,)).write(storm[0])
     with open_frame([cyclone], followed={"storm": storm[0]}) as frame:
-        kept = resolve(Crop(follow="track:storm", half_width=1), frame, "T")
+        crop = centred(Crop(follow="track:storm", half_width=1), frame)
+        kept = resolve(crop, frame, "T")
         lon, lats = frame.read("XLONG", kept), frame.read("XLAT", kept)
     assert float(lon[1, 1]) == pytest.approx(then, abs=0.05)
     assert float(lats[1, 1]) == pytest.approx(lat, abs=0.05)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pyproj
 import pytest
 
-from burstlens.errors import FrameError, RecipeError, StagingError
-from burstlens.viz.maps.places import read_places
+from burstlens.core.errors import FrameError, RecipeError, StagingError
+from burstlens.viz.diagnostics.storms.track import Point, Status, Track, read_track
+from burstlens.viz.geometry.place import read_places
+from burstlens.viz.kinds.track.draw import write_track
 from burstlens.viz.product import Context
-from burstlens.viz.storms.track import Point, Status, Track, read_track
-from burstlens.viz.storms.track_file import write_track
 
 EARTH = Track("slp", "sea-level pressure", "min", "hPa", "kn", "degrees")
 PLANE = Track("W", "vertical wind", "max", "m s-1", "m s-1", "m")

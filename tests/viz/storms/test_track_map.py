@@ -14,17 +14,20 @@ from matplotlib.text import Annotation
 from PIL import Image
 from pydantic import TypeAdapter
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz import style
-from burstlens.viz.frame import open_frame
-from burstlens.viz.grid import map_plane
-from burstlens.viz.maps.layering import Layers, drawn
-from burstlens.viz.product import Context, product_kind, wants
-from burstlens.viz.projection import Projection
-from burstlens.viz.storms.track import Point, Track
-from burstlens.viz.storms.track_figure import dates
-from burstlens.viz.storms.track_layer import TrackLayer, way_boxes
-from burstlens.viz.storms.track_map import TrackMapKind, TrackMapOptions
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.storms.track import Point, Track
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.maps.track_layer import TrackLayer, way_boxes
+from burstlens.viz.geometry.grid import map_plane
+from burstlens.viz.geometry.projection import Projection
+from burstlens.viz.kinds.map.layers import drawn
+from burstlens.viz.kinds.map.read import Layers
+from burstlens.viz.kinds.track_map.kind import TrackMapKind
+from burstlens.viz.kinds.track_map.options import TrackMapOptions
+from burstlens.viz.kinds.track_map.read import dates
+from burstlens.viz.product import Context, wants
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.slow
 

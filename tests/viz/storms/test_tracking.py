@@ -12,12 +12,15 @@ import pytest
 from pydantic import TypeAdapter
 from scipy.ndimage import gaussian_filter1d
 
-from burstlens.errors import FrameError, RecipeError
-from burstlens.viz.frame import netCDF4, open_frame
-from burstlens.viz.position import distance_km
-from burstlens.viz.product import Context, product_kind, wants
-from burstlens.viz.storms.track import Point, read_track
-from burstlens.viz.storms.tracking import TrackKind, TrackOptions
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.storms.track import Point, read_track
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.position import distance_km
+from burstlens.viz.kinds.track.kind import TrackKind
+from burstlens.viz.kinds.track.options import TrackOptions
+from burstlens.viz.product import Context, wants
+from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
 

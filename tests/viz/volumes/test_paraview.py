@@ -18,11 +18,12 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from burstlens.viz.frame import open_frame
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.kinds.vtk.kind import VtkKind
+from burstlens.viz.kinds.vtk.options import VtkOptions
+from burstlens.viz.kinds.vtk.paraview import paraview_script
+from burstlens.viz.kinds.vtk.pvd import pvd_entry, pvd_text
 from burstlens.viz.product import Context
-from burstlens.viz.volumes.paraview import paraview_script
-from burstlens.viz.volumes.pvd import pvd_entry, pvd_text
-from burstlens.viz.volumes.vtk import VtkKind, VtkOptions
 
 FACTS: Mapping[str, Any] = {
     "shape": [4, 5, 6],

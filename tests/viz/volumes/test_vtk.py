@@ -11,12 +11,13 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from burstlens.errors import FrameError
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import open_frame
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.vtk.kind import VtkKind
+from burstlens.viz.kinds.vtk.options import VtkOptions, WindVector
+from burstlens.viz.kinds.vtk.pvd import pvd_entry, pvd_text
 from burstlens.viz.product import Context, Made
-from burstlens.viz.volumes.pvd import pvd_entry, pvd_text
-from burstlens.viz.volumes.vtk import VtkKind, VtkOptions, WindVector
 
 
 def read_back(out: Path) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.errors import StagingError
-from burstlens.viz.volumes.vtk_file import Curvilinear, Mesh, Rectilinear, Uniform, write_vtk
-from burstlens.viz.volumes.vtk_zlib import write_vtk_zlib
+from burstlens.core.errors import StagingError
+from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Rectilinear, Uniform, write_vtk
+from burstlens.viz.kinds.vtk.zlib_file import write_vtk_zlib
 
 Write = Callable[..., None]
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burstlens.errors import StagingError
-from burstlens.viz.crop import Crop
-from burstlens.viz.frame import open_frame
+from burstlens.core.errors import StagingError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.vtk.hdf_file import Step, layout_of, write_series, write_vtkhdf
+from burstlens.viz.kinds.vtk.kind import VtkKind
+from burstlens.viz.kinds.vtk.options import VtkOptions, WindVector
 from burstlens.viz.product import Context
-from burstlens.viz.volumes.vtk import VtkKind, VtkOptions, WindVector
-from burstlens.viz.volumes.vtkhdf import Step, layout_of, write_series, write_vtkhdf
 
 vtk_hdf = pytest.importorskip("vtkmodules.vtkIOHDF")
 SHAPE = (3, 4, 5)

@@ -1,0 +1,6 @@
+"""A run as Python and notebooks see it: opened, launched, compared.
+
+``import burstlens`` offers these names. Imports ``viz.pages``, ``opened`` and ``workflows``.
+"""
+
+__all__ = ["run", "runs"]

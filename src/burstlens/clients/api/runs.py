@@ -1,0 +1,112 @@
+"""The runs in a folder, and a new one started from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import overload
+
+from burstlens.clients.api.run import Run
+from burstlens.clients.opened.table import clock_time, html_table
+from burstlens.core.errors import RunError
+from burstlens.core.quantity import counted
+from burstlens.core.run.directory import RunDir, all_runs, runs_folder
+
+SHOWN = 20
+
+
+class Runs(Sequence[Run]):
+    """Runs, the newest first."""
+
+    def __init__(self, runs: Sequence[Run], folder: Path) -> None:
+        self._runs = runs
+        self._folder = folder
+
+    @overload
+    def __getitem__(self, at: int) -> Run: ...
+    @overload
+    def __getitem__(self, at: slice) -> Runs: ...
+
+    def __getitem__(self, at: int | slice) -> Run | Runs:
+        """A run, or some of them."""
+        return Runs(self._runs[at], self._folder) if isinstance(at, slice) else self._runs[at]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __repr__(self) -> str:
+        return "\n".join("  ".join(_cells(run)) for run in self._runs[:SHOWN]) or self._none()
+
+    def _repr_html_(self) -> str:
+        heads = ("run", "state", "frames", "last heard of (UTC)", "title")
+        rows = [_cells(run) for run in self._runs[:SHOWN]]
+        more = f", the newest {SHOWN}" if len(self) > SHOWN else ""
+        told = f"{counted(len(self), 'run')}{more}" if rows else self._none()
+        return html_table(heads, rows, told)
+
+    def _none(self) -> str:
+        return f"no runs in {self._folder}"
+
+
+def runs(folder: str | os.PathLike[str] | None = None) -> Runs:
+    """The runs in ``folder``, else in ``$BURSTLENS_RUNS`` or ``./runs``, the newest first."""
+    place = Path(folder).expanduser() if folder is not None else runs_folder()
+    try:
+        return Runs([Run(run) for run in all_runs(place)], place)
+    except OSError as error:
+        raise RunError(f"cannot read {place}: {error.strerror}") from error
+
+
+def launch(
+    recipe: str | os.PathLike[str],
+    site: str | None = None,
+    settings: Mapping[str, object] | Sequence[str] = (),
+    name: str | None = None,
+    *,
+    batch: bool = False,
+) -> Run:
+    """Start a run that lives on its own, as ``burstlens run --detach``, and return at once.
+
+    Its driver is a process in a session of its own, or with ``batch`` a job of one core: neither
+    a kernel's restart nor its end harms the run. ``settings`` are those of ``--set``, as
+    ``{"simulation.nodes": 4}`` or ``["simulation.nodes=4"]``. What is risky is warned of. Raises
+    RecipeError, SiteError, RunError.
+    """
+    # The driver's modules take a second to load, which looking at runs does without.
+    from burstlens.workflows.driver.detach import detach, submit_driver
+    from burstlens.workflows.plan.commands import new_run
+
+    words = (
+        [_setting(*it) for it in settings.items()] if isinstance(settings, Mapping) else settings
+    )
+    run, risks = new_run(os.fspath(recipe), site, words, name, batch=batch)
+    for risk in risks:
+        warnings.warn(risk, stacklevel=2)
+    if batch:
+        submit_driver(run)
+    else:
+        detach(run)
+    return Run(RunDir(run.path))
+
+
+def _setting(key: str, value: object) -> str:
+    """One entry of ``settings`` as a word of ``--set``."""
+    # A key with dots takes TOML, so that a text that looks like a number stays one; a parameter
+    # takes its text as it is.
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    plain = isinstance(value, str) and "." not in key
+    return f"{key}={value if plain else json.dumps(value, ensure_ascii=False)}"
+
+
+def _cells(run: Run) -> tuple[str, ...]:
+    try:
+        status = run.status
+    except RunError as error:
+        return run.id, "unreadable", "", "", str(error)
+    heard = clock_time(status["driver"].get("heartbeat"))
+    frames = str(status["frames"]["ready"])
+    return run.id, status["state"], frames, heard, str(status["title"])

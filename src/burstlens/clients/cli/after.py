@@ -1,0 +1,152 @@
+"""Commands that bring home what a run has shown: ``movie``, ``report``, ``cinema``, ``crate``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from burstlens.clients.cli.arguments import JsonOpt, RunArg, complete_product
+from burstlens.core.exit_codes import INTERRUPTED
+from burstlens.core.printable import printable, say, tell
+
+app = typer.Typer()
+PANEL = "Keep"
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Make a movie of each product's pictures.",
+    epilog="Example: burstlens movie last updraft -o updraft.mp4 --fps 8",
+)
+def movie(
+    run: RunArg = "last",
+    product: Annotated[str | None, typer.Argument(autocompletion=complete_product)] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", metavar="FILE", help="Where to; .mp4, .png or .apng."),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(min=0.1, max=120, help="Frames a second; by default it lasts about 10 s."),
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Make a movie of a product's pictures, in the order of their valid times.
+
+    Without PRODUCT one of each product that is a picture, here, as RUN-PRODUCT.mp4. While the run
+    goes on it is of the frames so far. MP4 needs `pip install 'burstlens[movie]'`; without it the
+    movie is an animated PNG. A frame without a picture is shown as the hole that it is.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from burstlens.clients.movies import make_movies
+
+    try:
+        made = make_movies(run, product, out, fps)
+    except KeyboardInterrupt:
+        tell("interrupted; no unfinished movie is left")
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        say(json.dumps([it.value() for it in made], indent=2))
+        return
+    for it in made:
+        say(printable(it.text()))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Write a report of a run: one HTML file.",
+    epilog="Example: burstlens report last -o storm.html",
+)
+def report(
+    run: RunArg = "last",
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="FILE", help="Where to; RUN.html else.")
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Write a report of a run as one HTML file that needs nothing else.
+
+    What ran and how it ended, the newest pictures, some of all times, the course of the run, its
+    guards and alarms, the recipe and the hashes of its files. It prints well, and loads nothing.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from burstlens.clients.api.run import open_run
+    from burstlens.core.quantity import show_bytes
+    from burstlens.viz.pages.report.page import write_report
+
+    found = open_run(run)
+    made = write_report(found, Path(out).expanduser() if out else Path(f"{found.id}.html"))
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+    else:
+        say(printable(f"{made.path}: {show_bytes(made.bytes)}, {made.pictures} pictures in it"))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Write a run's pictures as a Cinema database.",
+    epilog="Example: burstlens cinema last -o storm.cdb",
+)
+def cinema(
+    run: RunArg = "last",
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="FOLDER", help="Where to; RUN.cdb else.")
+    ] = None,
+    volumes: Annotated[
+        bool, typer.Option("--volumes", help="Also what is no picture: volumes, netCDF.")
+    ] = False,
+    as_json: JsonOpt = False,
+) -> None:
+    """Write a run's pictures as a Cinema database (specification D), a folder for Cinema's viewers.
+
+    A row is one valid time; its columns are the time, what maps know of their fields, the files.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from burstlens.clients.api.run import open_run
+    from burstlens.core.quantity import counted
+    from burstlens.viz.pages.cinema import write_database
+
+    found = open_run(run)
+    path = Path(out).expanduser() if out else Path(f"{found.id}.cdb")
+    made = write_database(found, path, volumes=volumes)
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+        return
+    lost = f", {counted(len(made.missing), 'file')} missing" if made.missing else ""
+    say(printable(f"{made.path}: {counted(made.rows, 'row')}, {counted(made.files, 'file')}{lost}"))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Describe a run as an RO-Crate: what ran, with what, which files.",
+    epilog="Example: burstlens crate last",
+)
+def crate(run: RunArg = "last", as_json: JsonOpt = False) -> None:
+    """Describe a run as an RO-Crate: what ran, with what, when, and which files came of it.
+
+    Writes ro-crate-metadata.json (RO-Crate 1.1, Process Run Crate) into the run directory, which
+    then is a crate that archives take. Needs `pip install 'burstlens[provenance]'`.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+
+    from burstlens.clients.api.run import open_run
+    from burstlens.clients.crate import write_crate
+
+    made = write_crate(open_run(run))
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+    else:
+        say(printable(f"{made.path}: {made.files} files described"))

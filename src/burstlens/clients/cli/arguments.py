@@ -1,0 +1,77 @@
+"""The arguments and options that commands share, and what the tab key offers for them.
+
+What arguments are stands in the commands' docstrings: typer < 0.25 loses their help with
+click >= 8.4.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def _complete_recipe(incomplete: str) -> list[str]:
+    from burstlens.workflows.recipe.file import known
+
+    return [name for name in known() if name.startswith(incomplete)]
+
+
+def _complete_run(incomplete: str) -> list[str]:
+    from burstlens.core.run.directory import all_runs
+
+    return [run.id for run in all_runs() if run.id.startswith(incomplete)]
+
+
+def _complete_site(incomplete: str) -> list[str]:
+    from burstlens.cluster_configs.site import known
+
+    return [name for name in known() if name.startswith(incomplete)]
+
+
+def complete_product(context: typer.Context, incomplete: str) -> list[str]:
+    """Names of the run's products."""
+    from burstlens.clients.api.run import open_run
+
+    names = open_run(str(context.params.get("run") or "last")).products
+    return [name for name in names if name.startswith(incomplete)]
+
+
+RecipeArg = Annotated[str, typer.Argument(autocompletion=_complete_recipe)]
+RunArg = Annotated[str, typer.Argument(autocompletion=_complete_run)]
+PlaceArg = Annotated[str | None, typer.Argument(metavar="[RUN|DIR]", autocompletion=_complete_run)]
+SiteOpt = Annotated[
+    str | None,
+    typer.Option(
+        "--site",
+        metavar="SITE",
+        help="The machine: a name that `burstlens sites` lists, or a .toml file; else it is known "
+        "by its host name.",
+        autocompletion=_complete_site,
+    ),
+]
+NameOpt = Annotated[
+    str | None, typer.Option(metavar="ID", help="The run's id, else made from the time.")
+]
+DetachOpt = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on.")]
+BatchOpt = Annotated[
+    bool, typer.Option("--batch", help="Put the driver into a one-core batch job.")
+]
+SetOpt = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A parameter of the recipe (inputs=/my/run) or any of its keys (simulation.nodes=4, "
+        "product.t2.variable=PSFC). May be given several times.",
+    ),
+]
+ExplainOpt = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SITE",
+        help="Each value of a site: its meaning, where it comes from.",
+        autocompletion=_complete_site,
+    ),
+]
+JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

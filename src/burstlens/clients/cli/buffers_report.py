@@ -1,0 +1,188 @@
+"""Which buffers there are, who holds them, and which of them could be given back.
+
+A login node sees no burst buffer: what there is comes from Slurm, how full a buffer is from the
+last snapshot of the run that fills it. Folders on a plain directory are looked at themselves.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlens.clients.opened.status import OVER, status_of
+from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import Burst, Holder, Slurm
+from burstlens.core.errors import BurstlensError
+from burstlens.core.run.directory import RunDir, all_runs, facts_of
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import read
+from burstlens.workflows.placement.persistent_buffer import own_name
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """Where buffers are taken from, in bytes; a directory has no granule."""
+
+    name: str
+    granule: int | None
+    total: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRow:
+    """One buffer. ``used`` (bytes) and ``age_s`` are None where they cannot be told.
+
+    ``holders`` are jobs in words. ``run`` is the run of this user that it was made for, with its
+    ``run_state``; ``free_with`` the command that gives it back, where that run is over and
+    nothing holds it.
+    """
+
+    name: str
+    size: int | None
+    used: int | None
+    state: str
+    user: str
+    age_s: float | None
+    holders: tuple[str, ...] = ()
+    run: str = ""
+    run_state: str = ""
+    free_with: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """A run of this user, and how it stands with its buffer: whether the run made it."""
+
+    run: RunDir
+    state: str
+    owned: bool
+    used: int | None
+
+
+def buffers(site: Site) -> tuple[list[PoolRow], list[BufferRow]]:
+    """Pools and buffers of a site, the user's own first. Raises SiteError."""
+    if site.buffer.kind == "posix":
+        found = list(_folders(site))
+        return [pool for pool, _ in found], [row for _, rows in found for row in rows]
+    slurm = Slurm()
+    pools, bursts = slurm.buffers()
+    holders, owners, user = slurm.holders(), _owners(), getpass.getuser()
+    # A job that only mounts a persistent buffer has an entry of its own, of no size.
+    rows = [_burst(burst, holders, owners.get(burst.name)) for burst in bursts if burst.size]
+    return (
+        [PoolRow(pool.name, pool.granule or None, pool.total, pool.free) for pool in pools],
+        sorted(rows, key=lambda row: (row.user != user, row.name)),
+    )
+
+
+def _burst(burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferRow:
+    if burst.user != getpass.getuser():
+        owner = None  # somebody else's buffer may have the name that a run of ours would give
+    held = tuple(_said(holder) for holder in holders if _holds(holder, burst))
+    return BufferRow(
+        name=burst.name or f"(of job {burst.job_id})",
+        size=burst.size,
+        used=owner.used if owner else None,
+        state=burst.state,
+        user=burst.user,
+        age_s=_age(burst.created),
+        holders=held,
+        run=owner.run.id if owner else "",
+        run_state=owner.state if owner else "",
+        free_with=_command(owner) if owner and not held else "",
+    )
+
+
+def _command(owner: _Owner) -> str:
+    if owner.state not in OVER or not owner.owned:
+        return ""
+    return f"burstlens free {owner.run.id}"
+
+
+def _holds(holder: Holder, burst: Burst) -> bool:
+    if burst.job_id:
+        return holder.job_id == burst.job_id
+    named = re.compile(rf"#DW\s+persistentdw\s.*\bname={re.escape(burst.name)}(\s|$)")
+    return any(named.match(line) for line in holder.lines)
+
+
+def _said(holder: Holder) -> str:
+    text = f"job {holder.job_id} of {holder.user}, {holder.state.lower()}"
+    return text if holder.comment in {"", "(null)"} else f"{text}, run {holder.comment}"
+
+
+def _age(created: str) -> float | None:
+    try:
+        return max(0.0, time.time() - time.mktime(time.strptime(created, "%Y-%m-%dT%H:%M:%S")))
+    except ValueError:
+        return None
+
+
+def _owners() -> dict[str, _Owner]:
+    """Runs by the persistent buffer that they have, or would have made."""
+    found: dict[str, _Owner] = {}
+    for run in all_runs():
+        try:
+            facts, status = facts_of(run), status_of(str(run.path))
+            history = replay(e for e in read(run.journal) if str(e["event"]).startswith("buffer."))
+        except (BurstlensError, OSError):
+            continue
+        known = history.buffer or {}
+        name = str(known.get("name") or own_name(str(facts.get("buffer_folder", run.id))))
+        if not history.buffer_released:
+            snapshot = status.get("buffer") or {}
+            owned = bool(known.get("owned", True))
+            owner = _Owner(run, status["state"], owned, snapshot.get("raw_bytes"))
+            found.setdefault(name, owner)
+    return found
+
+
+def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
+    """The user's folders on each candidate directory that there is."""
+    runs = {}
+    for run in all_runs():
+        try:
+            runs[str(facts_of(run, "buffer_folder")["buffer_folder"])] = (
+                run.id,
+                status_of(str(run.path))["state"],
+            )
+        except BurstlensError:
+            continue
+    seen = set()
+    for candidate in site.buffer.folders:
+        place = Path(os.path.expandvars(os.path.expanduser(candidate)))
+        if "$" in str(place) or not place.is_dir() or place.resolve() in seen:
+            continue
+        seen.add(place.resolve())
+        room = os.statvfs(place)
+        total, free = room.f_blocks * room.f_frsize, room.f_bavail * room.f_frsize
+        root = place / f"burstlens-{os.getuid()}"
+        folders = sorted(root.iterdir()) if root.is_dir() else []
+        yield (
+            PoolRow(str(place), None, total, free),
+            [_folder(path, *runs.get(path.name, ("", ""))) for path in folders],
+        )
+
+
+def _folder(path: Path, run: str, state: str) -> BufferRow:
+    used, user = _used(path), getpass.getuser()
+    age = time.time() - path.stat().st_mtime
+    free_with = f"burstlens free {run}" if state in OVER else ""
+    return BufferRow(str(path), None, used, "", user, age, (), run, state, free_with)
+
+
+def _used(folder: Path) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(place, name)).st_size
+            except FileNotFoundError:
+                continue
+    return total

@@ -1,0 +1,116 @@
+"""Commands that start nothing: recipes, sites and buffers explained and checked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperCommand
+
+from burstlens.clients.cli.arguments import ExplainOpt, JsonOpt, RecipeArg, SetOpt, SiteOpt
+from burstlens.core.printable import printable, say, tell
+
+app = typer.Typer()
+PANEL = "Prepare"
+
+
+class _InJson(TyperCommand):
+    """A command whose usage errors are JSON as well where ``--json`` is among the words."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """As click's. Exits with 2 after the JSON document of a usage error."""
+        as_json = "--json" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            if not as_json:
+                raise
+            from burstlens.workflows.plan.report import unusable
+
+            say(json.dumps(unusable(error.format_message()).value(), indent=2))
+            raise click.exceptions.Exit(error.exit_code) from None
+
+
+@app.command(
+    cls=_InJson,
+    rich_help_panel=PANEL,
+    epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run",
+)
+def check(
+    recipe: RecipeArg, site: SiteOpt = None, settings: SetOpt = None, as_json: JsonOpt = False
+) -> None:
+    """Check a recipe, its parameters and its inputs; start nothing.
+
+    All faults of the recipe, its inputs and the site are reported at once, each with file, line,
+    column and key. With --json exactly one JSON document is printed, whatever is wrong.
+
+    RECIPE is a name that `burstlens recipes` lists, or a .toml file.
+    """
+    from burstlens.workflows.plan.report import check_report
+
+    report = check_report(recipe, site, settings or [])
+    if as_json:
+        say(json.dumps(report.value(), indent=2))
+    else:
+        for message in report.refused:
+            tell(f"burstlens: {message}")
+        for line in report.lines():
+            say(line)
+        if not report.refused:
+            say("the recipe can run" if report.right else "the recipe cannot run as it is")
+    if not report.right:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=PANEL, epilog="Example: burstlens recipes --json")
+def recipes(as_json: JsonOpt = False) -> None:
+    """List the recipes that can be run by name."""
+    from burstlens.workflows.plan.commands import recipe_titles
+
+    rows = recipe_titles()
+    if as_json:
+        say(json.dumps(rows, indent=2))
+        return
+    width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        say(f"{row['name']:<{width}}  {printable(row['title'])}")
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="List the sites that --site takes, or explain one.",
+    epilog="Example: burstlens sites --explain slurm",
+)
+def sites(explain: ExplainOpt = None, as_json: JsonOpt = False) -> None:
+    """List the sites that --site takes, and which one is taken here without it."""
+    from burstlens.clients.cli.site_tables import show_site, show_sites
+
+    show_site(explain, as_json=as_json) if explain else show_sites(as_json=as_json)
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Show burst buffers: how full, how old, who holds them.",
+    epilog="Example: burstlens buffers --site slurm-datawarp",
+)
+def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
+    """Show the pools and buffers of a site, and how to give back those of runs that are over."""
+    from burstlens.clients.cli.buffer_tables import show_buffers
+
+    show_buffers(site, as_json=as_json)
+
+
+@app.command(rich_help_panel=PANEL, epilog="Example: burstlens schema > recipe.schema.json")
+def schema() -> None:
+    """Print the JSON Schema of recipes, for editors."""
+    from burstlens.workflows.recipe.schema import recipe_schema
+
+    say(json.dumps(recipe_schema(), indent=2))

@@ -1,0 +1,160 @@
+"""Commands that start a driver: ``run``, ``demo``, ``resume``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from burstlens.clients.cli.arguments import (
+    BatchOpt,
+    DetachOpt,
+    JsonOpt,
+    NameOpt,
+    RecipeArg,
+    RunArg,
+    SetOpt,
+    SiteOpt,
+)
+from burstlens.core.exit_codes import DONE, STOPPED_BY_GUARD
+from burstlens.core.printable import printable, say, tell
+
+if TYPE_CHECKING:
+    from burstlens.core.run.directory import RunDir
+
+app = typer.Typer()
+PANEL = "Launch"
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Run a recipe, and see it while it runs.",
+    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run",
+)
+def run(
+    recipe: RecipeArg,
+    site: SiteOpt = None,
+    settings: SetOpt = None,
+    name: NameOpt = None,
+    detach: DetachOpt = False,
+    batch: BatchOpt = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan and the batch scripts; start nothing.")
+    ] = False,
+    as_json: JsonOpt = False,
+) -> None:
+    """Run a recipe: launch the model, make products of its frames while it runs.
+
+    RECIPE is a name that `burstlens recipes` lists, or a .toml file.
+
+    Ctrl-C asks for a stop (the frame in progress may end), a second one stops at once. The run
+    outlives the terminal.
+
+    Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a
+    person, 5 ended with frames lost or damaged, 6 stopped for want of space.
+    """
+    from burstlens.workflows.plan.commands import new_run, plan_of
+
+    _one_way(detach, batch)
+    if dry_run:
+        plan = plan_of(recipe, site, settings or [], batch=batch)
+        say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
+        return
+    made, warnings = new_run(recipe, site, settings or [], name, batch=batch)
+    for warning in warnings:
+        tell(f"warning: {warning}")
+    _start(made, detach=detach, batch=batch, as_json=as_json)
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="See an earthquake cross a basin, in about two minutes.",
+    epilog="Example: burstlens demo",
+)
+def demo(
+    settings: SetOpt = None,
+    name: NameOpt = None,
+) -> None:
+    """An earthquake crosses a basin: the bundled model, its pictures arriving while it runs.
+
+    At the end it prints where the products are, and what to do with them.
+    """
+    from burstlens.clients.cli.tour import RECIPE, Tour
+    from burstlens.clients.driving import drive
+    from burstlens.workflows.plan.commands import new_run
+
+    made, warnings = new_run(RECIPE, "local", settings or [], name)
+    for warning in warnings:
+        tell(f"warning: {warning}")
+    tour = Tour(made)
+    code = drive(made, as_json=False, note=tour.beginning())
+    if code == DONE:
+        say(tour.end())
+    raise typer.Exit(code)
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Go on with a run after a crash, a failure or a stop.",
+    epilog="Example: burstlens resume last --detach",
+)
+def resume(
+    run: RunArg,
+    detach: DetachOpt = False,
+    batch: BatchOpt = False,
+    as_json: JsonOpt = False,
+) -> None:
+    """Take up a run whose driver has died, or whose model has failed or was stopped.
+
+    A model that still runs is adopted, one that has ended badly starts a new attempt; products
+    that stand are not made again. A run that ended with frames lost or damaged (exit code 5) is
+    left as it is: only a new run writes them again.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from burstlens.core.run.directory import open_run_dir
+    from burstlens.workflows.driver.run import resumable
+
+    _one_way(detach, batch)
+    found = open_run_dir(run)
+    reason = resumable(found)
+    if reason is not None:
+        say(reason)
+        raise typer.Exit(_last_outcome(found).get("exit_code") or 0)
+    outcome = _last_outcome(found)
+    note = ""
+    if outcome.get("exit_code") == STOPPED_BY_GUARD:
+        note = printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked")
+    _start(found, detach=detach, batch=batch, as_json=as_json, note=note)
+
+
+def _last_outcome(run: RunDir) -> dict[str, Any]:
+    """How the run ended, as its journal has it; nothing where it has not."""
+    from burstlens.core.run.history import replay
+    from burstlens.core.run.journal import read
+
+    return replay(read(run.journal)).outcome or {}
+
+
+@app.command(hidden=True)
+def drive(path: Path) -> None:
+    """What --detach and --batch start."""
+    from burstlens.core.run.directory import RunDir
+
+    _start(RunDir(path.resolve()), detach=False, batch=False, as_json=False)
+
+
+def _start(made: RunDir, *, detach: bool, batch: bool, as_json: bool, note: str = "") -> None:
+    from burstlens.clients.driving import drive, send_off
+
+    if detach or batch:
+        send_off(made, batch=batch, as_json=as_json, note=note)
+    else:
+        raise typer.Exit(drive(made, as_json=as_json, note=note))
+
+
+def _one_way(detach: bool, batch: bool) -> None:
+    if detach and batch:
+        raise typer.BadParameter("--batch outlives the terminal as --detach does; give one of them")

@@ -1,0 +1,149 @@
+"""Commands that look at runs: ``list``, ``status``, ``watch``, ``serve``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from burstlens.clients.cli.arguments import JsonOpt, PlaceArg, RunArg, complete_product
+from burstlens.core.printable import printable, say, tell
+
+app = typer.Typer()
+PANEL = "Look"
+
+
+@app.command("list", rich_help_panel=PANEL, epilog="Example: burstlens list")
+def list_runs(as_json: JsonOpt = False) -> None:
+    """List the runs in ./runs (or $BURSTLENS_RUNS), the newest first."""
+    from burstlens.clients.opened.status import rows
+    from burstlens.core.quantity import counted
+
+    found = rows()
+    if as_json:
+        say(json.dumps(found, indent=2))
+        return
+    if not found:
+        say("no runs yet; `burstlens demo` makes one")
+    width = max((len(row["run"]) for row in found), default=0)
+    for row in found:
+        frames = counted(row["frames"], "frame")
+        frames += f", {row['damaged']} damaged" if row["damaged"] else ""
+        run, title = printable(row["run"]), printable(row["title"])
+        say(f"{run:<{width}}  {row['state']:<9} {frames:>12}  {title}")
+
+
+@app.command(rich_help_panel=PANEL, epilog="Example: burstlens status last --json")
+def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
+    """Tell how a run stands.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from burstlens.clients.opened.status import status_of, text
+
+    found = status_of(run)
+    say(json.dumps(found, indent=2) if as_json else text(found))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Watch a run in the terminal until it ends.",
+    epilog="Example: burstlens watch last --picture",
+)
+def watch(
+    run: RunArg = "last",
+    picture: Annotated[
+        bool, typer.Option("--picture", help="Show the newest picture, in the terminal itself.")
+    ] = False,
+    product: Annotated[
+        str | None,
+        typer.Option(
+            "--product",
+            metavar="PRODUCT",
+            help="Whose picture; the first product that has some else.",
+            autocompletion=complete_product,
+        ),
+    ] = None,
+) -> None:
+    """Watch a run in the terminal until it ends. Ctrl-C leaves it running.
+
+    With --picture the newest picture is shown where the terminal can: with kitty's graphics, as
+    sixels, or else made of coloured half-blocks. It is sent when it changes, and never faster than
+    a slow ssh takes it. Not on dumb terminals, through pipes and with NO_COLOR.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from burstlens.clients.opened.looks import looks
+    from burstlens.clients.opened.status import OVER, text
+    from burstlens.clients.terminal import View
+    from burstlens.core.run.directory import open_run_dir
+
+    with contextlib.suppress(KeyboardInterrupt):
+        if picture or product is not None:
+            from rich.console import Console
+
+            from burstlens.clients.api.run import open_run
+            from burstlens.clients.preview.watching import can_show, watch_picture
+
+            console = Console(highlight=False)
+            if can_show(console):
+                say(text(watch_picture(open_run(run), product, console)))
+                return
+            tell("no pictures: the output is not a terminal with colours")
+        with View() as view:
+            for found in looks(open_run_dir(run)):
+                if found["state"] in OVER:
+                    break
+                view.show(found)
+                time.sleep(0.5)
+        say(text(found))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Show runs in a browser, also on another machine.",
+    epilog="Example: burstlens serve last --allow-stop",
+)
+def serve(
+    place: PlaceArg = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is a free one.")] = 0,
+    allow_stop: Annotated[
+        bool, typer.Option("--allow-stop", help="Let the page stop and pause runs.")
+    ] = False,
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Open the page, where there is a display.")
+    ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="Keep the token, and so the link, in this file (made with mode 0600)."),
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Show runs in a browser: pictures as they arrive, progress, alarms; Ctrl-C ends it.
+
+    RUN is a run's id (or the start of it), its directory, or `last`; DIR is a folder of runs.
+    Without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, those that begin later too.
+
+    It listens on this machine alone. From your own, forward the port with the ssh line that is
+    printed, or let VS Code do it. Whoever has the printed link, with its token, can look;
+    nobody else can, also not other users of this machine. Runs are only read, unless
+    --allow-stop is given.
+
+    The link is another one at each start. With --token-file and --port it stays, and pages that
+    are open go on.
+    """
+    from burstlens.clients.serving.server import serve as serve_runs
+    from burstlens.clients.serving.shelf import shelf_of
+
+    serve_runs(
+        shelf_of(place),
+        port=port,
+        allow_stop=allow_stop,
+        as_json=as_json,
+        open_browser=open_browser,
+        token_file=token_file,
+    )

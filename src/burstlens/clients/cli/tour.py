@@ -1,0 +1,60 @@
+"""What the demo prints: where its products are, and commands to go on with, ready to be pasted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from burstlens.clients.opened.status import aligned
+from burstlens.core.run.directory import RunDir
+
+RECIPE = "seismic-basin"
+
+
+def program() -> str:
+    """How a shell in any folder calls this Burstlens: by its name where the PATH finds it.
+
+    Ask before a run is driven, which puts the folder of this Python first on the PATH.
+    """
+    called = Path(sys.argv[0]).absolute()
+    if called.name != "burstlens":
+        return shlex.join([sys.executable, "-m", "burstlens"])
+    found = shutil.which("burstlens")
+    same = found is not None and os.path.realpath(found) == os.path.realpath(called)
+    return "burstlens" if same else shlex.quote(str(called))
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The texts of a demo's run; made before it is driven."""
+
+    run: RunDir
+    program: str = field(default_factory=program)
+
+    def beginning(self) -> str:
+        """How to look at the run while it goes on."""
+        return f"see it in a browser, from another terminal: {self._about_run('serve')}"
+
+    def end(self) -> str:
+        """Where the products are, and what to do next, one command per line."""
+        products = [
+            ("pictures", str(self.run.products / "ground")),
+            ("ParaView opens", str(self.run.products / "waves.pvd")),
+            ("peak velocity", str(self.run.output / "peak.nc")),
+        ]
+        steps = [
+            ("see it in a browser", self._about_run("serve")),
+            ("make a movie", self._about_run("movie", "ground")),
+            ("write a report", self._about_run("report")),
+            ("run it in the background", f"{self.program} run {RECIPE} --site local --detach"),
+            ("watch that run here", f"{self.program} watch last --picture"),
+            ("list other recipes", f"{self.program} recipes"),
+        ]
+        return "\n".join(["products", *aligned(products), "next", *aligned(steps)])
+
+    def _about_run(self, command: str, *more: str) -> str:
+        return " ".join([self.program, command, shlex.quote(str(self.run.path)), *more])

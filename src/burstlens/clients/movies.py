@@ -1,0 +1,87 @@
+"""``burstlens movie``: which movies of a run, where to, and how far they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from burstlens.clients.api.run import Run, open_run
+from burstlens.core.errors import RunError
+from burstlens.core.quantity import counted, show_bytes
+from burstlens.core.run.index import Published
+from burstlens.viz.pages.movie import Movie, make_movie, one_stream, suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A movie of a run that may go on."""
+
+    movie: Movie
+    going_on: bool
+
+    def text(self) -> str:
+        """In a sentence."""
+        it = self.movie
+        told = f"{it.path}: {counted(it.frames, 'frame')}"
+        if self.going_on:
+            told += " so far"
+        if it.holes:
+            told += f", {counted(it.holes, 'hole')}"
+        if it.missing:
+            told += f", {counted(len(it.missing), 'file')} left out that cannot be read"
+        return f"{told}, {it.fps:g} a second, {show_bytes(it.bytes)}"
+
+    def value(self) -> dict[str, Any]:
+        """As JSON values."""
+        it = self.movie
+        return {
+            "path": str(it.path), "product": it.product, "frames": it.frames, "holes": it.holes,
+            "missing": list(it.missing), "size": list(it.size), "fps": it.fps, "bytes": it.bytes,
+            "going_on": self.going_on,
+        }  # fmt: skip
+
+
+def make_movies(name: str, product: str | None, out: str | None, fps: float | None) -> list[Made]:
+    """Make the movie of a product, or one of each product that is a picture.
+
+    A bar on standard error shows how far they are, where it is a terminal. Raises RunError when
+    there are no pictures, with near names for an unknown product.
+    """
+    run = open_run(name)
+    series = _series(run, product)
+    if out is not None and len(series) > 1:
+        raise RunError(f"--out is for one movie; name the product: {', '.join(series)}")
+    going_on = bool(run.status["driver_alive"])
+    made = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/"
+               "{task.total}"), TimeRemainingColumn())  # fmt: skip
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        for title, entries in series.items():
+            path = Path(out).expanduser() if out else Path(f"{run.id}-{title}{suffix()}")
+            task = bar.add_task(title, total=len(entries))
+            movie = make_movie(
+                run.directory.products,
+                entries,
+                path,
+                fps=fps,
+                told=lambda done, task=task: bar.update(task, completed=done),  # type: ignore[misc]
+            )
+            made.append(Made(movie, going_on))
+    return made
+
+
+def _series(run: Run, product: str | None) -> dict[str, list[Published]]:
+    """The pictures of one product, or of each that has some, in order of valid time."""
+    products = run.products
+    views = [products[product]] if product is not None else list(products.values())
+    series = {view.name: shown for view in views if (shown := one_stream(view.entries))}
+    if not series:
+        of = f"{run.id} has" if product is None else f"{product} of {run.id} has"
+        raise RunError(f"{of} no pictures that a movie could be made of")
+    return series

@@ -1,0 +1,8 @@
+"""A run read from its directory, whoever owns it and even if its driver has died.
+
+``view`` is the run as an object, ``status`` its state in words, ``steering`` drops the requests to
+stop, pause or add. Imports ``workflows``, ``viz`` without its pages, ``cluster_configs`` and
+``core``.
+"""
+
+__all__ = ["looks", "picture", "products", "status", "steering", "table", "view"]

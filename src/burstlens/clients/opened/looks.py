@@ -1,0 +1,35 @@
+"""Looking at a run again and again, also while its directory is away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from burstlens.clients.opened.status import Status, status_of
+from burstlens.core.errors import RunError
+from burstlens.core.quantity import show_duration
+from burstlens.core.run.directory import RunDir
+
+AWAY_S = 600.0
+"""How long a run whose directory is away is looked for: its driver waits as long."""
+
+
+def looks(run: RunDir) -> Iterator[Status]:
+    """The run's status, for ever; while it cannot be read, the last one, whose ``hint`` says so.
+
+    Raises RunError when the first look fails, and when none has succeeded for ``AWAY_S``.
+    """
+    last = status_of(str(run.path))
+    seen = time.monotonic()
+    yield last
+    while True:
+        try:
+            last = status_of(str(run.path))
+            seen = time.monotonic()
+            yield last
+        except RunError as error:
+            away_s = time.monotonic() - seen
+            if away_s > AWAY_S:
+                raise
+            since = f"the run's directory cannot be read for {show_duration(away_s)}"
+            yield last | {"driver_alive": None, "hint": f"{since} ({error}); the run may go on"}

@@ -1,0 +1,134 @@
+"""How a run stands: its snapshot, and whether its driver lives, starts, is silent or is dead."""
+
+from __future__ import annotations
+
+import time
+
+from burstlens.clients.opened.starting import end_of, job_runs, progress_of
+from burstlens.core.lines import read_lines
+from burstlens.core.printable import printable
+from burstlens.core.quantity import show_duration
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, process_state
+from burstlens.core.run.snapshot import Status, read_snapshot
+from burstlens.core.run.start import Start, last_words, read_start
+
+OVER = {"done", "failed", "stopped", "lost"}
+_DOES = {
+    "T": "its process is suspended, kill -CONT {pid} lets it continue",
+    "t": "its process is held by a debugger",
+    "D": "its process waits for its file system",
+}
+"""What a process does that writes nothing, by the kernel's letter."""
+
+
+def standing_of(run: RunDir) -> Status:
+    """The snapshot of a run with what is known of its driver. Raises RunError, OSError.
+
+    ``driver_alive``: whether it lives, or can still begin. ``hint`` says what a person should know
+    of it. A run whose driver is known to be dead is ``lost``, one whose driver has been asked for
+    and has not begun is ``starting``.
+    """
+    found = _snapshot(run)
+    start = read_start(run)
+    end = None
+    if start is not None and _is_ahead(start, found):
+        end = end_of(start)
+        # It may have begun, and even ended, between the two looks.
+        found = _snapshot(run)
+        if not _is_ahead(start, found):
+            start = end = None
+        elif end is None:
+            return _starting(run, found, start)
+    over = found["state"] in OVER
+    alive = end is None and driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
+    by_job = False
+    if not (alive or over or end) and start is not None:
+        alive = by_job = start.epoch == found["driver"].get("epoch") and job_runs(start)
+    found["driver_alive"] = alive
+    if alive and not over:
+        _add_silence(found, by_job=by_job)
+    elif not alive:
+        if not over:
+            found["state"] = "lost"
+            found["model_ended"] = _model_ended(run)
+            found["hint"] = f"its driver is gone{_left(run, ended=found['model_ended'])}"
+        if end is not None and start is not None:
+            found["hint"] = _failed_start(run, start, end)
+        _add_sentinels(run, found)
+    return found
+
+
+def _snapshot(run: RunDir) -> Status:
+    # The driver may have had another mount, and a run may have been moved or copied.
+    return read_snapshot(run) | {"run": run.id, "pictures": str(run.products)}
+
+
+def _is_ahead(start: Start, found: Status) -> bool:
+    """Whether the driver of that start has not yet written the snapshot."""
+    return start.epoch > (found["driver"].get("epoch") or 0)
+
+
+def _starting(run: RunDir, found: Status, start: Start) -> Status:
+    found |= {
+        "state": "starting",
+        "outcome": None,
+        "driver": {"epoch": start.epoch, "host": start.host, "heartbeat": start.asked},
+        "driver_alive": True,
+        "hint": progress_of(start),
+    }
+    _add_sentinels(run, found)
+    return found
+
+
+def _failed_start(run: RunDir, start: Start, end: str) -> str:
+    """What to say of a start that is known to be dead."""
+    said = last_words(run, start)
+    why = f": {said}" if said else ""
+    log = "" if start.log_from is None else f"; its log is {run.logs / 'driver.log'}"
+    return f"its driver failed to start, {end}{why}{log}"
+
+
+def _add_silence(found: Status, *, by_job: bool) -> None:
+    """Say that a driver which lives has written nothing for long, and what its process does."""
+    driver = found["driver"]
+    who = f"pid {driver.get('pid')} on {driver.get('host')}"
+    if driver.get("loading"):
+        found["hint"] = f"its driver is loading ({who})"
+        return
+    silent_s = time.time() - (driver.get("heartbeat") or 0.0)
+    if silent_s <= STALE_S or not (by_job or is_here(driver)):
+        return  # elsewhere its heartbeat was seen to change: only its clock differs
+    does = None if by_job else process_state(driver["pid"], driver.get("ticks"))
+    found["silent_s"] = round(silent_s, 1)
+    found["hint"] = (
+        f"its driver lives ({who}) and has written nothing for {show_duration(silent_s)}: "
+        f"{_DOES.get(does or '', 'its file system may not answer').format(**driver)}"
+    )
+
+
+def _model_ended(run: RunDir) -> bool:
+    """Whether the newest attempt's supervisor has told that its model ended."""
+    started = [int(path.name) for path in run.path.glob("attempts/*") if path.name.isdecimal()]
+    return bool(started) and (run.job(f"attempt-{max(started)}") / "ended.json").exists()
+
+
+def _left(run: RunDir, *, ended: bool) -> str:
+    """What a driver that is gone has left behind."""
+    if ended:
+        return ", and the model has ended"
+    if run.asked():
+        return "; the model is asked to stop"
+    return "; a model that was started may go on"
+
+
+def _add_sentinels(run: RunDir, found: Status) -> None:
+    """Add the trips that the sentinel found without a driver, which journals them later."""
+    names = ("guard", "stream", "time", "attempt")
+    known = {tuple(trip.get(name) for name in names) for trip in found.get("trips") or []}
+    for trip in read_lines(run.sentinel):
+        if tuple(trip.get(name) for name in names) not in known:
+            found.setdefault("trips", []).append(trip)
+            place = {key: trip[key] for key in ("stream", "time") if trip.get(key)}
+            text = printable(f'guard "{trip.get("guard")}": {trip.get("text")}')
+            found["alarms"].append({"t": trip.get("t"), "text": text, **place})

@@ -1,0 +1,55 @@
+"""Whether a start can still begin: asked of the process, or of the scheduler where it is a job."""
+
+from __future__ import annotations
+
+import socket
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+from burstlens.core.printable import printable
+from burstlens.core.run.heartbeat import LOADING_S, process_state
+from burstlens.core.run.start import Start
+
+if TYPE_CHECKING:
+    from burstlens.cluster_configs.slurm import JobState, Slurm
+
+
+def end_of(start: Start) -> str | None:
+    """Why it can begin no more, in words; None as long as it is not known to be dead."""
+    if start.job is not None:
+        state = _job_state(start.job)
+        return f"{start.who} ended ({state.text})" if state.over else None
+    if start.host == socket.gethostname():
+        lives = start.pid is not None and process_state(start.pid, start.ticks) is not None
+        return None if lives else f"{start.who} ended"
+    late = time.time() - start.asked > LOADING_S
+    return f"{start.who} has given no sign since it was started" if late else None
+
+
+def progress_of(start: Start) -> str:
+    """What the start does now, in words."""
+    if start.job is None:
+        return f"its driver is loading ({start.who})"
+    state = _job_state(start.job)
+    if not state.waiting:
+        return f"its driver is loading ({start.who})"
+    reason = f": {printable(state.reason)}" if state.reason else ""
+    return f"its driver waits in the scheduler's queue ({start.who}{reason})"
+
+
+def job_runs(start: Start) -> bool:
+    """Whether the batch job of that start has not ended, as far as the scheduler says."""
+    return start.job is not None and not _job_state(start.job).over
+
+
+def _job_state(job: str) -> JobState:
+    return _slurm().state(job)
+
+
+@cache
+def _slurm() -> Slurm:
+    """Asked seldom and once at a time: what looks at a run does not wait for a controller."""
+    from burstlens.cluster_configs.slurm import Slurm
+
+    return Slurm(patience_s=0.0)

@@ -1,0 +1,197 @@
+"""How runs stand, read from their directories alone: fast, and whether or not a driver lives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from burstlens.clients.opened.standing import OVER as OVER
+from burstlens.clients.opened.standing import standing_of
+from burstlens.core import valid_time
+from burstlens.core.errors import RunError
+from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD
+from burstlens.core.printable import printable
+from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.core.run.directory import all_runs, open_run_dir
+from burstlens.core.run.snapshot import Status as Status
+from burstlens.core.run.snapshot import new_status as new_status
+
+
+def status_of(name: str) -> Status:
+    """The snapshot of a run; ``driver_alive`` says whether it is live. Raises RunError."""
+    run = open_run_dir(name)
+    try:
+        found = standing_of(run)
+        text(found)  # what cannot be shown is not a snapshot of ours
+    except OSError as error:
+        raise RunError(f"cannot read {error.filename or run.path}: {error.strerror}") from error
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise RunError(f"{run.status} is not a snapshot of a run: {error!r}") from error
+    return found
+
+
+def rows() -> list[dict[str, Any]]:
+    """One row for each run: id, state, frames, title; the newest first."""
+    found = []
+    for run in all_runs():
+        try:
+            status = status_of(str(run.path))
+        except RunError as error:  # it hides no other one
+            status = {"state": "unreadable", "frames": {"ready": 0}, "title": str(error)}
+        found.append(
+            {
+                "run": run.id,
+                "state": status["state"],
+                "frames": status["frames"]["ready"],
+                "damaged": status["frames"].get("damaged", 0),
+                "title": status["title"],
+                "path": str(run.path),
+            }
+        )
+    return found
+
+
+def progress_text(status: Status) -> str:
+    """How far the model is; nothing while that is not known."""
+    progress = status.get("progress")
+    if not progress:
+        return ""
+    over = status["state"] in OVER
+    phase = progress.get("phase")
+    parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
+    if progress.get("fraction") is not None:
+        parts.append(f"{math.floor(100 * progress['fraction'] + 1e-9)} %")  # 100 is the end
+    if progress.get("time"):
+        parts.append(valid_time.label(progress["time"]))
+    if progress.get("speed"):
+        parts.append(f"{progress['speed']:.3g} times real time")
+    if progress.get("rate_mpps"):
+        parts.append(f"{progress['rate_mpps']:.0f} Mpoint/s")
+    if progress.get("eta_s") and not over:
+        parts.append(f"ETA {show_duration(progress['eta_s'])}")
+    return ", ".join(parts)
+
+
+def facts(status: Status) -> list[tuple[str, str]]:
+    """A snapshot as labels and texts, in the order in which they are shown."""
+    over = status["state"] in OVER
+    frames = f"{status['frames']['ready']} ready"
+    if status["frames"]["damaged"]:
+        frames += f", {status['frames']['damaged']} damaged"
+    if status["backlog"] or not over:
+        frames += f", {counted(status['backlog'], 'product')} to be made"
+    told = [("model", progress_text(status)), ("frames", frames)]
+    for name, product in status["products"].items():
+        failed = f", {product['failed']} failed" if product["failed"] else ""
+        told.append((name, f"{product['published']} published{failed}"))
+    if status.get("latency_s"):
+        latency = {key: show_duration(value) for key, value in status["latency_s"].items()}
+        last = "" if over else f"last {latency['last']}, "
+        told.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
+    told.append(("ledger", _ledger(status["ledger"])))
+    told.append(("buffer", _buffer(status)))
+    told.append(("guards", _guards(status)))
+    told.append(("saved", _saved(status)))
+    if not over:
+        waits = status.get("waits_for")
+        told.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
+        told.append(("viewing", "" if status["block"] == "running" else status["block"]))
+        resume = f"burstlens resume-watching {status['run']}"
+        told.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
+    else:
+        told.append(("took", _took(status)))
+    told.append(("pictures", status["pictures"]))
+    return [(label, text) for label, text in told if text]
+
+
+def _ledger(ledger: dict[str, int]) -> str:
+    """Raw bytes against product bytes."""
+    raw, products = ledger["raw_bytes"], ledger["product_bytes"]
+    told = f"{show_bytes(raw)} raw, {show_bytes(products)} brought out"
+    if not products or raw <= products:
+        return told
+    return f"{told}, {raw / products:.{0 if raw >= 10 * products else 1}f} times less"
+
+
+def _buffer(status: Status) -> str:
+    buffer = status.get("buffer")
+    if not buffer:
+        return ""
+    if status["state"] not in OVER:
+        share = f"{100 * buffer['fill']:.1f} %"
+        return (
+            f"{show_bytes(buffer['raw_bytes'])} of {show_bytes(buffer['capacity_bytes'])} ({share})"
+        )
+    if buffer["released"]:
+        return ""
+    return f"kept, {buffer['name'] or buffer['path']}"
+
+
+def _guards(status: Status) -> str:
+    """Which guards tripped or fail; how many are quiet, and how many have judged nothing yet."""
+    found = status.get("guards") or []
+    told, waiting = [], 0
+    for guard in found:
+        if guard.get("state") in {"tripped", "failed"}:
+            more = f" and {guard['repeats']} times more" if guard.get("repeats") else ""
+            told.append(f"{guard.get('name', 'a guard')} {guard['state']}{more}")
+        waiting += guard.get("state") == "waiting"
+    quiet = len(found) - len(told) - waiting
+    told += [f"{quiet} quiet"] if quiet else []
+    return ", ".join([*told, f"{waiting} waiting"] if waiting else told)
+
+
+def _took(status: Status) -> str:
+    """How long a driver or the model ran: pauses between a crash and a resume do not count."""
+    if status.get("took_s") is None:
+        return ""
+    idle = status.get("idle_s") or 0.0
+    between = f", without {show_duration(idle)} in which neither driver nor model ran"
+    return show_duration(status["took_s"]) + (between if idle >= 1.0 else "")
+
+
+def _saved(status: Status) -> str:
+    """What stopping early has saved."""
+    saved = (status.get("outcome") or {}).get("saved_node_hours")
+    return "" if saved is None else f"about {saved:.3g} node-hours, by stopping early (estimate)"
+
+
+def next_steps(status: Status) -> list[str]:
+    """What a person may do about a run that did not end well, one sentence each."""
+    if status["state"] not in OVER - {"done"}:
+        return []
+    code = (status.get("outcome") or {}).get("exit_code")
+    told = [f"go on with: burstlens resume {status['run']}"]
+    if code == STOPPED_BY_GUARD:
+        told[0] += "; the guard that stopped it looks again"
+    elif code == NO_SPACE:
+        told = [
+            "when the buffer has more room (what this attempt wrote stays on it): "
+            f"burstlens resume {status['run']}"
+        ]
+    elif code == FRAMES_LOST:
+        told = ["only the model can write the lost frames again: start a new run"]
+    if (status.get("buffer") or {"released": True})["released"] is False:
+        told.append(f"give its buffer back: burstlens free {status['run']}")
+    return told
+
+
+def text(status: Status) -> str:
+    """A snapshot as lines of text."""
+    lines = [f"{status['run']}: {status['state']}"]
+    outcome = status.get("outcome") or {}
+    lines += [
+        f"  {printable(str(outcome[key]))}" for key in ("message", "line") if outcome.get(key)
+    ]
+    if status.get("hint"):
+        lines.append(f"  {printable(str(status['hint']))}")
+    lines += aligned(facts(status))
+    lines += [f"  ! {printable(alarm['text'])}" for alarm in status["alarms"][-3:]]
+    lines += [f"  {step}" for step in next_steps(status)]
+    return "\n".join(lines)
+
+
+def aligned(pairs: list[tuple[str, str]]) -> list[str]:
+    """Labels and texts as lines, the texts below each other."""
+    width = max(len(label) for label, _ in pairs)
+    return [f"  {label:<{width}}  {told}" for label, told in pairs]

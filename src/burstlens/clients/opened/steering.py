@@ -1,0 +1,215 @@
+"""Steering, the client's side: stop, pause and resume watching, add products to a run that goes on.
+
+Everything is asked by files in ``control/``, which the run's driver obeys, the one that lives or
+the next one; docs/steering.md tells what it makes of them.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlens.clients.opened.status import OVER, Status, status_of
+from burstlens.core.errors import RecipeError, RunError
+from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.run.directory import RunDir, open_run_dir
+from burstlens.core.run.journal import Event, read
+
+ANSWER_S = 10.0
+"""How long to wait for a driver that lives to answer; it looks twice a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of an addition: the names asked for, those that are new, and those ``taken``.
+
+    ``gone`` counts, for each new product, the frames that are no longer on the buffer. Not taken:
+    no driver has answered yet, and the next look of one will.
+    """
+
+    run: str
+    names: tuple[str, ...]
+    new: tuple[str, ...]
+    taken: bool
+    gone: dict[str, int]
+    all_frames: bool = False
+
+    def text(self) -> str:
+        """In a sentence."""
+        if not self.new:
+            return f"nothing to add: {self.run} makes {', '.join(self.names)} already"
+        names = ", ".join(self.new)
+        if not self.taken:
+            return f"{names}: handed to {self.run}, whose driver adds it as soon as it can"
+        earlier = ", and of the earlier frames that are still on the buffer"
+        told = f"{self.run} makes {names} from now on{earlier if self.all_frames else ''}"
+        lost = max(self.gone.values(), default=0)
+        return f"{told}; {lost} frames are no longer on the buffer" if lost else told
+
+
+def nothing_to_stop(run: str, status: Status) -> str | None:
+    """Why a run of that status cannot be stopped, for people; None when it can.
+
+    Without a driver the model may go on, and can be stopped, until its supervisor tells its end.
+    """
+    if status["state"] in OVER - {"lost"}:
+        return f"{run} is over already: {status['state']}"
+    if status.get("model_ended"):
+        ended = f"the model of {run} has ended already; its driver is gone"
+        return f"{ended}, burstlens resume {run} goes on with it"
+    return None
+
+
+def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
+    """Ask the run to stop; what to tell the person, ``then`` added where a driver hears it.
+
+    The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s. Raises
+    RunError where the control folder cannot be written.
+    """
+    status = status_of(str(run.path))
+    if (over := nothing_to_stop(run.id, status)) is not None:
+        return over
+    run.drop("stop-now" if now else "stop")
+    asked = f"{run.id} is asked to stop{' now' if now else ''}"
+    if status["driver_alive"]:
+        return asked + then
+    if not any((run.path / "attempts").glob("*")):
+        free = f"burstlens free {run.id} cancels what it has asked for"
+        return f"{asked}; its driver is gone and no model was started: {free}"
+    return f"{asked}; its driver is gone, burstlens status {run.id} tells when the model has ended"
+
+
+def pause(name: str) -> str:
+    """Ask that no products are made until :func:`resume_watching`; what to tell the person.
+
+    The model goes on, frames are found, guards are judged. Raises RunError.
+    """
+    run = _going_on(name)
+    run.drop("pause")
+    return (
+        f"{run.id} goes on and makes no products; burstlens resume-watching {run.id} makes them, "
+        "the newest first"
+    )
+
+
+def resume_watching(name: str) -> str:
+    """Ask that products are made again, the newest frames first. Raises RunError."""
+    run = _going_on(name)
+    was = run.pause.exists()
+    run.drop("resume-watching")
+    return f"{run.id} makes products again" if was else f"{run.id} was not paused"
+
+
+def add(name: str, file: str, *, all_frames: bool = False) -> Added:
+    """Hand the ``[[product]]`` tables of a file to the run's driver, with the files they need.
+
+    ``all_frames``: also of every frame that is still on the buffer. Raises RecipeError with
+    everything that is wrong, and then nothing is changed; RunError when the run is over, when a
+    needed file would replace another one of the run's, or when the driver refuses.
+    """
+    from burstlens.core.run.history import replay
+    from burstlens.workflows.driver.addition import Addition, check_addition
+    from burstlens.workflows.recipe.file import layer
+
+    run = _going_on(name)
+    given = Path(os.path.expanduser(file))
+    if given.exists() and not given.is_file():  # its parts are looked for beside a file
+        raise RecipeError(f"{file} is no file; write the [[product]] tables to one")
+    source = given.resolve()
+    addition = Addition(tuple(_tables(source)), all_frames, file=str(source))
+    history = replay(read(run.journal))
+    products = check_addition(run, history, addition, source, (layer(source),))
+    names = tuple(str(entry["name"]) for entry in addition.products)
+    new = tuple(product.name for product, _ in products)
+    if not new:
+        return Added(run.id, names, new, True, {})
+    ships = {ship for product, _ in products for ship in product.kind.ships(product.options)}
+    _bring(sorted(ships), source.parent, run)
+    try:
+        request = addition.drop(run)
+    except OSError as error:
+        raise RunError(f"cannot write to {run.control}: {error.strerror}") from error
+    answers = _await_answer(run, request)
+    gone = {str(event["product"]): int(str(event["gone"])) for event in answers}
+    return Added(run.id, names, new, bool(answers), gone, all_frames)
+
+
+def _going_on(name: str) -> RunDir:
+    run = open_run_dir(name)
+    status = status_of(str(run.path))
+    state = status["state"]
+    if state in OVER - {"lost"}:
+        lost = (status.get("outcome") or {}).get("exit_code") == FRAMES_LOST
+        hint = "" if state == "done" or lost else f"; burstlens resume {run.id} goes on with it"
+        raise RunError(f"{run.id} is over already: {state}{hint}")
+    return run
+
+
+def _tables(source: Path) -> list[dict[str, object]]:
+    from burstlens.core.toml.file import parse
+
+    table = parse(source)
+    wrong = []
+    others = [key for key in table if key != "product"]
+    if others:
+        wrong.append(f"only [[product]] tables can be added to a run, not {', '.join(others)}")
+    entries = table.get("product")
+    if not isinstance(entries, list) or not entries:
+        wrong.append("there is no [[product]] table")
+    if wrong or not isinstance(entries, list):
+        raise RecipeError(f"{source}: {'; '.join(wrong)}")
+    return entries
+
+
+def _bring(names: list[str], folder: Path, run: RunDir) -> None:
+    """Copy what products need to the run's files: all of it, or nothing where one cannot be."""
+    wrong = []
+    for name in names:
+        here, there = folder / name, run.files / name
+        if not here.is_file():
+            wrong.append(f"there is no file {here}")
+        elif there.exists() and not filecmp.cmp(here, there, shallow=False):
+            wrong.append(f"the run has another {name} already: give yours another name")
+    if wrong:
+        raise RecipeError("the products cannot be added:\n  " + "\n  ".join(wrong))
+    for name in names:
+        try:
+            _copy(folder / name, run.files / name)
+        except OSError as error:
+            raise RunError(f"cannot write {run.files / name}: {error.strerror}") from error
+
+
+def _copy(here: Path, there: Path) -> None:
+    """A whole copy that never replaces what another addition has brought at the same moment."""
+    there.parent.mkdir(parents=True, exist_ok=True)
+    part = there.with_name(f".{there.name}.{os.getpid()}.part")
+    try:
+        shutil.copyfile(here, part)
+        os.link(part, there)
+    except FileExistsError:
+        if not filecmp.cmp(here, there, shallow=False):
+            raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _await_answer(run: RunDir, request: Path) -> list[Event]:
+    """The driver's ``product.added`` events; none when no driver has answered in time."""
+    end = time.monotonic() + ANSWER_S
+    while request.exists():
+        status = status_of(str(run.path))
+        if status["state"] in OVER - {"lost"}:
+            request.unlink(missing_ok=True)
+            raise RunError(f"{run.id} ended before it could add anything: {status['state']}")
+        if not status["driver_alive"] or time.monotonic() > end:
+            return []
+        time.sleep(0.1)
+    answers = [event for event in read(run.journal) if event.get("request") == request.name]
+    for event in answers:
+        if event["event"] == "product.refused":
+            raise RunError(f"{run.id} refuses: {event['reason']}")
+    return answers

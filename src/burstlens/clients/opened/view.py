@@ -1,0 +1,240 @@
+"""A run, read from its directory: its state, frames, products, events and log.
+
+It reads the run directory and drops control files, nothing else, so it serves on any host, for
+anybody's run, even if the driver has died.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time as clock
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from burstlens.clients.opened import steering
+from burstlens.clients.opened.frames import Frames, frames_of
+from burstlens.clients.opened.looks import looks
+from burstlens.clients.opened.picture import Picture, is_picture
+from burstlens.clients.opened.products import Products, ProductView, Time
+from burstlens.clients.opened.status import OVER, status_of, text
+from burstlens.core.durable import read_json
+from burstlens.core.errors import RunError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.follow import Followed, Line, uncollected
+from burstlens.core.run.index import Index, Published
+from burstlens.core.run.journal import Event, read
+
+POLL_S = 0.25
+ENDS_S = 20.0
+LOG_BYTES = 2**20
+"""Of a log, at most the last so many are read: a model's log may hold gigabytes."""
+
+
+class RunStatus(dict[str, Any]):
+    """What ``burstlens status --json`` prints, shown as ``burstlens status`` shows it."""
+
+    def __repr__(self) -> str:
+        return text(self)
+
+
+class RunView:
+    """A run, read from its directory alone; what is read once is not read again.
+
+    Each property tells how the run stands at that moment. All raise RunError when the directory
+    cannot be read.
+    """
+
+    def __init__(self, run: RunDir) -> None:
+        self.directory = run
+        self._index = Index(run.index)
+        self._journal = Followed(run.journal, mark=b'"frame.')
+        self._frames: list[Line] = []
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.directory.id
+
+    @property
+    def status(self) -> RunStatus:
+        """State, progress, counts, latency, ledger, alarms, as ``burstlens status`` tells them."""
+        return RunStatus(status_of(str(self.directory.path)))
+
+    @property
+    def frames(self) -> Frames:
+        """The frames so far, with what is published of each."""
+        with uncollected():
+            try:
+                stretch = self._journal.look()
+            except OSError as error:
+                raise _unreadable(self.directory.journal, error) from error
+            if stretch.fresh:
+                self._frames = []
+            known = ("frame.ready", "frame.damaged")
+            self._frames += [line for line in stretch.lines if line.get("event") in known]
+            return frames_of(self._frames, self._published())
+
+    @property
+    def products(self) -> Products:
+        """The products, those of which nothing is published yet too."""
+        views = {name: (kind, list[Published]()) for name, kind in _kinds(self.directory).items()}
+        for entry in self._published().values():
+            views.setdefault(entry.product, ("", []))[1].append(entry)
+        folder = self.directory.products
+        return Products(
+            (name, ProductView(name, kind, folder, tuple(sorted(found, key=_by_time))))
+            for name, (kind, found) in views.items()
+        )
+
+    def image(
+        self, product: str | None = None, time: Time = "latest", stream: str | None = None
+    ) -> Picture:
+        """The picture of a product at a valid time; without a product the newest picture at all.
+
+        ``time`` is ``"latest"``, a valid-time key, a time such as ``"2005-08-28 12:00:00"``, or
+        elapsed seconds. Raises RunError, with near names or times, when there is none.
+        """
+        if product is not None:
+            return self.products[product].image(time, stream)
+        for entry in reversed(self._published().values()):
+            if is_picture(entry.name):
+                return self.products[entry.product].image(time, stream)
+        raise RunError(f"{self.id} has published no picture yet")
+
+    def path(self, product: str, time: Time = "latest", stream: str | None = None) -> Path:
+        """The file of a product at a valid time, as for ``image``. Raises RunError."""
+        return self.products[product].path(time, stream)
+
+    def journal(self) -> Iterator[Event]:
+        """The run's events from its beginning; docs/journal.md names them."""
+        try:
+            yield from read(self.directory.journal)
+        except OSError as error:
+            raise _unreadable(self.directory.journal, error) from error
+
+    @property
+    def logs(self) -> list[str]:
+        """Names of the logs that are home: the driver's at once, the model's after its end."""
+        folder = self.directory.logs
+        return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+    def log(self, name: str) -> str:
+        """A log's text, at most its last MiB. Raises RunError with near names."""
+        names = self.logs
+        if name not in names:
+            raise RunError(f'{self.id} has no log "{name}"{did_you_mean(name, names)}')
+        path = self.directory.logs / name
+        try:
+            with path.open("rb") as stream:
+                stream.seek(max(0, os.fstat(stream.fileno()).st_size - LOG_BYTES))
+                return stream.read(LOG_BYTES).decode(errors="replace")
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+    def stop(self, *, now: bool = False) -> str:
+        """Ask the run to stop, as ``burstlens stop``; what came of it, also when it is over.
+
+        The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s.
+        Works with a dead driver too. Raises RunError where the control folder cannot be written.
+        """
+        return steering.stop(self.directory, now=now)
+
+    def pause(self) -> None:
+        """Ask for no more products until ``resume_watching``; the model goes on.
+
+        Raises RunError when the run is over.
+        """
+        steering.pause(str(self.directory.path))
+
+    def resume_watching(self) -> None:
+        """Ask for products again, the newest frames first. Raises RunError."""
+        steering.resume_watching(str(self.directory.path))
+
+    def resume(self) -> bool:
+        """Take the run up again after a crash, a failure or a stop, as ``burstlens resume
+        --detach``; False when there is nothing to take up. Raises RunError.
+        """
+        from burstlens.workflows.driver.detach import detach
+        from burstlens.workflows.driver.run import resumable
+
+        self._let_driver_end()
+        if resumable(self.directory) is not None:
+            return False
+        detach(self.directory)
+        return True
+
+    def free(self, *, discard: bool = False) -> str:
+        """Give back the buffer of a run that is over, as ``burstlens free``; says what it did.
+
+        ``discard`` gives up raw files that are not home yet. Raises RunError.
+        """
+        self._let_driver_end()
+        # A process of its own: who frees a run is its driver as long as he lives.
+        words = [sys.executable, "-m", "burstlens", "free", str(self.directory.path)]
+        done = subprocess.run(
+            words + ["--discard"] * discard, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RunError(done.stderr.strip().removeprefix("burstlens: "))
+        return done.stdout.strip()
+
+    def _let_driver_end(self) -> None:
+        """A driver lives on for a moment after it has told how the run ended."""
+        end = clock.monotonic() + ENDS_S
+        while clock.monotonic() < end:
+            status = self.status
+            if status["state"] not in OVER or not status["driver_alive"]:
+                return
+            clock.sleep(POLL_S)
+
+    def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
+        """Wait until the run is over, or so many products are published, or the time is up.
+
+        Returns the status, whose ``state`` tells which. A run that starts or is resumed is not
+        over; a directory that is away is waited for, ten minutes at most, then RunError is raised.
+        An interrupt ends the waiting, not the run.
+        """
+        end = None if timeout_s is None else clock.monotonic() + timeout_s
+        for found in looks(self.directory):
+            status = RunStatus(found)
+            enough = published is not None and len(self._published()) >= published
+            late = end is not None and clock.monotonic() >= end
+            if status["state"] in OVER or enough or late:
+                return status
+            clock.sleep(POLL_S)
+        raise AssertionError("looks never end")
+
+    def __repr__(self) -> str:
+        return f"<run {self.id}: {self.status['state']}>"
+
+    def _published(self) -> dict[Any, Published]:
+        try:
+            self._index.look()
+        except OSError as error:
+            raise _unreadable(self.directory.index, error) from error
+        return self._index.entries
+
+
+def _by_time(entry: Published) -> tuple[str, str]:
+    return entry.time, entry.stream
+
+
+def _kinds(run: RunDir) -> dict[str, str]:
+    """The kind of each product: the recipe's, in its order, and those that were added since."""
+    kinds: dict[str, str] = {}
+    with contextlib.suppress(AttributeError, KeyError, OSError, TypeError):  # somebody else's file
+        table: Any = (read_json(run.facts) or {})["table"]
+        kinds |= {str(it["name"]): str(it["kind"]) for it in table["product"]}
+    with contextlib.suppress(AttributeError, KeyError, OSError, TypeError):
+        now: Any = (read_json(run.status) or {})["products"]
+        kinds |= {str(name): str(it.get("kind", kinds.get(name, ""))) for name, it in now.items()}
+    return kinds
+
+
+def _unreadable(path: Path, error: OSError) -> RunError:
+    return RunError(f"cannot read {path}: {error.strerror}")

@@ -1,0 +1,158 @@
+"""Watching a run with its newest picture: which one, when it is drawn anew, at what cost."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from collections.abc import Callable
+
+from PIL import Image
+from rich.color import ColorSystem
+from rich.console import Console, Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from burstlens.clients.opened.looks import looks
+from burstlens.clients.opened.picture import is_picture, read_picture
+from burstlens.clients.opened.status import OVER, Status
+from burstlens.clients.opened.table import time_label
+from burstlens.clients.opened.view import RunView
+from burstlens.clients.preview import encoding
+from burstlens.clients.preview.ability import Ability, ability, drop_late_answer, quiet_keys
+from burstlens.clients.preview.canvas import Canvas
+from burstlens.clients.terminal import one_line
+from burstlens.core.errors import RunError
+from burstlens.core.printable import printable
+from burstlens.core.run.index import Published, product_path
+
+BYTES_A_SECOND = 24_000
+"""A picture is drawn no sooner than the one before could have gone over such a line."""
+PERIOD_S = 0.5
+TEXT_ROWS = 5
+_SYSTEMS = {
+    "standard": ColorSystem.STANDARD,
+    "256": ColorSystem.EIGHT_BIT,
+    "truecolor": ColorSystem.TRUECOLOR,
+}
+
+
+def can_show(console: Console) -> bool:
+    """Whether pictures can be shown: on a terminal that knows cursors and colours."""
+    plain = console.is_dumb_terminal or console.no_color or console.color_system not in _SYSTEMS
+    return console.is_terminal and sys.stdout.isatty() and not plain
+
+
+def watch_picture(run: RunView, product: str | None, console: Console) -> Status:
+    """Show the run and the newest picture of a product (the first that has pictures) until it is
+    over; returns its last status.
+
+    Raises RunError for an unknown product, KeyboardInterrupt when a person leaves.
+    """
+    if product is not None:
+        run.products[product]  # an unknown name is told before the screen changes
+    keyboard = sys.stdin.fileno() if sys.stdin and not sys.stdin.closed else -1
+    with quiet_keys(keyboard):
+        way = ability(keyboard, sys.stdout.fileno())
+        try:
+            with Canvas(console) as canvas:
+                return _watch(run, Preview(run, product, canvas, way))
+        finally:
+            drop_late_answer(keyboard)
+
+
+def _watch(run: RunView, preview: Preview) -> Status:
+    for status in looks(run.directory):
+        if status["state"] in OVER:
+            return status
+        preview.look(status)
+        time.sleep(PERIOD_S)
+    raise AssertionError("looks never end")
+
+
+class Preview:
+    """The text and the picture of one run on a canvas."""
+
+    def __init__(
+        self,
+        run: RunView,
+        product: str | None,
+        canvas: Canvas,
+        way: Ability,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.run = run
+        self.product = product
+        self.canvas = canvas
+        self.way = way
+        self._clock = clock
+        self._drawn: Published | None = None
+        self._due = 0.0
+
+    def look(self, status: Status) -> None:
+        """Draw what has changed: the text at once, the picture when the line is free for it."""
+        resized = self.canvas.resized()
+        newest = self._newest()
+        now = self._clock()
+        if newest is not None and (newest != self._drawn or resized) and now >= self._due:
+            before = self.canvas.sent
+            try:
+                self._draw(newest)
+            except (RunError, OSError, ValueError, SyntaxError) as error:
+                self.canvas.show(TEXT_ROWS, [printable(f"{newest.name}: {error}")])
+            self._drawn = newest
+            self._due = now + (self.canvas.sent - before) / BYTES_A_SECOND
+        self.canvas.show(0, self.canvas.lines(self._text(status))[:TEXT_ROWS])
+
+    def _newest(self) -> Published | None:
+        for view in self.run.products.values():
+            if self.product in (None, view.name):
+                pictures = [entry for entry in view.entries if is_picture(entry.name)]
+                if pictures:
+                    return pictures[-1]
+        return None
+
+    def _draw(self, entry: Published) -> None:
+        columns, rows = self.canvas.size
+        rows -= TEXT_ROWS + 1  # a sixel in the last row would scroll the screen
+        if rows < 2 or columns < 4:
+            return
+        data = read_picture(product_path(self.run.directory.products, entry.name))
+        with Image.open(io.BytesIO(data)) as picture:
+            if self.way.way == "cells":
+                small = encoding.fitted(picture, columns, 2 * rows)
+                system = _SYSTEMS[str(self.canvas.console.color_system)]
+                lines = encoding.half_blocks(small, system)
+                self.canvas.show(TEXT_ROWS, lines + [""] * (rows - len(lines)))
+                return
+            wide, tall = self.way.cell
+            shrink = min(1.0, (encoding.MOST_PX / (columns * wide * rows * tall)) ** 0.5)
+            small = encoding.fitted(
+                picture, int(columns * wide * shrink), int(rows * tall * shrink)
+            )
+        if self.way.way == "kitty":
+            across = max(1, round(small.width / shrink / wide))
+            down = max(1, round(small.height / shrink / tall))
+            self.canvas.put(TEXT_ROWS, encoding.kitty(small, across, down))
+        else:
+            self.canvas.put(TEXT_ROWS, encoding.sixels(small))
+
+    def _text(self, status: Status) -> RenderableType:
+        shown = self._drawn
+        label = f"{shown.product}, {time_label(shown.time)}" if shown else "no picture yet"
+        if shown and shown.placeholder:
+            label += f" (hole: {shown.placeholder})"
+        alarms = status["alarms"][-1:]
+        notice = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
+        fraction = (status.get("progress") or {}).get("fraction")
+        return Group(
+            _line(f"{status['title']} · {status['run']}", "bold"),
+            _line(one_line(status), ""),
+            ProgressBar(total=1.0, completed=fraction or 0.0, width=50),
+            _line(notice, "red"),
+            _line(label, "dim"),
+        )
+
+
+def _line(text: str, style: str) -> Text:
+    return Text(printable(text), style=style, no_wrap=True, overflow="ellipsis")

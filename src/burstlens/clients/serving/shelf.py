@@ -1,0 +1,182 @@
+"""The shelf: which runs are served, and which of their files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from burstlens.clients.opened.status import OVER, Status, status_of
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir, all_runs, open_run_dir, runs_folder
+from burstlens.core.run.follow import Line
+from burstlens.core.run.index import published
+
+FOLDERS = frozenset({"products", "logs"})
+FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+TAIL_BYTES = 65536
+"""How much of an index's end is searched for the newest picture."""
+
+Row = dict[str, Any]
+
+
+def parts_of(raw_path: str) -> tuple[str, ...] | None:
+    """The parts of a request's path, still percent-encoded; the last is empty after a slash.
+
+    None when a part is hidden, climbs, or is no file name: nothing of that kind is ever served.
+
+    >>> parts_of("/storm-1/products/w/w%20d01.png")
+    ('storm-1', 'products', 'w', 'w d01.png')
+    >>> parts_of("/storm-1/%2e%2e/secret") is None
+    True
+    """
+    if not raw_path.startswith("/"):
+        return None
+    parts = tuple(unquote(part, errors="surrogateescape") for part in raw_path[1:].split("/"))
+    for part in parts:
+        if part.startswith(".") or "/" in part or "\0" in part:
+            return None
+    return None if "" in parts[:-1] else parts
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The runs of ``folder``, or ``only`` one of them. Every method looks at the disk."""
+
+    folder: Path
+    only: str | None = None
+    _over: dict[str, tuple[int, Row]] = field(default_factory=dict)
+
+    def locate(self, run: str, parts: Sequence[str]) -> io.FileIO:
+        """A handle (O_PATH) on a served file of a run; ``/proc/self/fd/N`` opens what it names.
+
+        Raises FileNotFoundError for what is not served: another run, another file, a folder, a
+        special file, anything behind a symbolic link below ``folder``. Raises OSError.
+        """
+        if self.only not in (None, run) or not (
+            (len(parts) == 1 and parts[0] in FILES) or (len(parts) > 1 and parts[0] in FOLDERS)
+        ):
+            raise FileNotFoundError(parts)
+        _descend(self.folder, (run, "run.json")).close()
+        return _descend(self.folder, (run, *parts))
+
+    def status(self, run: str) -> Status:
+        """The run's snapshot. Raises OSError, RunError."""
+        found = self.run_dir(run)
+        if found.status.is_symlink():
+            raise RunError(f"{found.status} is no file")
+        return status_of(str(found.path))
+
+    def run_dir(self, run: str) -> RunDir:
+        """The directory of a run that is served. Raises OSError."""
+        self.locate(run, ("run.json",)).close()
+        return RunDir(self.folder / run)
+
+    def rows(self) -> list[Row]:
+        """What is told of each run, the newest first; a run that cannot be read is left out.
+
+        ``path`` and ``picture`` (the newest one, or None) are URLs relative to the list's.
+        """
+        if self.only is not None:
+            runs: Iterator[RunDir] = iter([RunDir(self.folder / self.only)])
+        else:
+            runs = all_runs(self.folder)
+        found = []
+        for run in runs:
+            with contextlib.suppress(OSError, RunError):
+                found.append(self._row(run))
+        return found
+
+    def _row(self, run: RunDir) -> Row:
+        changed = max(_changed(run.status), _changed(run.start))
+        known, row = self._over.get(run.id, (-1, {}))
+        if known == changed:
+            return row
+        status = self.status(run.id)
+        progress = status.get("progress") or {}
+        picture = self._newest_picture(run.id)
+        row = {
+            "run": run.id,
+            "title": status["title"],
+            "state": status["state"],
+            "frames": status["frames"]["ready"],
+            "fraction": progress.get("fraction"),
+            "time": progress.get("time"),
+            "started": status.get("started"),
+            "path": f"{quote(os.fsencode(run.id))}/",
+            "picture": picture and quote(os.fsencode(f"{run.id}/products/{picture}")),
+        }
+        if status["state"] in OVER - {"lost"}:
+            self._over[run.id] = (changed, row)
+        return row
+
+    def _newest_picture(self, run: str) -> str | None:
+        try:
+            tail = self._index_tail(run)
+        except OSError:
+            return None
+        entries = map(published, _objects(tail))
+        shown = [entry for entry in entries if entry and entry.name.endswith(PICTURES)]
+        whole = [entry for entry in shown if not entry.placeholder]
+        return max(whole, key=lambda entry: (entry.attempt, entry.time)).name if whole else None
+
+    def _index_tail(self, run: str) -> bytes:
+        with self.locate(run, ("products", "index.jsonl")) as handle:
+            descriptor = os.open(f"/proc/self/fd/{handle.fileno()}", os.O_RDONLY)
+        with open(descriptor, "rb") as index:
+            index.seek(max(0, os.fstat(descriptor).st_size - TAIL_BYTES))
+            return index.read(TAIL_BYTES)
+
+
+def _changed(path: Path) -> int:
+    return path.lstat().st_mtime_ns if path.exists() else 0
+
+
+def _objects(tail: bytes) -> Iterator[Line]:
+    """The JSON objects among the lines of a file's end, the first of which may be torn."""
+    for line in tail.splitlines():
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(line)
+            if isinstance(value, dict):
+                yield value
+
+
+def _descend(folder: Path, names: Sequence[str]) -> io.FileIO:
+    """A handle on the regular file that ``names`` lead to, through true folders alone."""
+    held = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    for name in names:
+        try:
+            # O_PATH opens nothing: no pipe or device comes to harm, and a symbolic link is
+            # neither followed nor can anything be found behind it.
+            found = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=held)
+        finally:
+            os.close(held)
+        held = found
+    if not stat.S_ISREG(os.fstat(held).st_mode):
+        os.close(held)
+        raise FileNotFoundError(names)
+    return io.FileIO(held)
+
+
+def shelf_of(place: str | None) -> Shelf:
+    """The shelf for a folder of runs, for one run, or for the folder where runs are kept.
+
+    Raises RunError, with near names.
+    """
+    if place is None:
+        return Shelf(runs_folder())
+    path = Path(os.path.expanduser(place))
+    if path.is_dir() and not (path / "run.json").is_file():
+        return Shelf(path.resolve())
+    if os.sep in place and not path.exists():
+        raise RunError(f"there is no run and no folder of runs at {path}")
+    run = open_run_dir(place)
+    return Shelf(run.path.parent, run.id)

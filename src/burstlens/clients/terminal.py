@@ -1,0 +1,172 @@
+"""What a person sees of a run in a terminal: live where it is one, plain lines where it is not."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from burstlens.clients.opened.status import Status, aligned, facts, progress_text
+from burstlens.core.printable import printable
+from burstlens.core.quantity import counted, show_duration
+
+_COLOURS = {
+    "done": "green",
+    "failed": "red",
+    "stopped": "yellow",
+    "stopping": "yellow",
+}
+PLAIN_PERIOD_S = 10.0
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Fall silent when a pipe's reader goes: Rich ends the program, which drives a run."""
+        with contextlib.suppress(SystemExit):
+            super().on_broken_pipe()
+
+
+class View:
+    """Shows snapshots as they come; a context manager."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or _Console(highlight=False)
+        self._live: Live | None = None
+        self._said: set[str] = set()
+        self._next_line = 0.0
+        self._lost = False
+        self._hinted = False
+
+    def __enter__(self) -> View:
+        if self.console.is_terminal:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None and not self._lost:
+            self._live.stop()
+
+    def say(self, text: str) -> None:
+        """Print lines before the live view. Nobody needs to read them: the run goes on."""
+        self.console.print(text, markup=False, soft_wrap=True)
+
+    def show(self, status: Status) -> None:
+        """Show one snapshot. A terminal that has gone away is no error."""
+        if self._lost:
+            return
+        try:
+            if self._live is not None:
+                self._live.update(screen(status, self.console.width - len("^C")), refresh=True)
+            else:
+                self._lines(status)
+        except OSError:
+            self._lost = True  # the login shell has ended; the run goes on
+
+    def end(self, status: Status) -> None:
+        """Show how a run has ended; after the block."""
+        if not self._lost:
+            plain = not self.console.is_terminal
+            self.console.print(summary(status, plain=plain), soft_wrap=plain)
+
+    def _lines(self, status: Status) -> None:
+        for alarm in status["alarms"]:
+            key = f"{alarm.get('t')} {alarm['text']}"
+            if key not in self._said:
+                self._said.add(key)
+                self.console.print(f"! {printable(alarm['text'])}", markup=False, soft_wrap=True)
+        now = time.monotonic()
+        state = f"state {status['state']}"
+        if status.get("hint") and not self._hinted:
+            self.console.print(printable(status["hint"]), markup=False, soft_wrap=True)
+        self._hinted = bool(status.get("hint"))
+        if now >= self._next_line or state not in self._said:
+            self._said.add(state)
+            self._next_line = now + PLAIN_PERIOD_S
+            self.console.print(one_line(status), markup=False, soft_wrap=True)
+            sys.stdout.flush()
+
+
+def one_line(status: Status) -> str:
+    """A snapshot as one line of text."""
+    parts = [time.strftime("%H:%M:%S"), status["state"], progress_text(status)]
+    if status.get("waits_for"):
+        parts.append(f"in the queue ({printable(status['waits_for'])})")
+    published = sum(product["published"] for product in status["products"].values())
+    parts.append(f"{counted(status['frames']['ready'], 'frame')} ready, "
+                 f"{counted(published, 'product')} published")  # fmt: skip
+    if status.get("latency_s"):
+        parts.append(f"latency {show_duration(status['latency_s']['p50'])}")
+    return "  ".join(part for part in parts if part)
+
+
+def screen(status: Status, width: int) -> RenderableType:
+    """A snapshot as a panel of about fifteen lines.
+
+    Two columns narrower than the terminal, it leaves room for the ``^C`` that terminals echo: in a
+    full line that would begin another one, which the panel's end does not take away.
+    """
+    state = status["state"]
+    waits = {"starting": " (Parsl's viewing block)", "staging in": " (inputs to the buffer)"}
+    colour = _COLOURS.get(state, "cyan")
+    table = _table()
+    table.add_row("state", Text(state + waits.get(state, ""), style=f"bold {colour}"))
+    fraction = (status.get("progress") or {}).get("fraction")
+    if fraction is not None:
+        table.add_row("model", ProgressBar(total=1.0, completed=fraction, width=50))
+    if status.get("hint"):
+        table.add_row("driver", Text(printable(status["hint"]), style="yellow", overflow="fold"))
+    for label, told in facts(status):
+        table.add_row("" if label == "model" and fraction is not None else label, _told(told))
+    events = Text(
+        "\n".join(
+            f"{time.strftime('%H:%M:%S', time.localtime(event['t']))}  {printable(event['text'])}"
+            for event in status["events"][-5:]
+            if isinstance(event, dict)  # a version before this one wrote texts
+        ),
+        style="dim",
+        overflow="ellipsis",
+        no_wrap=True,
+    )
+    title = Text(printable(f"{status['title']} · {status['run']}"))
+    return Panel(
+        Group(table, Text(), events),
+        title=title,
+        border_style=colour,
+        padding=(1, 2),
+        width=width,
+    )
+
+
+def summary(status: Status, *, plain: bool) -> RenderableType:
+    """The end of a run: a table, or plain lines for a file or a pipe."""
+    if plain:
+        head = [("run", status["run"]), ("ended", status["state"])]
+        return Text("\n".join(aligned([*head, *facts(status)])))
+    table = _table()
+    table.add_row("run", Text(status["run"], overflow="fold"))
+    colour = _COLOURS.get(status["state"], "cyan")
+    table.add_row("ended", Text(status["state"], style=f"bold {colour}"))
+    for label, told in facts(status):
+        table.add_row(label, _told(told))
+    return table
+
+
+def _table() -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", justify="right")
+    table.add_column(ratio=1)
+    return table
+
+
+def _told(words: str) -> Text:
+    shown = Text(words, overflow="fold")
+    shown.highlight_regex(r"\d+ (damaged|failed)", "red")
+    return shown

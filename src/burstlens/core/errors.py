@@ -1,0 +1,120 @@
+"""The one hierarchy of expected failures: each class says what to do next.
+
+A :class:`BurstlensError` is printed as one message without a traceback; anything else that
+reaches the command line is a defect of Burstlens.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from burstlens.core.fault import Fault
+
+TRANSIENT_ERRNO = frozenset(
+    {errno.EAGAIN, errno.EBUSY, errno.EALREADY, errno.EINTR, errno.ETIMEDOUT, errno.ENOBUFS}
+)
+
+
+class BurstlensError(Exception):
+    """An expected failure. Its message is complete: what happened, where, what to do."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback, as the command line shows none."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class RecipeError(BurstlensError):
+    """The recipe is wrong: correct the file. ``faults`` are what was found, where it is known."""
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+
+class OptionsError(ValueError):
+    """Several faults of one table of options: ``faults`` has a message for each. One that begins
+    with the name of the key that it is about is reported where that key stands."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+class SiteError(BurstlensError):
+    """This is the wrong machine for the site file, or a library or program is missing here.
+
+    ``passing`` says that a service of the site did not answer, which it may do later. ``faults``
+    are those of the site's file.
+    """
+
+    passing = False
+    faults: tuple[Fault, ...] = ()
+
+
+class NeverBeganError(SiteError):
+    """A job that was submitted and will never begin; ``reason`` is that of its end."""
+
+    def __init__(self, message: str, *, reason: str = "not started") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class GivenUpError(SiteError):
+    """What was asked of the site was given up, as somebody asked; says what is left of it."""
+
+
+class RunError(BurstlensError):
+    """The run cannot be started, found, resumed or stopped as asked."""
+
+
+class FrameError(BurstlensError):
+    """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
+
+
+class UnreadError(FrameError):
+    """A file gave no answer in time, or the process that read it was killed: nothing is known of
+    what it holds."""
+
+
+class StateError(FrameError):
+    """What a chained product kept of an earlier frame cannot be gone on from: an older state, or
+    none, may serve."""
+
+
+class SimulationError(BurstlensError):
+    """The model ended badly. ``line`` is the one log line that matters, where there is one."""
+
+    def __init__(self, message: str, line: str | None = None) -> None:
+        super().__init__(f"{message}: {line}" if line else message)
+        self.line = line
+
+
+class StagingError(BurstlensError):
+    """A file could not be brought to or from the buffer.
+
+    ``errno`` is the positive system error number (0 when none is known) and ``path`` the file
+    it concerns; ``transient`` says whether trying again can help.
+    """
+
+    def __init__(self, message: str, *, path: str, number: int = 0) -> None:
+        reason = f" ({os.strerror(number)})" if number else ""
+        super().__init__(f"{message}: {path}{reason}")
+        self.message = message
+        self.path = path
+        self.errno = number
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.errno in TRANSIENT_ERRNO
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _staging_error, (self.message, self.path, self.errno)
+
+
+def _staging_error(message: str, path: str, number: int) -> StagingError:
+    return StagingError(message, path=path, number=number)

@@ -1,0 +1,155 @@
+"""A small language of expressions over fields: checked before the run, never executed as Python.
+
+Python's parser gives the tree, and what is not named here is refused. Variables are fields, and
+statistics make numbers of them. :mod:`.arithmetic` computes what a tree means; guards and products
+say what they take. Light: recipes are checked with it on login nodes.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.nearness import did_you_mean
+
+LONGEST = 1000
+MOST_NODES = 200
+DEEPEST = 30
+LARGEST_EXPONENT = 8
+
+
+class Kind(NamedTuple):
+    """What a part of an expression is: a truth or a number, at every point or one alone."""
+
+    truth: bool
+    everywhere: bool
+
+
+STATISTICS = ("min", "max", "mean", "sum", "std")
+POINTWISE = ("abs", "sqrt", "exp", "log", "log10")
+GATHERING = frozenset({*STATISTICS, "percentile", "any", "all", "count"})
+"""Functions that make one value of a field."""
+FUNCTIONS = (*STATISTICS, *POINTWISE, "percentile", "hypot", "finite", "any", "all", "count")
+_ARITHMETIC: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+
+
+def names_in(tree: ast.expr) -> tuple[str, ...]:
+    """The variables in a part of an expression, each once, in the order of the text."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    found.sort(key=lambda node: (node.lineno, node.col_offset))
+    return tuple(dict.fromkeys(node.id for node in found if node.id not in FUNCTIONS))
+
+
+@lru_cache(maxsize=64)
+def parse(text: str) -> tuple[ast.expr, Kind]:
+    """The tree of an expression and what it gives. Raises RecipeError saying what is wrong."""
+    if len(text) > LONGEST:
+        raise RecipeError(f"is longer than {LONGEST} characters")
+    if not text.isascii():
+        raise RecipeError("has letters that are not ASCII")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply"
+        raise RecipeError(f"cannot be read: {reason}") from None
+    if sum(1 for _ in ast.walk(tree)) > MOST_NODES or _depth(tree) > DEEPEST:
+        raise RecipeError(f"has more than {MOST_NODES} parts or {DEEPEST} levels")
+    return tree, _kind(tree)
+
+
+def _depth(tree: ast.AST) -> int:
+    level, depth = [tree], 0
+    while level:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        depth += 1
+    return depth
+
+
+def _kind(node: ast.expr) -> Kind:
+    """The kind of a part. Raises RecipeError for what does not belong into an expression."""
+    if isinstance(node, ast.Constant):
+        if number_of(node) is None:
+            raise RecipeError(f"{ast.unparse(node)[:40]} is no number that can be used here")
+        return Kind(truth=False, everywhere=False)
+    if isinstance(node, ast.Name):
+        if node.id in FUNCTIONS:
+            raise RecipeError(f"{node.id} is a function: write {node.id}(...)")
+        return Kind(truth=False, everywhere=True)
+    if isinstance(node, ast.Call):
+        return _call_kind(node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd | ast.Not):
+        inner = _kind(node.operand)
+        _require(inner, node.operand, truth=isinstance(node.op, ast.Not))
+        return inner
+    if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
+        if isinstance(node.op, ast.Pow):
+            _require_exponent(node.right)
+        sides = [_kind(node.left), _kind(node.right)]
+        for side, part in zip(sides, (node.left, node.right), strict=True):
+            _require(side, part, truth=False)
+        return Kind(truth=False, everywhere=any(side.everywhere for side in sides))
+    if isinstance(node, ast.BoolOp):
+        sides = [_kind(value) for value in node.values]
+        for side, part in zip(sides, node.values, strict=True):
+            _require(side, part, truth=True)
+        return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
+    if isinstance(node, ast.Compare) and all(isinstance(op, _COMPARISONS) for op in node.ops):
+        parts = [node.left, *node.comparators]
+        sides = [_kind(part) for part in parts]
+        for side, part in zip(sides, parts, strict=True):
+            _require(side, part, truth=False)
+        return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
+    raise RecipeError(
+        f"{ast.unparse(node)[:40]!r} does not belong here: there are variables, numbers, "
+        f"+ - * / **, comparisons, and, or, not, and the functions {', '.join(FUNCTIONS)}"
+    )
+
+
+def number_of(node: ast.expr) -> float | None:
+    """The finite number that a constant is, else None."""
+    if not isinstance(node, ast.Constant) or type(node.value) not in {int, float}:
+        return None
+    try:
+        number = float(node.value)  # type: ignore[arg-type]
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _call_kind(node: ast.Call) -> Kind:
+    name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)[:40]
+    if name not in FUNCTIONS:
+        raise RecipeError(f"there is no function {name!r}{did_you_mean(name, FUNCTIONS)}")
+    wanted = 2 if name in {"percentile", "hypot"} else 1
+    if node.keywords or len(node.args) != wanted:
+        raise RecipeError(f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}")
+    kinds = [_kind(argument) for argument in node.args]
+    of_truth = name in {"any", "all", "count"}
+    for kind, argument in zip(kinds, node.args, strict=True):
+        _require(kind, argument, truth=of_truth)
+    if name == "percentile":
+        part = number_of(node.args[1])
+        if part is None or not 0 <= part <= 100:
+            raise RecipeError("the second argument of percentile is a number, 0 to 100")
+    gathers = name in GATHERING
+    if gathers and not kinds[0].everywhere:
+        raise RecipeError(f"{ast.unparse(node)[:40]}: {name} is of a field, not of one number")
+    everywhere = not gathers and any(kind.everywhere for kind in kinds)
+    return Kind(truth=name in {"any", "all", "finite"}, everywhere=everywhere)
+
+
+def _require(kind: Kind, node: ast.expr, *, truth: bool) -> None:
+    if kind.truth != truth:
+        found, wanted = ("a yes or no", "a number") if kind.truth else ("a number", "a yes or no")
+        raise RecipeError(f"{ast.unparse(node)[:40]!r} is {found} where {wanted} is needed")
+
+
+def _require_exponent(node: ast.expr) -> None:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    value = number_of(inner)
+    if value is None or value > LARGEST_EXPONENT:
+        raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")

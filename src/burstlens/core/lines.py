@@ -1,0 +1,131 @@
+"""An append-only file of JSON objects, one a line, that a crash can cut but never corrupt."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from burstlens.core.durable import open_regular
+
+
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines with their numbers, from 1 on, up to a torn last one; a missing file is empty.
+
+    Raises OSError when it cannot be read or is no regular file.
+    """
+    try:
+        stream = open_regular(path)
+    except FileNotFoundError:
+        return
+    with stream:
+        for number, line in enumerate(stream, 1):
+            if not line.endswith(b"\n"):
+                return
+            yield number, line
+
+
+def read_lines(path: Path) -> Iterator[dict[str, object]]:
+    """The objects in order; a torn or foreign line is passed over, a missing file is empty.
+
+    Raises OSError when it cannot be read or is no regular file.
+    """
+    for _, line in whole_lines(path):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+class Lines:
+    """Appends objects to such a file. Opening cuts off a torn last line.
+
+    OSError is raised as it comes (a full disk, a file server that is away), and then the file
+    ends at the last whole line, so that the same append can be tried again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._size = self._cut_torn_line()
+        self._dirty = False
+
+    def _cut_torn_line(self) -> int:
+        size = whole = os.fstat(self._descriptor).st_size
+        while whole > 0:
+            start = max(0, whole - 65536)
+            newline = os.pread(self._descriptor, whole - start, start).rfind(b"\n")
+            if newline >= 0:
+                whole = start + newline + 1
+                break
+            whole = start
+        if whole != size:
+            os.ftruncate(self._descriptor, whole)
+        return whole
+
+    def append(self, value: Mapping[str, object]) -> None:
+        """Add one object; readers see it at once, it is on disk after :meth:`sync`."""
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+        # A lone surrogate has no UTF-8; as an escape it is the same text in JSON.
+        line = text.encode(errors="backslashreplace")
+        self._dirty = True
+        try:
+            written = os.write(self._descriptor, line)
+            if written != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        except OSError as error:
+            # Half a line must not stay: the next append would run into it.
+            os.ftruncate(self._descriptor, self._size)
+            error.filename = str(self.path)  # a write names no file
+            raise
+        self._size += written
+
+    def sync(self) -> None:
+        """Bring all that was appended to disk; nothing to do when it is there already."""
+        if self._dirty:
+            os.fsync(self._descriptor)
+            self._dirty = False
+
+    def close(self) -> None:
+        """Sync and close; a second close does nothing."""
+        if self._descriptor >= 0:
+            try:
+                self.sync()
+            finally:
+                os.close(self._descriptor)
+                self._descriptor = -1
+
+
+class HeldLines(Lines):
+    """Lines that hold what a full or absent disk does not take, and write it first when it does.
+
+    An append never fails, so that whoever appends is never left half done; ``sync`` and
+    ``write_held`` raise OSError for as long as anything is held.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._held: deque[Mapping[str, object]] = deque()
+
+    def append(self, value: Mapping[str, object]) -> None:
+        """Add one object, now or as soon as it can be written."""
+        self._held.append(value)
+        with contextlib.suppress(OSError):
+            self.write_held()
+
+    def write_held(self) -> None:
+        """Write what is held. Raises OSError when it still cannot be written."""
+        while self._held:
+            super().append(self._held[0])
+            self._held.popleft()
+
+    def sync(self) -> None:
+        """Bring all that was appended to disk. Raises OSError."""
+        self.write_held()
+        super().sync()

@@ -1,0 +1,141 @@
+"""What travels along the line: frozen dataclasses, made of plain values so that they pickle.
+
+Paths on the buffer are always relative to the buffer's root (POSIX form): each job sees the
+buffer under a mount path of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+def in_model_folder(path: str) -> str:
+    """The part of a frame's path (``<run>/<attempt>/<name>``) that the model itself knows."""
+    return path.split("/", 2)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One completed output time of one stream.
+
+    ``time`` is a valid-time key (:mod:`burstlens.core.valid_time`), ``record`` the index along the
+    unlimited dimension of ``paths``: one file, or one a tile in rank order. ``bytes`` is the
+    frame's own share of the file. ``written`` is the file's mtime (the file server's clock) and
+    ``detected`` the watcher's clock, both in Unix seconds; the two clocks are never compared to
+    decide anything. ``signal`` names the witness that decided that the frame is whole.
+    """
+
+    run: str
+    attempt: int
+    stream: str
+    time: str
+    paths: tuple[str, ...]
+    record: int
+    bytes: int
+    written: float
+    detected: float
+    signal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A frame that will never be whole, and why. ``time`` is None when the file does not tell."""
+
+    run: str
+    attempt: int
+    stream: str
+    time: str | None
+    paths: tuple[str, ...]
+    record: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the model is, as its log tells.
+
+    ``time`` is the valid-time key reached, ``elapsed_s`` and ``total_s`` simulated seconds,
+    ``speed`` simulated seconds per second of wall time, ``eta_s`` wall seconds to the end,
+    ``rate_mpps`` million point updates per second, ``phase`` a word on what the model does
+    (``compiling``, ``running``, ``ended``).
+    """
+
+    time: str = ""
+    elapsed_s: float | None = None
+    total_s: float | None = None
+    speed: float | None = None
+    eta_s: float | None = None
+    rate_mpps: float | None = None
+    phase: str = ""
+
+    @property
+    def fraction(self) -> float | None:
+        """The part done, 0 to 1, or None when the total is not known."""
+        if self.elapsed_s is None or not self.total_s:
+            return None
+        return min(1.0, max(0.0, self.elapsed_s / self.total_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a product needs beside its frame: state files, relative to ``products/``, and frames.
+
+    ``previous`` are its own states for the frames before, newest first, ``followed`` those of other
+    products by name, ``beside`` the frames of other streams.
+    """
+
+    previous: tuple[str, ...] = ()
+    followed: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Frame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of a chained product, verified, in ``products/.incoming``: the next frame's start.
+
+    ``incoming`` and ``name`` are relative to ``products/``, as those of the receipt it is part of.
+    """
+
+    incoming: str
+    name: str
+    bytes: int
+    crc32: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A product that stands, verified, in ``products/.incoming`` and waits to be published.
+
+    ``incoming`` and ``name`` are relative to ``products/``: where it stands, and its final name.
+    ``clock`` gives the Unix second at which each step ended on the worker (``started``, ``read``,
+    ``made``, ``staged``); ``facts`` what the product's maker wants in the index (range, notes).
+    ``limits`` are the colour limits of its series that it is drawn with, None where they do not
+    follow the frames.
+    """
+
+    product: str
+    stream: str
+    time: str
+    attempt: int
+    uuid: str
+    incoming: str
+    name: str
+    bytes: int
+    crc32: int
+    clock: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
+    state: State | None = None
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A product that could not be made of a frame, and why; ``placeholder`` stands in for it."""
+
+    product: str
+    stream: str
+    time: str
+    attempt: int
+    reason: str
+    placeholder: Receipt | None = None

@@ -1,0 +1,19 @@
+"""The run directory: its files, the journal of events, the index of products, status and heartbeat.
+
+``directory`` names each file, ``journal`` is the record that a run resumes from, ``history`` what
+it adds up to. Imports ``core`` alone.
+"""
+
+__all__ = [
+    "directory",
+    "follow",
+    "format",
+    "heartbeat",
+    "history",
+    "index",
+    "journal",
+    "record",
+    "snapshot",
+    "start",
+    "states",
+]

@@ -1,0 +1,283 @@
+"""The run directory: where everything of a run stands, on the parallel file system.
+
+The only thing that driver, viewing block, supervisor and people share.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.durable import read_dropped
+from burstlens.core.errors import RunError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.run.record import read_record
+from burstlens.core.shape import CLOCK
+
+_DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class RunDir:
+    """Paths of one run."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The run's id: the directory's name."""
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        """The journal."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def facts(self) -> Path:
+        """``run.json``: what never changes."""
+        return self.path / "run.json"
+
+    @property
+    def status(self) -> Path:
+        """``status.json``: the snapshot of about a second ago."""
+        return self.path / "status.json"
+
+    @property
+    def recipe(self) -> Path:
+        """The recipe as given; the table with every parameter filled in is in ``run.json``."""
+        return self.path / "recipe.toml"
+
+    @property
+    def files(self) -> Path:
+        """The functions and scripts that the recipe brought along."""
+        return self.path / "files"
+
+    @property
+    def products(self) -> Path:
+        """Published products."""
+        return self.path / "products"
+
+    @property
+    def incoming(self) -> Path:
+        """Products that were staged and not yet published."""
+        return self.products / ".incoming"
+
+    @property
+    def index(self) -> Path:
+        """One line for each published product."""
+        return self.products / "index.jsonl"
+
+    @property
+    def control(self) -> Path:
+        """Files dropped by clients: ``stop``, ``stop-now``, ``pause``, ``add-*.json``."""
+        return self.path / "control"
+
+    @property
+    def pause(self) -> Path:
+        """The file that stands while products are not to be made."""
+        return self.control / "pause"
+
+    @property
+    def logs(self) -> Path:
+        """Logs brought home, one folder a job."""
+        return self.path / "logs"
+
+    @property
+    def output(self) -> Path:
+        """Raw files that the recipe keeps."""
+        return self.path / "output"
+
+    @property
+    def sentinel(self) -> Path:
+        """Trips that the sentinel found while no driver lived."""
+        return self.path / "sentinel.jsonl"
+
+    @property
+    def parsl(self) -> Path:
+        """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
+        return self.path / "parsl"
+
+    def job(self, name: str) -> Path:
+        """The folder of a supervised job (``attempt-1``, ``step-real-1``)."""
+        kind = "attempts" if name.startswith("attempt-") else "steps"
+        return self.path / kind / (name.removeprefix("attempt-") if kind == "attempts" else name)
+
+    @property
+    def start(self) -> Path:
+        """Who was last asked to drive the run; burstlens/core/run/start.py reads and writes it."""
+        return self.path / "start.json"
+
+    def claim(self, epoch: int) -> Path:
+        """What the driver of that epoch says of itself, from its beginning on."""
+        return self.path / f"driver-{epoch}"
+
+    @property
+    def epochs(self) -> list[int]:
+        """The epochs that were claimed, in order."""
+        names = (path.name.removeprefix("driver-") for path in self.path.glob("driver-*"))
+        return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+
+    def create(self) -> None:
+        """Make the directory and its folders. Raises RunError when it exists or cannot be made."""
+        try:
+            self.path.mkdir(parents=True)
+            for folder in (self.files, self.incoming, self.control, self.logs):
+                folder.mkdir(parents=True)
+            self.parsl.mkdir(mode=0o700)
+        except FileExistsError:
+            raise RunError(
+                f"{self.path} exists already; --name takes another name, and "
+                f"`burstlens resume {self.id}` goes on with that run"
+            ) from None
+        except OSError as error:
+            raise RunError(
+                f"cannot make the run directory {self.path}: {error.strerror}; "
+                "BURSTLENS_RUNS names another place"
+            ) from error
+
+    def drop(self, name: str, why: Mapping[str, Any] | None = None) -> None:
+        """Drop a control file; ``resume-watching`` takes ``pause`` away. Raises RunError.
+
+        ``why`` tells who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
+        a person does. A file that stands there already keeps what it tells.
+        """
+        if why is not None and self.asked() in ("stop-now", name):
+            return  # a guard's stop only ever makes one quicker
+        try:
+            self.control.mkdir(exist_ok=True)
+            # No link leads out: what is open stays the run's own folder, whoever owns it.
+            folder = os.open(self.control, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if name == "resume-watching":
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink("pause", dir_fd=folder)
+                else:
+                    _drop(name, why, folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
+
+    def asked(self) -> str | None:
+        """What clients ask for: ``stop-now``, ``stop`` or nothing."""
+        for name in ("stop-now", "stop"):
+            if os.path.exists(self.control / name):  # Path.exists raises what a file server does
+                return name
+        return None
+
+    def why(self) -> dict[str, Any]:
+        """What the first stop that was asked for tells of itself; empty for a person's."""
+        standing = []
+        for name in ("stop", "stop-now"):
+            # By the file server's clock alone, as nodes may differ.
+            with contextlib.suppress(OSError):
+                standing.append(((self.control / name).lstat().st_mtime_ns, name))
+        return read_dropped(self.control / min(standing)[1]) or {} if standing else {}
+
+    def clear_control(self) -> None:
+        """Take the control files away, before a new attempt. Raises RunError when one stays."""
+        for name in ("stop-now", "stop", "frame-done"):
+            try:
+                (self.control / name).unlink(missing_ok=True)
+            except OSError as error:
+                place = self.control / name
+                raise RunError(f"cannot take {place} away: {error.strerror}") from error
+
+    def sweep(self) -> None:
+        """Delete what killed processes have left: staged products that nobody will publish and
+        temporary files. Only when no worker of this run lives.
+        """
+        left = [
+            *self.incoming.glob("*"),
+            *self.path.glob(".*.part"),
+            *self.products.glob(".*.part"),
+            *(self.products / "live").glob(".*.part"),
+        ]
+        for folder in ("attempts", "steps", "output", "logs"):
+            left += (self.path / folder).rglob(".*.part")
+        for path in left:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _drop(name: str, why: Mapping[str, Any] | None, folder: int) -> None:
+    """Make the file, or leave the one that stands: of two at once the first stands as well."""
+    try:
+        descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)
+    except FileExistsError:
+        if why is None:
+            os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))  # or what stands is no file
+        return
+    with open(descriptor, "wb") as stream:
+        # It asks for the stop from its first moment, and also where a full disk takes no more.
+        stream.write(json.dumps(why).encode() if why is not None else b"")
+
+
+def runs_folder() -> Path:
+    """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
+    return Path(os.path.expanduser(os.environ.get("BURSTLENS_RUNS") or "runs")).resolve()
+
+
+def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
+    """The runs in a folder, the newest first."""
+    place = folder or runs_folder()
+    if not place.is_dir():
+        return
+    found = []
+    for path in place.iterdir():
+        with contextlib.suppress(OSError):  # no run, gone by now, or not for this user to see
+            found.append(((path / "run.json").stat().st_mtime, path))
+    for _, path in sorted(found, reverse=True):
+        yield RunDir(path)
+
+
+def open_run_dir(name: str) -> RunDir:
+    """The run given by id, by the start of its id, by path, or ``last``.
+
+    Raises RunError with near names.
+    """
+    path = Path(os.path.expanduser(name))
+    if (path / "run.json").is_file():
+        return RunDir(path.resolve())
+    if os.sep in name:
+        what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
+        raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_folder()}")
+    runs = {run.id: run for run in all_runs()}
+    if name == "last" and runs:
+        return next(iter(runs.values()))
+    if name in runs:
+        return runs[name]
+    starting = [run for run_id, run in runs.items() if run_id.startswith(name)]
+    if len(starting) == 1:
+        return starting[0]
+    if len(starting) > 1:
+        names = ", ".join(run.id for run in starting)
+        raise RunError(f'"{name}" is the start of {len(starting)} runs: {names}')
+    if not runs:
+        raise RunError(f"there are no runs in {runs_folder()}; BURSTLENS_RUNS names another place")
+    raise RunError(f'there is no run "{name}" in {runs_folder()}{did_you_mean(name, runs)}')
+
+
+_FACTS = {
+    "run?": str, "buffer_folder?": str, "title?": str, "recipe?": str, "source?": str,
+    "table?": {"simulation?": dict, "product?": [{"name": str, "kind": str}], "description?": str},
+    "site?": str, "created?": CLOCK, "host?": str,
+}  # fmt: skip
+
+
+def facts_of(run: RunDir, *needed: str) -> dict[str, object]:
+    """The facts in ``run.json``, of which those that are ``needed`` are there.
+
+    Raises RunError when they cannot be read.
+    """
+    shape = _FACTS | {name: _FACTS[f"{name}?"] for name in needed}
+    facts = read_record(run.facts, shape, "the run directory is damaged: restore it from a copy")
+    if facts is None:
+        raise RunError(f"{run.facts} is missing; this is no whole run directory")
+    return facts

@@ -1,0 +1,101 @@
+"""Whether a driver lives: its process on this host, its heartbeat's changes on any other.
+
+Clocks of nodes differ. So one look at a heartbeat's age does not show that a driver is dead:
+it is when the heartbeat does not change either, by this process's own clock.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.durable import read_json
+from burstlens.core.run.directory import RunDir
+
+STALE_S = 15.0
+CONFIRM_S = 2.0
+"""How long a heartbeat is looked at that seems old; drivers write one about once a second."""
+CERTAIN_S = 86_400.0
+"""Beyond this no clock is wrong."""
+LOADING_S = 1800.0
+"""How long a driver on another host may load before its first heartbeat: from a cold file system
+that takes minutes, and clocks of nodes may differ by as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    beat: float
+    at: float
+    moved: bool
+
+
+_seen: dict[Path, _Seen] = {}
+
+
+def driver_lives(
+    run: RunDir,
+    driver: dict[str, Any],
+    *,
+    stale_s: float = STALE_S,
+    confirm_s: float = CONFIRM_S,
+) -> bool:
+    """Whether ``driver`` (host, pid, ticks, heartbeat, as in ``status.json``) lives.
+
+    Waits up to ``confirm_s`` seconds from the first look at a heartbeat of another host that
+    seems old, or not yet due. Raises OSError.
+    """
+    if is_here(driver):
+        return process_state(driver["pid"], driver.get("ticks")) is not None
+    if driver.get("loading"):
+        stale_s = LOADING_S
+    seen = _look(run, driver)
+    age = time.time() - seen.beat
+    if not seen.moved and age < CERTAIN_S and not 0 <= age < stale_s:
+        while not seen.moved and time.monotonic() - seen.at < confirm_s:
+            time.sleep(0.2)
+            found = (read_json(run.status) or {}).get("driver")
+            seen = _look(run, found if isinstance(found, dict) else driver)
+        return seen.moved
+    still = time.monotonic() - seen.at < stale_s
+    return still and (seen.moved or age < stale_s)
+
+
+def is_here(process: dict[str, Any]) -> bool:
+    """Whether a process (host, pid) is one of this host, which can be looked at."""
+    return process.get("host") == socket.gethostname() and isinstance(process.get("pid"), int)
+
+
+def process_state(pid: int, ticks: object) -> str | None:
+    """The kernel's letter for a process (``S``, ``D``, ``T`` ...) that started at ``ticks``; None
+    when it is gone, a zombie, or a later process of the same number."""
+    found = _stat(pid)
+    return None if found is None or found[0] == "Z" or found[1] != ticks else found[0]
+
+
+def ticks_of(pid: int) -> int | None:
+    """The kernel's start time of a process, which with the pid names it for good."""
+    found = _stat(pid)
+    return None if found is None else found[1]
+
+
+def _look(run: RunDir, driver: dict[str, Any]) -> _Seen:
+    value = driver.get("heartbeat")
+    beat = float(value) if isinstance(value, int | float) else 0.0
+    before = _seen.get(run.path)
+    if before is None or before.beat != beat:
+        # An earlier one is another driver's, of which nothing is known yet.
+        moved = before is not None and beat > before.beat
+        _seen[run.path] = _Seen(beat, time.monotonic(), moved)
+    return _seen[run.path]
+
+
+def _stat(pid: int) -> tuple[str, int] | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    state, *fields = stat.rpartition(")")[2].split()
+    return state, int(fields[18])

@@ -1,0 +1,135 @@
+"""The index of a run's products, as readers see it: what is published and where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.errors import RunError
+from burstlens.core.run.follow import Followed, Line, number, uncollected
+
+Key = tuple[str, str, str]
+"""Product, stream, valid-time key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One published product of one frame: a line of the index, which :func:`published` checked."""
+
+    line: Line
+
+    @property
+    def product(self) -> str:
+        """The product's name."""
+        return str(self.line["product"])
+
+    @property
+    def stream(self) -> str:
+        """The stream of its frame."""
+        return str(self.line["stream"])
+
+    @property
+    def time(self) -> str:
+        """The valid-time key of its frame."""
+        return str(self.line["time"])
+
+    @property
+    def attempt(self) -> int:
+        """The model's start that wrote the frame."""
+        return int(number(self.line.get("attempt")) or 0)
+
+    @property
+    def name(self) -> str:
+        """Its path relative to ``products/``."""
+        return str(self.line["name"])
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return int(number(self.line.get("bytes")) or 0)
+
+    @property
+    def t(self) -> float:
+        """When it was published, in Unix seconds."""
+        return number(self.line.get("t")) or 0.0
+
+    @property
+    def written(self) -> float | None:
+        """When the model wrote the frame, in Unix seconds by the file server's clock."""
+        return number(self.line.get("written"))
+
+    @property
+    def latency_s(self) -> float | None:
+        """Seconds from the frame's last byte to the product's publication.
+
+        None where they are not known, or clocks differ so that they would be negative.
+        """
+        return None if self.written is None or self.t < self.written else self.t - self.written
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What its kind tells of it, such as ``min``, ``max`` and ``units`` of a map."""
+        facts = self.line.get("facts")
+        return facts if isinstance(facts, dict) else {}
+
+    @property
+    def placeholder(self) -> str:
+        """Why this only marks a hole in the series; empty for a real product."""
+        facts = self.facts
+        return str(facts.get("reason", "no reason")) if facts.get("placeholder") else ""
+
+
+class Index:
+    """``products/index.jsonl``, read on from where the last look stopped.
+
+    ``entries`` holds the newest line of each product, stream and time, in order of publication.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.entries: dict[Key, Published] = {}
+        self._followed = Followed(path)
+
+    def look(self) -> None:
+        """Read what has come. A line that is no index line is passed over. Raises OSError."""
+        stretch = self._followed.look()
+        if stretch.fresh:
+            self.entries = {}
+        entries = self.entries
+        with uncollected():
+            for line in stretch.lines:
+                found = published(line)
+                if found is not None:
+                    key = (line["product"], line["stream"], line["time"])
+                    if key in entries:
+                        del entries[key]  # what replaces it comes last
+                    entries[key] = found
+
+
+def published(line: Line) -> Published | None:
+    """A line of the index; None when it is none."""
+    for name in ("product", "stream", "time", "name"):
+        if not isinstance(line.get(name), str):
+            return None
+    return Published(line)
+
+
+def product_path(products: Path, name: str) -> Path:
+    """The file that an index line names.
+
+    Raises RunError when it is missing, or when the name or a link leads out of ``products``: an
+    index is written by whoever owns the run, and read by others with their own rights.
+    """
+    path = products / name
+    try:
+        inside = path.resolve(strict=True).is_relative_to(products.resolve())
+    except (OSError, RuntimeError, ValueError) as error:
+        raise RunError(f"{path} is in the index and cannot be found: {_reason(error)}") from None
+    if not inside:
+        raise RunError(f"{name!r} in the index leads out of {products}")
+    return path
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

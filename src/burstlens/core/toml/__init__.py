@@ -1,0 +1,6 @@
+"""TOML files that people write: their text with the place of each value, and all faults at once.
+
+Imports ``core`` alone.
+"""
+
+__all__ = ["faults", "file", "places", "table", "text"]

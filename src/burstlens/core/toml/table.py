@@ -1,0 +1,279 @@
+"""A TOML table to a dataclass, with every fault at once, each by the path of its key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from burstlens.core.errors import OptionsError, RecipeError
+from burstlens.core.fault import KeyPath, shown
+from burstlens.core.nearness import did_you_mean, near_names
+from burstlens.core.toml.faults import MOST, Faults, at
+
+T = TypeVar("T")
+
+MOST_ROUNDS = 20
+_STAND_INS: tuple[Any, ...] = ("x", 1, ["x"], True, {})
+"""What may take the place of a required value that is missing or wrong."""
+_UNKNOWN = "unexpected_keyword_argument"
+_WORD = re.compile(r"[A-Za-z_][\w-]*")
+
+
+@cache  # to build one takes milliseconds, and a recipe has many tables of one class
+def adapter(cls: Callable[..., T]) -> TypeAdapter[T]:
+    """A pydantic adapter of a dataclass that forbids unknown keys."""
+    if is_dataclass(cls) and not hasattr(cls, "__pydantic_config__"):
+        cls.__pydantic_config__ = ConfigDict(  # type: ignore[attr-defined]
+            extra="forbid", use_attribute_docstrings=True
+        )
+    return TypeAdapter(cls)  # type: ignore[arg-type]
+
+
+def keys(cls: Any) -> list[str]:
+    """The keys that the table of a dataclass takes."""
+    if not is_dataclass(cls):
+        return []
+    hints = get_type_hints(cls, include_extras=True)
+    return [_alias(hints[item.name]) or item.name for item in fields(cls)]
+
+
+def _alias(hint: Any) -> str | None:
+    found = (
+        note.alias for note in getattr(hint, "__metadata__", ()) if isinstance(note, FieldInfo)
+    )
+    return next(found, None)
+
+
+def read_table(
+    cls: Callable[..., T],
+    table: Mapping[str, Any],
+    path: KeyPath,
+    faults: Faults,
+    also: Iterable[str] = (),
+) -> T | None:
+    """``cls(**table)`` checked by pydantic, with its faults added under ``path``.
+
+    Where a key is wrong, what is returned was made without it, so that its other values can still
+    be checked (``faults.guessed`` has its path); None where not even that can be made. ``also`` are
+    keys of the same table that were read elsewhere: good hints for a misspelt one.
+    """
+    reading = _Reading(cls, deepcopy(dict(table)), tuple(also))
+    made: T | None = _made(reading, path, faults)
+    faults.guessed |= {(*path, *guess) for guess in reading.guessed}
+    return made
+
+
+def _made(reading: _Reading, path: KeyPath, faults: Faults) -> Any:
+    for _ in range(MOST_ROUNDS):
+        try:
+            return adapter(reading.cls).validate_python(reading.left)
+        except ValidationError as error:
+            found = reading.of_pydantic(error)
+        except RecipeError as error:  # an adapter's own check of what goes together
+            found = [reading.of_table((), str(error).removeprefix(f"{path[0]}." if path else ""))]
+        for one in reading.fresh(found):
+            faults.add((*path, *one.path), one.message, one.value, lacking=one.lacking)
+        if not reading.mend(found):
+            return None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A fault by its path inside the table."""
+
+    path: KeyPath
+    message: str
+    value: Any = None
+    kind: str = "value_error"
+    lacking: bool = False
+    meant: tuple[str, ...] = ()
+    """Keys that an unknown one may have been meant for."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A table that is checked again and again, each time without what was found wrong."""
+
+    cls: Any
+    left: dict[str, Any]
+    also: tuple[str, ...]
+    gone: set[str] = field(default_factory=set)
+    """Names of keys that were taken out: what a message says of them is no fault of its own."""
+    guessed: set[KeyPath] = field(default_factory=set)
+    """Their paths, and those of what a misspelt key was probably meant for."""
+    known: set[tuple[KeyPath, str]] = field(default_factory=set)
+
+    def of_pydantic(self, error: ValidationError) -> list[_Found]:
+        """The faults of one validation."""
+        details = error.errors(include_url=False)[:MOST]
+        found = [one for detail in details for one in self._of(detail)]
+        # Of a union each member complains: that a value is not one of the others says nothing.
+        return [
+            one
+            for one in found
+            if not (one.kind.endswith("_type") and any(_closer(other, one) for other in found))
+        ]
+
+    def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
+        """Those that are new, and are no consequence of what was taken out."""
+        for one in found:
+            consequence = self.gone and self.gone & set(_WORD.findall(one.message))
+            if not consequence and (one.path, one.message) not in self.known:
+                self.known.add((one.path, one.message))
+                yield one
+
+    def mend(self, found: Sequence[_Found]) -> bool:
+        """Take out what is wrong; False when nothing could be."""
+        changed = False
+        for one in found if len(found) < MOST else ():
+            self.gone.update(one.meant)
+            self.guessed.update((*one.path[:-1], key) for key in one.meant)
+            changed = self._take_out(one) or changed
+        return changed
+
+    def of_table(self, place: KeyPath, message: str) -> _Found:
+        """A fault that the table at ``place`` has as a whole, put down to a key of it."""
+        blamed = _blamed(at(self.left, place), message)
+        for key in blamed:  # what the report shows anyhow
+            message = message.removeprefix(f"{key}: ")
+        path = (*place, *blamed)
+        value = at(self.left, path) if blamed else None
+        return _Found(path, message, value, lacking=not blamed)
+
+    def _of(self, detail: Any) -> Iterator[_Found]:
+        kind, value = detail["type"], detail.get("input")
+        missing = kind in {"missing", "missing_argument"}
+        path = _steps(self.left, detail["loc"], missing=missing)
+        if missing:
+            yield _Found(path, "is required", None, kind, lacking=True)
+        elif kind in {"extra_forbidden", _UNKNOWN}:
+            known = [*keys(_table_class(self.cls, path[:-1]))]
+            known += self.also if len(path) == 1 else ()
+            name = str(path[-1])
+            meant = tuple(near_names(name, known))
+            said = f"unknown key{did_you_mean(name, known)}"
+            yield _Found(path, said, value, _UNKNOWN, False, meant)
+        elif kind == "value_error":  # in our own words
+            raised = detail.get("ctx", {}).get("error")
+            said = str(detail["msg"]).removeprefix("Value error, ")
+            messages = raised.faults if isinstance(raised, OptionsError) else (said,)
+            for message in messages:
+                if isinstance(at(self.left, path), Mapping):
+                    yield self.of_table(path, message)
+                else:
+                    yield _Found(path, message, value)
+        else:
+            message = str(detail["msg"])
+            message = message[:1].lower() + message[1:]
+            if not isinstance(value, Mapping | list):
+                message += f", got {shown(value)}"
+            yield _Found(path, message, value, kind)
+
+    def _take_out(self, one: _Found) -> bool:
+        path = one.path
+        if len(path) > 1 and one.kind in {"missing", "missing_argument"}:
+            path = path[:-1]
+        # The other entries of a list must keep their numbers, so the whole list goes.
+        numbers = [place for place, step in enumerate(path) if isinstance(step, int)]
+        path = path[: numbers[0]] if numbers and one.kind != _UNKNOWN else path
+        if not path:
+            return False
+        place, key = at(self.left, path[:-1]), path[-1]
+        self.gone.add(str(key))
+        self.guessed.add(path)
+        there = isinstance(place, dict) and place.pop(key, self) is not self
+        if len(path) == 1 and one.kind != _UNKNOWN:
+            return self._stand_in(str(key)) or there
+        return there
+
+    def _stand_in(self, key: str) -> bool:
+        """Put something that is accepted in the place of a required value."""
+        for given in ({}, *({key: value} for value in _STAND_INS)):
+            try:
+                adapter(self.cls).validate_python({**self.left, **given})
+            except ValidationError as error:
+                if any(detail["loc"][:1] == (key,) for detail in error.errors(include_url=False)):
+                    continue
+            except RecipeError:
+                pass
+            self.left.update(deepcopy(given))
+            return bool(given)
+        return False
+
+
+def _closer(other: _Found, one: _Found) -> bool:
+    """Whether ``other`` says more exactly what is wrong than a wrong type."""
+    if other.path == one.path:
+        return not other.kind.endswith("_type")
+    return other.path[: len(one.path)] == one.path
+
+
+def _blamed(place: Any, message: str) -> KeyPath:
+    """The key that a message names, else the key whose value it shows; as deep as it goes."""
+    path: KeyPath = ()
+    words = _WORD.findall(message)
+    while isinstance(place, Mapping):
+        key = next((word for word in words if word in place), None)
+        if key is None and not path:
+            key = next(
+                (
+                    name
+                    for name, value in place.items()
+                    if any(len(one) > 1 and one in message for one in _texts(value))
+                ),
+                None,
+            )
+        if key is None:
+            break
+        path, place = (*path, key), place[key]
+        words = [word for word in words if word != key]
+    return path
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, str)]
+
+
+def _table_class(cls: Any, steps: KeyPath) -> Any:
+    """The dataclass of the table that ``steps`` lead to, None where it is another type."""
+    for step in steps:
+        if isinstance(step, int):
+            continue
+        hint = get_type_hints(cls).get(step) if is_dataclass(cls) else None
+        cls = next((kind for kind in _leaves(hint) if is_dataclass(kind)), None)
+    return cls
+
+
+def _leaves(hint: Any) -> Iterator[Any]:
+    """The plain types that a type is made of: A, B and int of ``tuple[A, ...] | B | int``."""
+    inner = get_args(hint)
+    if not inner:
+        yield hint
+    for part in inner:
+        yield from _leaves(part)
+
+
+def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> KeyPath:
+    """The steps that lead into the table.
+
+    pydantic puts the names of union members and validators between them: noise to a reader.
+    """
+    steps: list[str | int] = []
+    place: Any = table
+    for number, step in enumerate(location):
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            if not (missing and number == len(location) - 1):
+                continue
+        steps.append(step)
+    return tuple(steps)

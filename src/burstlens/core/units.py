@@ -1,0 +1,86 @@
+"""Units as files write them: converted where it is asked for, and set as in print."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.nearness import did_you_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# How much of a quantity's first unit each of its units is. A unit may measure several quantities:
+# a millimetre of water is a kilogram on a square metre.
+_QUANTITIES: tuple[dict[str, str], ...] = (
+    {"K": "1", "degC": "1", "degF": "5/9"},
+    {"Pa": "1", "hPa": "100", "kPa": "1000", "MPa": "1000000", "inHg": "3386.389"},
+    {"m": "1", "km": "1000", "cm": "1/100", "mm": "1/1000", "in": "0.0254", "ft": "0.3048"},
+    {"kg m-2": "1", "mm": "1", "cm": "10", "in": "25.4"},
+    {
+        "m s-1": "1", "cm s-1": "1/100", "mm s-1": "1/1000", "km h-1": "5/18", "kn": "1852/3600",
+        "mph": "0.44704",
+    },
+    {"m s-2": "1", "cm s-2": "1/100", "Gal": "1/100", "g": "9.80665", "%g": "0.0980665"},
+    {"kg kg-1": "1", "g kg-1": "1/1000"},
+    {"mm h-1": "1", "kg m-2 s-1": "3600", "in h-1": "25.4"},
+    {"1": "1", "%": "1/100"},
+    {"K m-1": "1", "K km-1": "1/1000"},
+)  # fmt: skip
+_ZEROS = {"degC": "273.15", "degF": "45967/180"}
+"""What zero is in the first unit, where it is not zero."""
+_SPELLINGS = {
+    "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
+    "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
+    "mbar": "hPa", "kt": "kn", "knots": "kn", "inch": "in", "km/h": "km h-1",
+}  # fmt: skip
+_PRINTED = {"degC": "°C", "degF": "°F", "degrees": "°", "1": "", "-": "", "dimensionless": ""}
+_POWER = re.compile(r"(?<=[A-Za-z)])(?:\^|\*\*)?([+-]?\d+)")
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+")
+
+
+def conversion(units: str, wanted: str) -> tuple[float, float]:
+    """Factor and offset: ``value * factor + offset`` in ``units`` is the value in ``wanted``.
+
+    RecipeError with the units that can be had when there is no such conversion.
+
+    >>> conversion("K", "degC")
+    (1.0, -273.15)
+    """
+    have, want = _SPELLINGS.get(units, units), _SPELLINGS.get(wanted, wanted)
+    if have == want:
+        return 1.0, 0.0
+    measured = [quantity for quantity in _QUANTITIES if have in quantity]
+    for quantity in measured:
+        if want in quantity:
+            # Exact until the end, so that there and back changes no digit.
+            per_unit = Fraction(quantity[want])
+            shift = Fraction(_ZEROS.get(have, "0")) - Fraction(_ZEROS.get(want, "0"))
+            return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
+    near = did_you_mean(wanted, [unit for quantity in measured for unit in quantity])
+    if not units:
+        near = '; an expression takes its unit in brackets, as "2 * W [m s-1]"'
+    raise RecipeError(f"units: {units or 'no unit'} cannot be shown as {wanted!r}{near}")
+
+
+def convert(values: NDArray[Any], units: str, wanted: str) -> NDArray[Any]:
+    """Values in other units, floating point in its own width; RecipeError as :func:`conversion`."""
+    import numpy as np
+
+    factor, offset = conversion(units, wanted)
+    if (factor, offset) == (1.0, 0.0):
+        return values
+    kind = values.dtype.type if values.dtype.kind == "f" else np.float64
+    return np.asarray(values * kind(factor) + kind(offset))
+
+
+def printed(units: str) -> str:
+    """Units as in print.
+
+    >>> printed("kg m-2 s-1")
+    'kg m⁻² s⁻¹'
+    """
+    text = _SPELLINGS.get(units, units)
+    return _PRINTED.get(text, _POWER.sub(lambda m: m[1].translate(_SUPERSCRIPT), text))

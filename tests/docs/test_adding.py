@@ -1,0 +1,176 @@
+"""docs/adding.md: each walk is followed as written, in a copy of the source."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "adding.md").read_text()
+FOLDERS = ("src", "workflows", "viz", "stagers", "cluster_configs")
+STORM = ROOT / "tests" / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
+_BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+_PATH = re.compile(r"`((?:\w+/)+\w+\.py)`")
+_EMPTY = re.compile(r"`((?:\w+/)+\w+\.py)` is empty")
+
+WAVES = """\
+#!{python}
+import netCDF4, numpy, time
+for number in (10, 20, 30):
+    name = f"wave_{{number:04d}}.nc"
+    with netCDF4.Dataset(name, "w", format="NETCDF3_64BIT_OFFSET") as data:
+        for dimension, size in (("time", None), ("y", 20), ("x", 30)):
+            data.createDimension(dimension, size)
+        when = data.createVariable("time", "f8", ("time",))
+        when.units = "s"
+        when[0] = number
+        height = data.createVariable("h", "f4", ("time", "y", "x"))
+        height.units = "m"
+        height[0] = numpy.sin(numpy.arange(600).reshape(20, 30) / number)
+    print("wrote", name, flush=True)
+    time.sleep(0.3)
+print("done", flush=True)
+"""
+
+
+class Copy:
+    """A copy of the source, in which a walk of the page is followed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in FOLDERS:
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+
+    def follow(self, heading: str) -> str:
+        """Write and change the files of a walk; the walk's text."""
+        (walk,) = re.findall(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
+        for block in _BLOCK.finditer(walk):
+            named = _PATH.findall(walk[: block.start()])
+            if block[1] == "python":
+                path = self.folder / named[-1]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block[2])
+            elif block[1] == "diff":
+                self._change(self.folder / named[-1], block[2].splitlines(keepends=True))
+        for name in _EMPTY.findall(walk):
+            (self.folder / name).touch()
+        return walk
+
+    @staticmethod
+    def _change(path: Path, lines: list[str]) -> None:
+        before = "".join(line[1:] for line in lines if not line.startswith("+"))
+        after = "".join(line[1:] for line in lines)
+        text = path.read_text()
+        assert text.count(before) == 1, f"{path} has not once:\n{before}"
+        path.write_text(text.replace(before, after))
+
+    def run(self, *words: object, **environment: str) -> str:
+        """What a program prints that takes Burstlens from here."""
+        env = os.environ | {"PYTHONPATH": str(self.folder / "src")} | environment
+        done = subprocess.run(
+            [str(word) for word in words], cwd=self.folder, env=env,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def python(self, *words: object, **environment: str) -> str:
+        """What this Python prints."""
+        return self.run(sys.executable, *words, **environment)
+
+    def check_style(self) -> None:
+        """What `make lint` says of imports and of the files' form, without the type checker."""
+        scripts = Path(sys.executable).parent
+        self.run(scripts / "lint-imports", "--no-cache")
+        self.run(scripts / "ruff", "check", "--no-cache", *FOLDERS[1:])
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path / "copy")
+
+
+@pytest.fixture
+def followed(copy: Copy) -> Callable[[str], str]:
+    def follow(heading: str) -> str:
+        walk = copy.follow(heading)
+        copy.check_style()
+        return walk
+
+    return follow
+
+
+def test_a_product_kind(copy, followed):
+    walk = followed("A product kind")
+    (command,) = re.findall(r"```console\n\$ burstlens (.*?) \|", walk)
+    assert "How many bars" in copy.python("-m", "burstlens", command)
+    copy.python("-c", f"""\
+from pathlib import Path
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.product import Context
+from burstlens.viz.registry import product_kind
+kind = product_kind("histogram")
+with open_frame([{str(STORM)!r}]) as frame:
+    options = kind.options("T2", bins=20)
+    context = Context("run", "Storm", "t2", "d01", "20050828T120000", Path())
+    made = kind.make(options, frame, Path("t2.png"), context)
+assert 250 < made.facts["min"] < made.facts["max"] < 320
+""")  # fmt: skip
+    assert (copy.folder / "t2.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_diagnostic(copy, followed):
+    walk = followed("A diagnostic")
+    (name,) = re.findall(r'variable = "(.*?)"', walk)
+    values = copy.python("-c", f"""\
+from burstlens.viz.diagnostics.derived import open_frame
+with open_frame([{str(STORM)!r}]) as frame:
+    virtual = frame.read("virtual_temperature")
+    dry, vapour = frame.read("temperature"), frame.read("QVAPOR")
+    apart = abs(virtual - dry * (1 + vapour / 0.622) / (1 + vapour)).max()
+    print(apart, frame.read({name!r}).mean())
+""")  # fmt: skip
+    apart, mean = (float(value) for value in values.split())
+    assert apart < 1e-3
+    assert 285 < mean < 305
+
+
+def test_a_model(copy, followed, tmp_path):
+    walk = followed("A model")
+    inputs = copy.folder / "inputs"
+    inputs.mkdir()
+    program = inputs / "waves.sh"
+    program.write_text(WAVES.format(python=sys.executable))
+    program.chmod(0o755)
+    recipe = copy.folder / "waves.toml"
+    recipe.write_text(re.findall(r"```toml\n(.*?)```", walk, re.DOTALL)[0])
+    places = {
+        "BURSTLENS_RUNS": str(tmp_path / "runs"),
+        "BURSTLENS_BUFFER": str(tmp_path / "buffer"),
+    }
+    copy.python("-m", "burstlens", "run", recipe, "--name", "waves", **places)
+    products = tmp_path / "runs" / "waves" / "products" / "height"
+    assert len(list(products.glob("*.png"))) == 3
+
+
+def test_a_stager(copy, followed):
+    followed("A stager")
+    said = copy.python(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/stagers/test_kernel.py"
+    )
+    assert re.search(r"^\d{2} passed", said, re.MULTILINE)
+    copy.python(
+        "-c",
+        "from burstlens.stagers.registry import stager; assert stager('kernel').name == 'kernel'",
+    )

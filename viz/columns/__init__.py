@@ -1,1 +1,0 @@
-"""What stands upright: vertical sections, soundings and profiles."""

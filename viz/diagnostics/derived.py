@@ -1,0 +1,165 @@
+"""A frame with diagnostics: what its files do not have is computed, where that is known how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.core.nearness import NEAR, did_you_mean
+from burstlens.viz.diagnostics.level import AT
+from burstlens.viz.diagnostics.synonyms import SYNONYMS
+from burstlens.viz.diagnostics.table import DIAGNOSTICS, compute, describe, is_derived
+from burstlens.viz.frames.held import Held
+from burstlens.viz.frames.reader import FrameReader, own_fields
+from burstlens.viz.product import Beside, ProductFrame
+from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+
+_ON_WRF = {"south_north", "west_east"}
+"""Only a frame with these dimensions can have diagnostics."""
+
+
+class DerivedFrame:
+    """A frame as a product reads it: stored variables, diagnostics, levels, expressions by name.
+
+    It is a :class:`.ProductFrame`: ``paths`` are the frame's files, ``previous``, ``followed`` and
+    ``beside`` what its product asked for, see :class:`.Wants`. Use it through :func:`open_frame`.
+    """
+
+    def __init__(
+        self,
+        frame: OpenFrame,
+        *,
+        paths: Sequence[Path] = (),
+        stream: str = "",
+        previous: Path | None = None,
+        followed: Mapping[str, Path] = MappingProxyType({}),
+        beside: Mapping[str, Beside] = MappingProxyType({}),
+    ) -> None:
+        self.paths = tuple(paths)
+        self.stream = stream
+        self.previous = previous
+        self.followed = followed
+        self.beside = beside
+        self._frame = frame
+        self._held = Held()
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """As :attr:`.OpenFrame.attributes`."""
+        return self._frame.attributes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all variables that are stored."""
+        return self._frame.names
+
+    @property
+    def dimensions(self) -> Mapping[str, int]:
+        """As :attr:`.OpenFrame.dimensions`."""
+        return self._frame.dimensions
+
+    @property
+    def time(self) -> str:
+        """As :attr:`.OpenFrame.time`."""
+        return self._frame.time
+
+    @property
+    def start(self) -> str | None:
+        """As :attr:`.OpenFrame.start`."""
+        return self._frame.start
+
+    @property
+    def record(self) -> int:
+        """As :attr:`.OpenFrame.record`."""
+        return self._frame.record
+
+    def __str__(self) -> str:
+        return str(self._frame)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a variable is stored."""
+        return name in self._frame
+
+    def variable(self, name: str) -> Variable:
+        """What the file says of a variable, or what is known of one that is computed.
+
+        FrameError with near names when there is none, or naming what a diagnostic needs.
+        """
+        if name in self._frame:
+            return self._frame.variable(name)
+        if is_derived(name):
+            return describe(self, name)
+        raise FrameError(f"{self} has no variable {name!r}{self._near(name)}")
+
+    def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
+        """As :meth:`.OpenFrame.read`; what is not stored is computed (docs/diagnostics.md)."""
+        if name in self._frame:
+            return self._frame.read(name, window)
+        held = self._held.get(self.variable(name), window)
+        return compute(self, name, window) if held is None else held
+
+    def stored(self, name: str, window: Window | None = None) -> Stored:
+        """As :meth:`.OpenFrame.stored`; a level that a column does not reach is NaN."""
+        if name in self._frame:
+            return self._frame.stored(name, window)
+        return Stored(self.read(name, window), (float("nan"),) if AT in name else ())
+
+    def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
+        """As :meth:`.OpenFrame.hold`."""
+        if name in self._frame:
+            self._frame.hold(name, window, values)
+        else:
+            self._held.add(self.variable(name), window, values)
+
+    def _near(self, name: str) -> str:
+        """The end of a message on an unknown name: near names, else the frame's own fields."""
+        own = own_fields(self)
+        if self.dimensions.keys() >= _ON_WRF:
+            if name.casefold() in SYNONYMS:
+                return f"{NEAR} {SYNONYMS[name.casefold()]}?"
+            near = did_you_mean(name, (*own, *DIAGNOSTICS))
+            if near.startswith(NEAR):
+                return near
+        return did_you_mean(name, own)
+
+
+def over(product: ProductFrame, frame: OpenFrame) -> DerivedFrame:
+    """A product's frame, with its values read from another."""
+    return DerivedFrame(
+        frame, paths=product.paths, stream=product.stream,
+        previous=product.previous, followed=product.followed, beside=product.beside,
+    )  # fmt: skip
+
+
+@contextmanager
+def open_frame(
+    paths: Sequence[str | Path],
+    record: int = 0,
+    *,
+    stream: str = "",
+    time: str = "",
+    previous: Path | None = None,
+    followed: Mapping[str, Path] = MappingProxyType({}),
+    beside: Mapping[str, Beside] = MappingProxyType({}),
+) -> Iterator[DerivedFrame]:
+    """Open a frame that was declared ready, read-only and without locks.
+
+    ``paths`` are absolute: one file, or every tile of an io_form 102 frame in rank order, which
+    are joined by their ``..._PATCH_START_...`` attributes. Raises FrameError when a file is
+    missing, empty, truncated or not netCDF, or holds another time than ``time``.
+    """
+    reader = FrameReader([Path(path) for path in paths], record, stream, time)
+    try:
+        reader.open()
+        yield DerivedFrame(
+            reader, paths=reader.paths, stream=stream,
+            previous=previous, followed=followed, beside=beside,
+        )  # fmt: skip
+    finally:
+        reader.close()

@@ -1,0 +1,118 @@
+"""The greatest ground motion so far at each point, taken forward frame by frame.
+
+A motion is differentiated or integrated once where the peak of another one is asked for. Both see
+only the frames: between two of them, ``T`` apart, a wave of frequency ``f`` loses the factor
+sin(pi f T) / (pi f T) when it is differenced, and a peak may fall between them. Write frames at
+least twelve times a period for a peak within 5 %.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import StateError
+from burstlens.viz.frames.state import read_arrays, write_arrays
+
+Array = NDArray[Any]
+Combine = Literal["vector", "larger", "geometric-mean"]
+"""Of components: the length of their vector, the larger one, or the mean of their own peaks."""
+KIND = "peak 1"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningPeak:
+    """Peaks after ``frames`` frames, the last of which was ``time_s`` after the start.
+
+    ``peaks`` are (1, y, x), or a peak of each component (n, y, x) for a geometric mean; NaN where
+    there was never a value. ``when`` (y, x), in float64, is the time in s at which a peak last
+    grew. ``motion`` and ``integral`` (n, y, x) are the last frame's components and their integral
+    over time, empty where the peak needs none.
+    """
+
+    peaks: Array
+    when: Array
+    motion: Array
+    integral: Array
+    time_s: float
+    frames: int
+
+    @property
+    def values(self) -> Array:
+        """The peak as (y, x)."""
+        if len(self.peaks) == 1:
+            return np.asarray(self.peaks[0])
+        return np.asarray(np.prod(self.peaks, axis=0) ** (1 / len(self.peaks)))
+
+    def write(self, path: Path) -> None:
+        """Write it as a state file. StagingError when that cannot be done."""
+        arrays = {part.name: np.asarray(getattr(self, part.name)) for part in fields(self)}
+        write_arrays(path, KIND, arrays)
+
+
+def read_peak(path: Path | None) -> RunningPeak | None:
+    """What :meth:`RunningPeak.write` wrote, None of None. StateError when it is damaged."""
+    if path is None:
+        return None
+    arrays = read_arrays(path, KIND)
+    try:
+        whole: dict[str, Any] = {part.name: arrays[part.name] for part in fields(RunningPeak)}
+        scalars = {"time_s": float(whole["time_s"]), "frames": int(whole["frames"])}
+        return RunningPeak(**(whole | scalars))
+    except (KeyError, TypeError) as error:
+        raise StateError(f"the state {path.name} lacks {error}") from error
+
+
+def advanced(
+    before: RunningPeak | None, motion: Array, time_s: float, *, order: int, combine: Combine
+) -> RunningPeak:
+    """The peaks with one frame more: components ``motion`` (n, y, x) at ``time_s``.
+
+    ``order`` is 0 for the peak of the motion itself, 1 of its derivative and -1 of its integral,
+    by trapezoids from the first frame on; the first frame alone has a derivative and an integral of
+    zero. Raises StateError when ``before`` is of another grid, or not before ``time_s``.
+    """
+    motion = np.asarray(motion, np.float32)
+    integral = np.zeros_like(motion)
+    quantity = motion if order == 0 else motion * 0
+    if before is not None:
+        if before.when.shape != motion.shape[1:]:
+            raise StateError(
+                f"the state is of {before.when.shape} points (y, x), "
+                f"the frame of {motion.shape[1:]}"
+            )
+        step = np.float32(time_s - before.time_s)
+        if not step > 0:
+            raise StateError(f"the state is of {before.time_s:g} s, the frame of {time_s:g} s")
+        if order < 0:
+            grown = (before.motion + motion) * (step / 2)
+            integral = before.integral + np.where(np.isfinite(grown), grown, 0)
+            quantity = quantity + integral
+        elif order > 0:
+            quantity = (motion - before.motion) / step
+    sizes = _combined(np.abs(quantity), combine)
+    peaks = np.full_like(sizes, np.nan) if before is None else before.peaks
+    when = np.full(sizes.shape[1:], np.nan) if before is None else before.when
+    higher = (sizes > peaks) | (np.isnan(peaks) & ~np.isnan(sizes))
+    # What is not needed again is not carried along.
+    unused = motion[:, :0, :0]
+    return RunningPeak(
+        np.where(higher, sizes, peaks),
+        np.where(higher.any(axis=0), time_s, when),
+        motion if order else unused,
+        integral if order < 0 else unused,
+        time_s,
+        1 if before is None else before.frames + 1,
+    )
+
+
+def _combined(sizes: Array, combine: Combine) -> Array:
+    if combine == "geometric-mean":
+        return sizes
+    if combine == "larger":
+        return np.asarray(sizes.max(axis=0, keepdims=True))
+    return np.asarray(np.sqrt(np.sum(sizes * sizes, axis=0, keepdims=True)))

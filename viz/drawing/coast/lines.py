@@ -1,0 +1,119 @@
+"""Coasts, borders and lakes on a map's plane, from the packed Natural Earth beside this module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.viz.geometry.projection import Projection
+
+Array = NDArray[np.float64]
+Extent = tuple[float, float, float, float]
+Kind = Literal["lakes", "states", "coast", "borders"]
+KINDS: tuple[Kind, ...] = ("lakes", "states", "coast", "borders")
+"""In the order of drawing. ``states`` are the borders of first-order parts of countries."""
+
+UNIT_DEGREES = 0.001
+"""Packed points are whole numbers of this, about 100 m: the first of each line, then its steps."""
+_DETAILED_RADIUS = 15.0
+"""Degrees from the middle of a map to its corner up to which the 1:10m lines are taken."""
+_STATES_RADIUS = 30.0
+"""The same up to which states are shown: beyond it their lines would cover the map."""
+_DETAILED: frozenset[Kind] = frozenset({"coast", "borders"})
+"""Those that are packed at 1:10m as well as at 1:50m."""
+_LONGEST_DEGREES = 0.5
+"""Longer segments get points between, so that a border along a parallel bends as that does."""
+_SAMPLES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Degrees of longitude and latitude, and unit vectors; NaN between lines."""
+
+    lon: Array
+    lat: Array
+    vectors: Array
+
+
+def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
+    """The lines within ``extent`` (left, right, bottom, top), as (n, 2) of x and y.
+
+    NaN separates lines. They reach somewhat beyond the extent, so that a frame can cut them; none
+    runs across the seam of the projection. Of states there are none where the map is large.
+    """
+    middle, radius = _cap(projection, extent)
+    if kind == "states" and radius > _STATES_RADIUS:
+        return np.empty((0, 2))
+    detailed = kind in _DETAILED and radius <= _DETAILED_RADIUS
+    known = _load("10m" if detailed else "50m", kind)
+    near = known.vectors @ middle >= np.cos(np.radians(min(radius + 2 * _LONGEST_DEGREES, 180)))
+    x, y = np.full_like(known.lon, np.nan), np.full_like(known.lon, np.nan)
+    x[near], y[near] = projection.forward(known.lon[near], known.lat[near])
+    points = np.column_stack([x, y])
+    points[~np.isfinite(points).all(axis=1)] = np.nan
+    # What is far out belongs to the other side of a seam, or near a pole that lies at infinity.
+    width, height = extent[1] - extent[0], extent[3] - extent[2]
+    reach = np.array([width, height])
+    centre = np.array([extent[0] + extent[1], extent[2] + extent[3]]) / 2
+    with np.errstate(invalid="ignore"):
+        points[(np.abs(points - centre) > 2 * reach).any(axis=1)] = np.nan
+        jump = (np.abs(np.diff(points, axis=0)) > reach / 2).any(axis=1)
+    # In a domain smaller than a few segments these are long without being a seam.
+    cut = np.flatnonzero(jump) if radius > 10 * _LONGEST_DEGREES else np.empty(0, np.intp)
+    points = np.insert(points, cut + 1, np.nan, axis=0)
+    gap = np.isnan(points[:, 0])
+    return points[~(gap & np.roll(gap, 1))]
+
+
+def _cap(projection: Projection, extent: Extent) -> tuple[Array, float]:
+    """The unit vector of the middle of the extent, and the degrees from there to its far points."""
+    x = np.linspace(*extent[:2], _SAMPLES)
+    y = np.linspace(*extent[2:], _SAMPLES)
+    lon, lat = projection.inverse(*np.meshgrid(x, y))
+    vectors = _vectors(lon.ravel(), lat.ravel())
+    vectors = vectors[np.isfinite(vectors).all(axis=1)]
+    middle = vectors.mean(axis=0) if len(vectors) else np.zeros(3)
+    length = float(np.linalg.norm(middle))
+    if length < 0.1:
+        return np.array([0.0, 0.0, 1.0]), 180.0
+    middle = middle / length
+    return middle, float(np.degrees(np.arccos(np.clip(vectors @ middle, -1, 1).min())))
+
+
+@lru_cache(maxsize=6)
+def _load(scale: str, kind: Kind) -> _Lines:
+    with (
+        files("burstlens.viz.drawing.coast").joinpath("natural_earth.npz").open("rb") as file,
+        np.load(file) as packed,
+    ):
+        part: dict[str, NDArray[Any]] = {
+            name: packed[f"{scale}_{kind}_{name}"] for name in ("first", "count", "steps")
+        }
+    # One sum for all lines: each begins with the way from the end of the one before.
+    count, steps = part["count"], part["steps"].T.astype(np.int64)
+    begins = np.cumsum(count + 1) - (count + 1)
+    length = np.add.reduceat(steps, np.cumsum(count) - count)
+    ways = np.insert(steps, np.cumsum(count) - count, part["first"], axis=0)
+    ways[begins[1:]] -= (part["first"] + length)[:-1]
+    points = np.cumsum(ways, axis=0) * UNIT_DEGREES
+    lon, lat = _dense(np.insert(points, begins[1:], np.nan, axis=0)).T
+    return _Lines(lon, lat, _vectors(lon, lat))
+
+
+def _dense(points: Array) -> Array:
+    """The same lines with points between where neighbours are further apart than half a degree."""
+    apart = np.nan_to_num(np.abs(np.diff(points, axis=0)).max(axis=1))
+    pieces = np.maximum(np.ceil(apart / _LONGEST_DEGREES).astype(int), 1)
+    number = np.concatenate([[0], np.cumsum(pieces)])
+    every = np.arange(number[-1] + 1)
+    return np.column_stack([np.interp(every, number, points[:, axis]) for axis in (0, 1)])
+
+
+def _vectors(lon: Array, lat: Array) -> Array:
+    lam, phi = np.radians(lon), np.radians(lat)
+    return np.column_stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])

@@ -1,0 +1,122 @@
+"""The colour bar of a map: the field's colours from low to high, their numbers and their unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
+
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.heading import RIGHT
+
+STEPS = [1, 2, 2.5, 5, 10]
+"""What round numbers are made of."""
+_GAP, _WIDTH, _TIP = 14.0, 13.0, 9.0
+
+
+class ColourBar:
+    """A bar as tall as the map, right of it, with an arrow at each end for values beyond it."""
+
+    def __init__(
+        self, figure: Figure, axes: Axes, colours: Colormap, norm: Normalize, unit: str
+    ) -> None:
+        point = figure.dpi / 72
+        width, height = figure.bbox.width, figure.bbox.height
+        box = axes.get_position()
+        place = (
+            box.x1 + _GAP * point / width, box.y0, _WIDTH * point / width, box.height,
+        )  # fmt: skip
+        bar = figure.add_axes(place, xlim=(0, 1), ylim=(0, 1))
+        edges = norm.boundaries if isinstance(norm, BoundaryNorm) else None
+        steps = 256 if edges is None else len(edges) - 1
+        ramp = colours(np.linspace(0, 1, steps))[:, None]
+        bar.imshow(ramp, extent=(0, 1, 0, 1), origin="lower", aspect="auto", interpolation="none")
+        scale = style.SCALES.get(colours.name)
+        names = scale.names if scale else ()
+        ticks, places = _ticks(norm) if edges is None else _at_edges(edges)
+        if names:
+            places = [(n + 0.5) / len(names) for n in range(len(names))]
+        even = edges is None and not isinstance(norm, LogNorm)
+        span = float(norm.vmax or 0.0) - float(norm.vmin or 0.0) if even else 0.0
+        bar.yaxis.set_major_locator(FixedLocator(places))
+        bar.yaxis.set_major_formatter(
+            FuncFormatter(lambda _, n: names[n or 0] if names else tick_label(ticks[n or 0], span))
+        )
+        bar.set_xticks([])
+        bar.yaxis.tick_right()
+        plain_frame(bar)
+        words = bar.annotate(
+            unit, (0, 1), (0, 13), xycoords="axes fraction", textcoords="offset points",
+            fontsize=9, color=style.INK, family=style.FONT, parse_math=False,
+        )  # fmt: skip
+        room = width / point - RIGHT - box.x1 * width / point - _GAP
+        if words.get_window_extent().width > room * point:
+            # A long unit ends where all words do, and begins above the map.
+            words.set(ha="right")
+            words.xyann = (room, 13)
+        tip = _TIP * point / (box.height * height)
+        self.arrows = (
+            _arrow(bar, 0.0, -tip, colours.get_under()),
+            _arrow(bar, 1.0, 1 + tip, colours.get_over()),
+        )
+
+
+def _arrow(bar: Axes, base: float, apex: float, colour: Any) -> Polygon:
+    corners = [(0.0, base), (1.0, base), (0.5, apex)]
+    arrow = Polygon(corners, fc=colour, ec=style.FRAME, lw=0.7, clip_on=False)
+    bar.add_patch(arrow)
+    return arrow
+
+
+def plain_frame(axes: Axes) -> None:
+    """Give axes the frame, ticks and letters that all pictures have."""
+    axes.tick_params(
+        labelsize=8.5, length=3.5, width=0.6, pad=3, color=style.FRAME, labelcolor=style.INK,
+        labelfontfamily=style.FONT,
+    )  # fmt: skip
+    for spine in axes.spines.values():
+        spine.set(linewidth=0.7, edgecolor=style.FRAME)
+
+
+def tick_label(value: float, span: float) -> str:
+    """A tick's number; what is nothing next to the bar's whole span is 0."""
+    return "0" if abs(value) < 1e-9 * span else minus(f"{value:.6g}")
+
+
+def minus(text: str) -> str:
+    """The text with a minus sign in place of the hyphen."""
+    return text.replace("-", "−")
+
+
+def low_to_high(low: float, high: float) -> str:
+    """The ends of a range in words; 0 for one below the last digit of the other as a float32.
+
+    >>> low_to_high(3.4e-08, 264.66)
+    '0 to 264.7'
+    """
+    least = 1e-7 * max(abs(low), abs(high))
+    return " to ".join(minus(f"{0 if abs(end) < least else end:.4g}") for end in (low, high))
+
+
+def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
+    """Values with a number, and how high on the bar (0 to 1) each of them is."""
+    low, high = float(norm.vmin or 0.0), float(norm.vmax or 0.0)
+    locators: list[Any] = [MaxNLocator(7, steps=STEPS)]
+    if isinstance(norm, LogNorm):
+        # Within a decade the powers of ten alone may leave no number at all.
+        locators = [LogLocator(numticks=8), LogLocator(subs=(1, 2, 5), numticks=8), *locators]
+    for locator in locators:
+        ticks = [float(tick) for tick in locator.tick_values(low, high) if low <= tick <= high]
+        if len(ticks) > 1:
+            break
+    return ticks, [float(norm(tick)) for tick in ticks]
+
+
+def _at_edges(edges: Any) -> tuple[list[float], list[float]]:
+    """The edges of the colours, which are equally tall whatever they span."""
+    return [float(edge) for edge in edges], [n / (len(edges) - 1) for n in range(len(edges))]

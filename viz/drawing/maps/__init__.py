@@ -1,0 +1,16 @@
+"""What maps are drawn of: the sheet, graticule, coasts, isolines, winds, places, relief, tracks.
+Imports as ``drawing`` does.
+"""
+
+__all__ = [
+    "graticule",
+    "isolines",
+    "layers",
+    "places",
+    "reach",
+    "relief",
+    "rings",
+    "sheet",
+    "track_layer",
+    "wind_symbols",
+]

@@ -1,0 +1,126 @@
+"""What a recipe may lay over the filled field of a map: lines, winds, places, tracks, nests.
+
+Importable on a login node; ``isolines.py``, ``wind_symbols.py`` and ``places.py`` draw them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from burstlens.viz.diagnostics.formula import check_names
+from burstlens.viz.drawing.colour_names import Colour
+
+
+def names_file(text: str) -> bool:
+    """Whether a text is that of a CSV file; else it is the name of a product, which has no dot."""
+    return "." in text or "/" in text
+
+
+_CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Contours:
+    """Lines of equal value."""
+
+    __pydantic_config__ = _CONFIG
+
+    variable: str
+    """The variable, as the file calls it."""
+
+    level: int | None = None
+    """Which level of a 3-D variable, from 0 in the file's order."""
+
+    units: str | None = None
+    """In these units: `hPa`. By default the file's."""
+
+    levels: tuple[float, ...] = ()
+    """The values that get a line; by default round ones, of fields of both signs without zero."""
+
+    interval: float | None = None
+    """A line at each multiple of this, instead of `levels`; of fields of both signs, such as
+    velocities, none at zero."""
+
+    labels: bool = True
+    """Write the values on the lines."""
+
+    colour: Colour = "black"
+    """A name that matplotlib knows, or `#rrggbb`."""
+
+    def __post_init__(self) -> None:
+        check_names((self.variable,))
+        if self.levels and self.interval is not None:
+            raise ValueError("contours take either levels or interval")
+        if self.interval is not None and not self.interval > 0:
+            raise ValueError("contours: interval must be above zero")
+        if any(low >= high for low, high in zip(self.levels, self.levels[1:], strict=False)):
+            raise ValueError("contours: levels must increase")
+
+
+@dataclass(frozen=True, slots=True)
+class Wind:
+    """Two components of a wind, thinned to the picture. WRF's 10 m wind when nothing is said."""
+
+    __pydantic_config__ = _CONFIG
+
+    u: str = "U10"
+    """The component along x, as the file calls it."""
+
+    v: str = "V10"
+    """The component along y."""
+
+    level: int | None = None
+    """Which level of 3-D variables, from 0 in the file's order."""
+
+    relative_to: Literal["grid", "earth"] = "grid"
+    """Whether the components are along the model's grid (as WRF writes them) or eastward and
+    northward. The map turns what needs to be turned."""
+
+    spacing_px: int = 38
+    """How far apart the symbols are, in pixels at 100 dpi."""
+
+    reference: float | None = None
+    """The speed, in the file's units, of a vector as long as `spacing_px`. By default a round one
+    of each frame: give it where pictures are to compare in time."""
+
+    colour: Colour = "black"
+    """A name that matplotlib knows, or `#rrggbb`."""
+
+    def __post_init__(self) -> None:
+        check_names((self.u, self.v))
+        if not 8 <= self.spacing_px <= 400:
+            raise ValueError("spacing_px must be 8 to 400")
+        if self.reference is not None and not self.reference > 0:
+            raise ValueError("reference must be above zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A domain inside the one that is shown, in the words of WRF's `namelist.input`."""
+
+    __pydantic_config__ = _CONFIG
+
+    i_parent_start: int
+    """The cell of this domain in which the nest begins, from 1, along x."""
+
+    j_parent_start: int
+    """The same along y."""
+
+    parent_grid_ratio: int
+    """Cells of the nest along a cell of this domain."""
+
+    e_we: int
+    """End of the nest's staggered dimension along x."""
+
+    e_sn: int
+    """The same along y."""
+
+    name: str = "d02"
+    """What is written in its corner."""
+
+    def __post_init__(self) -> None:
+        if min(self.i_parent_start, self.j_parent_start, self.parent_grid_ratio) < 1:
+            raise ValueError("a nest's parent start and ratio are 1 or more")
+        if min(self.e_we, self.e_sn) < 2:
+            raise ValueError("a nest's e_we and e_sn are 2 or more")

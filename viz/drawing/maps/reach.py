@@ -1,0 +1,96 @@
+"""How far a map reaches: the edges of its cells, its surroundings, the domains inside it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.drawing.maps.graticule import Extent
+from burstlens.viz.drawing.maps.layers import Nest
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.field import Field
+from burstlens.viz.geometry.projection import EARTH_RADIUS_M
+
+
+def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
+    """Edges (left, right, bottom, top) half a cell beyond the points; height of a unit of y.
+
+    FrameError when a margin is asked for and the plane has no unit of length.
+    """
+    x, y = corners(plane)
+    return widened(
+        (float(x.min()), float(x.max()), float(y.min()), float(y.max())), plane, margin_km
+    )
+
+
+def widened(box: Extent, plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
+    """A box of the plane with a margin on each side; height of a unit of y, as :func:`extent`."""
+    left, right, bottom, top = box
+    shrink = 1.0
+    if plane.geographic:
+        shrink = max(math.cos(math.radians((bottom + top) / 2)), 0.05)
+    if margin_km:
+        units = {"m": 1e3, "km": 1.0, "degrees": math.degrees(1e3 / EARTH_RADIUS_M)}
+        if plane.units not in units:
+            raise FrameError("margin_km: the frame's coordinates are neither lengths nor degrees")
+        margin = margin_km * units[plane.units]
+        left, right = left - margin / shrink, right + margin / shrink
+        bottom, top = bottom - margin, top + margin
+        if plane.geographic:
+            bottom, top = max(bottom, -90.0), min(top, 90.0)
+    return (left, right, bottom, top), 1 / shrink
+
+
+def outlines(
+    field: Field, plane: grid.Plane, nests: tuple[Nest | str, ...], margin_km: float
+) -> tuple[tuple[str, Extent], ...]:
+    """Names and extents of nests that stay, and of the domain where its surroundings are shown."""
+    inner = tuple(
+        (nest.name, _nest_extent(nest, field)) for nest in nests if isinstance(nest, Nest)
+    )
+    own = (("", extent(plane, 0.0)[0]),) if margin_km and plane.x.ndim == 1 else ()
+    return own + inner
+
+
+def _nest_extent(nest: Nest, field: Field) -> Extent:
+    """Where a nest lies on the plane of its parent. FrameError where that has no rows of cells.
+
+    The parent's cell ``i_parent_start`` (from 1) is the nest's first one.
+    """
+    plane = grid.separated(field.plane)
+    if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2:
+        raise FrameError("nests: the grid that is shown has no straight rows and columns")
+    ends = []
+    for points, first, step, start, end in (
+        (plane.x, field.first[1], field.step[1], nest.i_parent_start, nest.e_we),
+        (plane.y, field.first[0], field.step[0], nest.j_parent_start, nest.e_sn),
+    ):
+        cell = float(points[1] - points[0]) / step
+        low = float(points[0]) + (start - 1 - first - 0.5) * cell
+        ends += [low, low + (end - 1) / nest.parent_grid_ratio * cell]
+    return ends[0], ends[1], ends[2], ends[3]
+
+
+def corners(plane: grid.Plane) -> tuple[grid.Array, grid.Array]:
+    """The corners of the cells, 1-D or 2-D as the plane."""
+    if plane.x.ndim == 1:
+        cell_x, cell_y = (float(abs(v[1] - v[0])) if v.size > 1 else 0 for v in (plane.x, plane.y))
+        return _edges(plane.x, 0, cell_x or cell_y or 1), _edges(plane.y, 0, cell_y or cell_x or 1)
+    return _edges(_edges(plane.x, 1), 0), _edges(_edges(plane.y, 1), 0)
+
+
+def _edges(points: grid.Array, axis: int, cell: float = 1.0) -> grid.Array:
+    """Edges of cells half-way between points, and half a cell beyond the first and last.
+
+    A single point has a cell of the size ``cell``.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    first, last = np.take(points, [0], axis), np.take(points, [-1], axis)
+    if points.shape[axis] < 2:
+        return np.concatenate([first - cell / 2, last + cell / 2], axis=axis)
+    middle = grid.to_centres(points, axis)
+    before = 2 * first - np.take(middle, [0], axis)
+    after = 2 * last - np.take(middle, [-1], axis)
+    return np.concatenate([before, middle, after], axis=axis)

@@ -1,0 +1,179 @@
+"""The sheet a map is printed on: frame, lines, labels, colour bar and titles that a series shares.
+
+A sheet is drawn once, kept as pixels, and used again for each frame of a series: only the
+field, its layers and the words that change are drawn anew. Everything is placed in pixels, so that
+pictures of a series lie exactly on each other and no layout engine runs. The Agg canvas is used
+without pyplot: no display, no global list of figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
+
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.coast.lines import Kind
+from burstlens.viz.drawing.colour_bar import STEPS, ColourBar, minus, plain_frame
+from burstlens.viz.drawing.colours import norm
+from burstlens.viz.drawing.heading import LEFT, Heading
+from burstlens.viz.drawing.maps.frame_labels import write_labels
+from burstlens.viz.drawing.maps.graticule import Extent, Graticule, graticule
+from burstlens.viz.drawing.maps.overlay import Overlay, map_lines, nest_outlines, scale_bar
+from burstlens.viz.drawing.picture import blank
+from burstlens.viz.geometry.projection import Projection
+
+# Margins in points (1/72 inch), so that they grow with dpi as letters do.
+RIGHT, TOP, BOTTOM = 84.0, 68.0, 52.0
+_CACHED = 6
+"""Sheets kept by a worker: a megabyte or five each."""
+_LONGEST = 12.0
+"""Sides of a map to each other, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that the pictures of a series have in common.
+
+    ``extent`` is (left, right, bottom, top) in the plane's ``units``; ``aspect`` how tall a unit
+    of y is next to one of x; ``projection`` None for a plane that is not on the earth. ``unit`` is
+    that of the field, as printed; ``bounds`` the edges of its colours where these are steps.
+    ``ground`` is the colour where no field is; ``nests`` are names and extents of domains inside
+    this one.
+    """
+
+    width: int
+    height: int
+    dpi: float
+    extent: Extent
+    aspect: float
+    units: str
+    projection: Projection | None
+    lines: tuple[Kind, ...]
+    ground: str
+    nests: tuple[tuple[str, Extent], ...]
+    limits: tuple[float, float]
+    bounds: tuple[float, ...]
+    log: bool
+    colormap: str
+    unit: str
+    title: str
+    subtitle: str
+    maker: str
+
+    @property
+    def point(self) -> float:
+        """Pixels in a point."""
+        return self.dpi / 72
+
+
+class Sheet:
+    """A drawn sheet with room for a field. Make it by :func:`sheet`, which keeps the last few."""
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.colours: Colormap = style.colormap(look.colormap)
+        self.norm = norm(self.colours, look.limits, look.bounds, log=look.log)
+        self.figure = blank(look.width, look.height, look.dpi)
+        canvas: Any = self.figure.canvas
+        self._canvas = canvas
+        self.axes = _map_axes(self.figure, look)
+        net, inside = Graticule((), ()), list[Artist]()
+        if look.projection is None:
+            _label_axes(self.axes, look)
+        else:
+            self.axes.set(xticks=[], yticks=[])
+            net = graticule(look.projection, look.extent)
+            inside = write_labels(self.axes, net.labels)
+        self._arrows = ColourBar(self.figure, self.axes, self.colours, self.norm, look.unit).arrows
+        self._heading = Heading(self.figure, look.title, look.subtitle, look.maker)
+        self._changing: tuple[Artist, ...] = (*self._arrows, *self._heading.changing)
+        for artist in self._changing:
+            artist.set_animated(True)
+        self._canvas.draw()
+        self._blank: Any = self._canvas.copy_from_bbox(self.figure.bbox)
+        fixed: list[Artist] = []
+        if look.projection is not None:
+            fixed += map_lines(self.axes, look.projection, look.extent, net, look.lines)
+            fixed += inside
+        self._overlay = Overlay([*fixed, *nest_outlines(self.axes, look.nests)], self.axes)
+        self._scale = (
+            () if look.projection is None else scale_bar(self.axes, look.projection, look.extent)
+        )
+
+    @property
+    def reserved(self) -> list[Bbox]:
+        """Parts of the map, in pixels, where no words of a layer may stand."""
+        return [part.get_window_extent() for part in self._scale[:1]]
+
+    def print(
+        self,
+        painted: Sequence[Artist],
+        words: tuple[str, str, str],
+        outside: tuple[int, int],
+        layers: Sequence[Artist] = (),
+    ) -> NDArray[np.uint8]:
+        """The picture as (height, width, 4) bytes, which stand until the next one is printed.
+
+        ``painted`` are the field's artists and ``layers`` those above the coast, in the axes'
+        coordinates; ``words`` the valid time, the time since the start, and the caption;
+        ``outside`` how many values lie beyond each end of the colour bar.
+        """
+        renderer = self._canvas.get_renderer()
+        self._canvas.restore_region(self._blank)
+        self._heading.write(*words)
+        for arrow, count in zip(self._arrows, outside, strict=True):
+            arrow.set_visible(count > 0)
+        pixels = np.asarray(self._canvas.buffer_rgba())
+        for artist in painted:
+            artist.draw(renderer)
+        self._overlay.lay_over(pixels)
+        for artist in (*layers, *self._scale, *self.axes.spines.values(), *self._changing):
+            artist.draw(renderer)
+        return pixels
+
+
+@lru_cache(maxsize=_CACHED)
+def sheet(look: Look) -> Sheet:
+    """The sheet of that look, drawn at its first use."""
+    return Sheet(look)
+
+
+def _map_axes(figure: Figure, look: Look) -> Axes:
+    left, right, bottom, top = look.extent
+    room_x = look.width - (LEFT + RIGHT) * look.point
+    room_y = look.height - (TOP + BOTTOM) * look.point
+    # A strip of a few rows is stretched until it can be seen.
+    shape = min(max((top - bottom) * look.aspect / (right - left), 1 / _LONGEST), _LONGEST)
+    body_x, body_y = round(min(room_x, room_y / shape)), round(min(room_y, room_x * shape))
+    x = round(LEFT * look.point + (room_x - body_x) / 2)
+    y = round(BOTTOM * look.point + (room_y - body_y) / 2)
+    box = x / look.width, y / look.height, body_x / look.width, body_y / look.height
+    limits: dict[str, Any] = {"xlim": (left, right), "ylim": (bottom, top), "autoscale_on": False}
+    axes = figure.add_axes(box, facecolor=look.ground, **limits)
+    plain_frame(axes)
+    return axes
+
+
+def _label_axes(axes: Axes, look: Look) -> None:
+    """Ticks and their numbers, for a plane that is not on the earth."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(6, steps=STEPS))
+    in_km = look.units == "m" and max(map(abs, look.extent)) >= 3000
+    units = "km" if in_km else look.units
+    factor = 0.001 if in_km else 1.0
+    for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        axis.set_major_formatter(FuncFormatter(lambda v, _: minus(f"{v * factor:g}")))
+        text = f"{name} ({units or 'grid point'})"
+        axis.set_label_text(text, fontsize=9, color=style.INK, family=style.FONT)
+        axis.labelpad = 3

@@ -1,0 +1,200 @@
+"""Winds over a map: barbs, vectors or streamlines, turned as the map's plane needs them.
+
+Barbs: half a feather 5, a feather 10, a flag 50 knots, feathers on the low-pressure side, so on
+the other one south of the equator (WMO-No. 485, Manual on the GDPFS, attachment II.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import AbstractPathEffect, withStroke
+from matplotlib.transforms import IdentityTransform
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.core.units import conversion, printed
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.maps.isolines import pixels_of
+from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.staggering import STAGGERED
+from burstlens.viz.seams import OpenFrame
+
+Array = NDArray[Any]
+Symbols = Literal["barbs", "vectors", "streamlines"]
+BARBS_KEY = "feather 10 kn"
+"""What a picture with barbs says of them."""
+_HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.6, foreground="white", alpha=0.55)]
+
+
+@dataclass(frozen=True, slots=True)
+class WindField:
+    """Components along x and y of ``plane``, as (y, x), in ``units``; ``how`` they are shown."""
+
+    how: Symbols
+    asked: Wind
+    u: Array
+    v: Array
+    plane: grid.Plane
+    units: str
+
+
+def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindField:
+    """Read both components at the cell centres and turn them to the map's plane.
+
+    Components along WRF's grid are those of its own projection; on a plane of longitude and
+    latitude they are turned by COSALPHA and SINALPHA (WRF Users' Guide, "Postprocessing":
+    U cosα - V sinα eastward, V cosα + U sinα northward). Raises FrameError when a component is
+    missing or both are not on one grid, RecipeError when a unit is not that of a speed.
+    """
+    # Thinned to the picture, not by the crop's stride, which staggered points do not share.
+    dense = replace(crop, stride=1)
+    u, v = (_centred(frame, name, asked.level, dense) for name in (asked.u, asked.v))
+    if u.values.shape != v.values.shape:
+        raise FrameError(
+            f"{asked.u} {u.values.shape} and {asked.v} {v.values.shape} are not on the same grid"
+        )
+    u_values, v_values, plane = u.values, v.values, u.plane
+    if how == "barbs":
+        factor, _ = conversion(u.units, "kn")
+        u_values, v_values = u_values * factor, v_values * factor
+    if asked.relative_to == "grid" and plane.geographic and "COSALPHA" in frame:
+        cos, sin = (
+            read_field(frame, name, level=None, crop=dense, units=None).values
+            for name in ("COSALPHA", "SINALPHA")
+        )
+        u_values, v_values = u_values * cos - v_values * sin, v_values * cos + u_values * sin
+    if asked.relative_to == "earth" and plane.projection is not None and not plane.geographic:
+        x, y = np.meshgrid(plane.x, plane.y) if plane.x.ndim == 1 else (plane.x, plane.y)
+        north = plane.projection.north(x, y)
+        cos, sin = np.cos(north), np.sin(north)
+        u_values, v_values = u_values * cos + v_values * sin, v_values * cos - u_values * sin
+    return WindField(how, asked, u_values, v_values, plane, u.units)
+
+
+def draw_wind(axes: Axes, wind: WindField) -> None:
+    """Add the symbols to the axes, as far apart as was asked."""
+    spacing = wind.asked.spacing_px * axes.figure.dpi / 100
+    if wind.how == "streamlines":
+        _streamlines(axes, wind, spacing)
+        return
+    rows, columns = wind.u.shape
+    wide, tall = pixels_of(axes, wind.plane)
+    part = _thinned(rows, tall / spacing), _thinned(columns, wide / spacing)
+    x, y = (np.broadcast_to(a, wind.u.shape)[part] for a in _points(wind.plane))
+    u, v = wind.u[part], wind.v[part]
+    whole = np.isfinite(u) & np.isfinite(v)
+    x, y, u, v = x[whole], y[whole], u[whole], v[whole]
+    if not x.size:
+        return
+    if wind.how == "barbs":
+        south: Any = False
+        if wind.plane.projection is not None:
+            south = wind.plane.projection.inverse(x, y)[1] < 0
+        barbs = axes.barbs(
+            x, y, u, v, length=5.4, linewidth=0.7, color=wind.asked.colour, flip_barb=south,
+            sizes={"emptybarb": 0.12}, zorder=3,
+        )  # fmt: skip
+        # A light edge, for dark fields; as a path effect it would take many times as long.
+        edge = PathCollection(
+            barbs.get_paths(), barbs.get_sizes(), offsets=barbs.get_offsets(),
+            offset_transform=axes.transData, fc="none", ec="white", lw=2.2, alpha=0.85, zorder=2.9,
+        )  # fmt: skip
+        edge.set_transform(IdentityTransform())
+        axes.add_collection(edge, autolim=False)
+        return
+    reference = wind.asked.reference or _round(float(np.percentile(np.hypot(u, v), 99)))
+    drawn = axes.quiver(
+        x, y, u, v, color=wind.asked.colour, angles="uv", scale_units="dots", pivot="mid",
+        scale=reference / (0.9 * spacing), units="dots", width=max(1.0, spacing / 24),
+        path_effects=_HALO,
+    )  # fmt: skip
+    point = axes.figure.dpi / 72
+    width, height = axes.bbox.width, axes.bbox.height
+    box = Rectangle(
+        (1 - (spacing + 64 * point) / width, 8 * point / height), (spacing + 56 * point) / width,
+        18 * point / height, transform=axes.transAxes, fc="white", ec="none", alpha=0.8, zorder=5,
+    )  # fmt: skip
+    axes.add_patch(box)
+    axes.quiverkey(
+        drawn, 1 - (12 * point + spacing) / width, 17 * point / height, reference,
+        f"{reference:g} {printed(wind.units)}", labelpos="W", labelsep=0.06, coordinates="axes",
+        fontproperties={"family": style.FONT, "size": 8}, zorder=6,
+    )  # fmt: skip
+
+
+def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
+    plane = grid.separated(wind.plane)
+    if (
+        min(wind.u.shape) < 2
+        or plane.x.ndim != 1
+        or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y))
+    ):
+        raise FrameError(
+            "streamlines need two and more rows and columns, equally spaced; use barbs or vectors"
+        )
+    lines = tuple(max(1.0, pixels / spacing) for pixels in pixels_of(axes, plane))
+    # Four points between lines carry all that a streamline can show.
+    step_y, step_x = (
+        max(1, int(size / (4 * number)))
+        for size, number in zip(wind.u.shape, lines[::-1], strict=True)
+    )
+    rows = slice(None, None, step_y if plane.y[0] < plane.y[-1] else -step_y)
+    u, v = (np.ma.masked_invalid(a[rows, ::step_x]) for a in (wind.u, wind.v))
+    if plane.geographic:
+        # A metre is more degrees of longitude than of latitude, and lines follow the degrees.
+        u = u / np.maximum(np.cos(np.radians(plane.y[rows])), 0.01)[:, None]
+    drawn = axes.streamplot(
+        _even(plane.x[::step_x]), _even(plane.y[rows]), u, v, color=wind.asked.colour,
+        density=(lines[0] / 30, lines[1] / 30), linewidth=0.8, arrowsize=0.8,
+    )  # fmt: skip
+    drawn.lines.set_path_effects(_HALO)
+
+
+def _centred(frame: OpenFrame, name: str, level: int | None, crop: Crop) -> Field:
+    """A component at the cell centres: WRF's U and V are averaged from the faces."""
+    field = read_field(frame, name, level=level, crop=crop, units=None)
+    values, plane = field.values, field.plane
+    for axis, dimension in enumerate(field.dimensions):
+        if not dimension.endswith(STAGGERED):
+            continue
+        values = grid.to_centres(values, axis)
+        if plane.x.ndim == 2:
+            x, y = grid.to_centres(plane.x, axis), grid.to_centres(plane.y, axis)
+        else:
+            x = grid.to_centres(plane.x, 0) if axis == 1 else plane.x
+            y = grid.to_centres(plane.y, 0) if axis == 0 else plane.y
+        plane = replace(plane, x=x, y=y)
+    return replace(field, values=values, plane=plane)
+
+
+def _points(plane: grid.Plane) -> tuple[Array, Array]:
+    if plane.x.ndim == 2:
+        return plane.x, plane.y
+    return plane.x[None, :], plane.y[:, None]
+
+
+def _thinned(size: int, wanted: float) -> slice:
+    step = max(1, round(size / max(wanted, 1.0)))
+    return slice(min(step // 2, size - 1), None, step)
+
+
+def _even(values: Array) -> Array:
+    """The same coordinates without float32's unevenness, which streamplot refuses."""
+    return np.linspace(float(values[0]), float(values[-1]), values.size)
+
+
+def _round(value: float) -> float:
+    """1, 2 or 5 times a power of ten, near to the value; 1 for a calm."""
+    if not value > 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(min((1, 2, 5, 10), key=lambda n: abs(n * power - value)) * power)

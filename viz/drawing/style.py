@@ -1,0 +1,192 @@
+"""The one place for looks: which colours a quantity gets, names in words, fonts and greys.
+
+Colour maps are perceptually uniform: cmocean (Thyng et al. 2016, Oceanography 29(3)) and
+Scientific colour maps (Crameri et al. 2020, Nature Communications 11, 5444). Reflectivity and rain
+have the steps and colours that forecasters read without a legend.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.nearness import did_you_mean
+
+FONT = "DejaVu Sans"
+"""Ships with matplotlib, so that a picture looks the same on every machine."""
+INK = "#1b1f24"
+FAINT = "#66707a"
+COAST = "#532f0e"
+"""Of coasts, lakes and borders: brown, so that none passes for an isoline, which is black."""
+EPICENTRE = "#e3120b"
+FRAME = "#8b949e"
+MISSING = "#c9ccd0"
+"""Where there is no value."""
+LABEL: dict[str, Any] = {"boxstyle": "square,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.6}
+"""The ground of words within a map; a halo would take ten times as long to draw."""
+CALM = "#f1f2f4"
+"""The ground of a placeholder, and of what a map shows beyond its domain."""
+
+_SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
+_SIGNED_WORDS = re.compile(r"stress|displacement|vorticity|divergence|helicity", re.IGNORECASE)
+_COLOURS: tuple[tuple[str, str], ...] = (
+    (r"^(K|degC|degF|kelvin)$", "cmocean.thermal"),
+    (r"^(g|kg) kg-1$", "cmocean.rain"),
+    (r"^(mm|kg m-2)$", "cmocean.rain"),
+    (r"^W m-2$", "cmocean.solar"),
+    (r"^J kg-1$", "cmocean.matter"),
+    (r"^degrees?$", "cmocean.phase"),
+    (r"^(m|cm|mm|km|kn)[ /](s|h)(-1)?$|^kn$", "cmocean.speed"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Colours in steps: ``colours[n]`` between ``edges[n]`` and ``edges[n + 1]``.
+
+    ``units`` are all that mean the same, as for water on the ground.
+    """
+
+    units: tuple[str, ...]
+    edges: tuple[float, ...]
+    colours: tuple[str, ...]
+    below: str
+    above: str
+    names: tuple[str, ...] = ()
+    """What is written beside each colour, instead of its edges."""
+
+
+_PALE = "#f4f5f6"
+_NWS = (
+    "#04e9e7", "#019ff4", "#0300f4", "#02fd02", "#01c501", "#008e00", "#fdf802",
+    "#e5bc00", "#fd9500", "#fd0000", "#d40000", "#bc0000", "#f800fd", "#9854c6",
+)  # fmt: skip
+"""The US National Weather Service's, as its radar and precipitation pages show them."""
+SCALES = {
+    # NWS WSR-88D base reflectivity: 5 dBZ a colour, from 5 dBZ.
+    "nws_reflectivity": Scale(("dBZ",), tuple(range(5, 80, 5)), _NWS, _PALE, "#fdfdfd"),
+    # NWS Advanced Hydrologic Prediction Service, observed precipitation, its steps of inches
+    # (0.01, 0.10, 0.25 ... 10) as round millimetres.
+    "nws_rain": Scale(
+        ("mm", "kg m-2"), (0.2, 2, 5, 10, 25, 40, 50, 65, 75, 100, 125, 150, 200, 250, 400),
+        _NWS, _PALE, "#fdfdfd",
+    ),
+    # The same colours for amounts in an hour: light rain to 2.5, moderate to 10, heavy to 50 mm h-1
+    # (WMO-No. 8, Guide to Instruments and Methods of Observation).
+    "rain_rate": Scale(
+        ("mm h-1",), (0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 20, 25, 30, 40, 50, 75, 100), _NWS, _PALE,
+        "#fdfdfd",
+    ),
+    # USGS ShakeMap (Techniques and Methods 12-A1), the colours of its whole intensities.
+    "shakemap": Scale(
+        ("1",), tuple(n + 0.5 for n in range(11)),
+        ("#ffffff", "#bfccff", "#a0e6ff", "#80ffff", "#7aff93", "#ffff00", "#ffc800", "#ff9100",
+         "#ff0000", "#c80000"),
+        "#ffffff", "#800000",
+        ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"),
+    ),
+}  # fmt: skip
+"""Colours in steps, by the name that a recipe may give them as well."""
+
+_SIGNED = "cmocean.balance"
+_DEFAULT = "cmcrameri.batlow"
+_NAMES = {
+    "T2": "2 m temperature",
+    "TH2": "2 m potential temperature",
+    "Q2": "2 m water vapour mixing ratio",
+    "U10": "10 m wind, x component",
+    "V10": "10 m wind, y component",
+    "PSFC": "Surface pressure",
+    "TSK": "Surface skin temperature",
+    "HGT": "Terrain height",
+    "U": "Wind, x component",
+    "V": "Wind, y component",
+    "W": "Vertical wind",
+    "T": "Potential temperature minus 300 K",
+    "QVAPOR": "Water vapour mixing ratio",
+    "QCLOUD": "Cloud water mixing ratio",
+    "QRAIN": "Rain water mixing ratio",
+    "QICE": "Ice mixing ratio",
+    "QSNOW": "Snow mixing ratio",
+    "QGRAUP": "Graupel mixing ratio",
+    "RAINC": "Accumulated cumulus precipitation",
+    "RAINNC": "Accumulated grid-scale precipitation",
+    "PBLH": "Boundary layer height",
+    "REFL_10CM": "Radar reflectivity",
+}
+
+
+def words(name: str, long_name: str) -> str:
+    """What a variable is, in words for a title; WRF's upper-case descriptions are replaced."""
+    text = _NAMES.get(name, long_name)
+    # An expression stays as it was written: there is no Theta_e.
+    expression = name.startswith(text) and not text.isalpha()
+    return text if expression else text[:1].upper() + text[1:]
+
+
+def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
+    """Whether zero is the middle of what the field means: velocities, stresses, what turns."""
+    velocity = re.search(r"^(k|c|m|µ)?m[ /](s|h)(-1)?$|^kn$", units) and not _SPEED.search(
+        long_name
+    )
+    return bool(velocity or _SIGNED_WORDS.search(long_name)) and low < 0
+
+
+def colormap_name(units: str, long_name: str, signed: bool) -> str:
+    """The colour map that suits a quantity."""
+    if signed:
+        return _SIGNED
+    if re.search("rain|precip", long_name, re.IGNORECASE):
+        return "cmocean.rain"
+    if "humidity" in long_name.lower():  # dry is brown, moist is green
+        return "matplotlib.BrBG"
+    if "CIN" in long_name:  # negative: none is pale, as of CAPE
+        return "cmocean.matter_r"
+    return next((name for unit, name in _COLOURS if re.search(unit, units)), _DEFAULT)
+
+
+def scale_name(units: str, name: str, long_name: str) -> str | None:
+    """The steps of colours that a quantity is always shown in; None for most."""
+    if units in SCALES["nws_reflectivity"].units:
+        return "nws_reflectivity"
+    if name == "intensity" and units in SCALES["shakemap"].units:
+        return "shakemap"
+    # RAINC, RAINNC and their kin: amounts on the ground, not mixing ratios in the air.
+    wet = re.search(r"rain|precip(?!itable)", f"{name} {long_name}", re.IGNORECASE)
+    scales = ("nws_rain", "rain_rate")
+    return next((name for name in scales if wet and units in SCALES[name].units), None)
+
+
+def colormap(name: str) -> Any:
+    """The matplotlib colour map of that name, from cmocean, cmcrameri or matplotlib.
+
+    A bare name is looked for in all three, ``cmocean.balance`` and ``cmcrameri.vik`` in the one
+    named; those of :data:`SCALES` are known as well. Raises RecipeError with near names.
+    """
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    with warnings.catch_warnings():
+        # cmocean 4.0 uses what matplotlib 3.11 calls deprecated: nothing a user can mend.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from cmcrameri import cm as crameri
+        from cmocean import cm as ocean
+
+    if name in SCALES:
+        scale = SCALES[name]
+        colours = ListedColormap(scale.colours, name)
+        return colours.with_extremes(bad=MISSING, under=scale.below, over=scale.above)
+    library, _, bare = name.rpartition(".")
+    sources: dict[str, Any] = {
+        "cmocean": ocean.cmap_d,
+        "cmcrameri": crameri.cmaps,
+        "matplotlib": matplotlib.colormaps,
+    }
+    for source, maps in sources.items():
+        if library in ("", source) and bare in maps:
+            return maps[bare].with_extremes(bad=MISSING)
+    known = [*SCALES, *(bare for maps in sources.values() for bare in maps)]
+    raise RecipeError(f"there is no colour map {name!r}{did_you_mean(bare, known)}")

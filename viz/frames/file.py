@@ -1,0 +1,110 @@
+"""One file of a frame, opened for reading once it was declared whole.
+
+HDF5 locking is switched off before HDF5 is loaded, because a reader that holds a lock makes
+WRF lose the frame it writes next. Nothing here ever opens model output for writing.
+"""
+
+from __future__ import annotations
+
+import os
+import time as clock
+from pathlib import Path
+from typing import Any
+
+os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+
+import netCDF4 as netCDF4
+import numpy as np
+
+from burstlens.core import cdf
+from burstlens.core.errors import FrameError
+from burstlens.core.passing_errors import again
+from burstlens.core.valid_time import label, wrf_key
+
+PAUSES_S = (0.05, 0.2)
+"""How long to wait before a file that could not be read is opened again."""
+AGAIN = (OSError, RuntimeError, KeyError)
+"""What the library raises for a file that may be readable in a moment."""
+TIME_NAMES = ("Time", "time", "XTIME")
+"""What the dimension of the records is called; CDO calls WRF's by its coordinate, XTIME."""
+
+
+def opened(path: Path, record: int, time: str) -> Any:
+    """The open file, whole, with that record, which has that valid-time key ("": any).
+
+    FrameError when it is missing, empty, short or no netCDF, or holds another time.
+    """
+    for pause_s in (*PAUSES_S, None):
+        _check_whole(path, record)
+        try:
+            data = netCDF4.Dataset(os.fspath(path), "r")
+            # A missing value costs a masked array only where there is one.
+            data.set_always_mask(False)
+            # Characters stay characters where xarray, which writes `_Encoding`, was at work.
+            data.set_auto_chartostring(False)
+            try:
+                _check_record(path, data, record, time)
+            except BaseException:
+                data.close()
+                raise
+            return data
+        except AGAIN as error:
+            if pause_s is None:
+                raise FrameError(f"{path.name} cannot be read: {error}") from error
+            clock.sleep(pause_s)
+    raise AssertionError("unreachable")
+
+
+def time_dimension(data: Any) -> str | None:
+    """The dimension of an open file along which its records lie."""
+    open_ended = [name for name, dimension in data.dimensions.items() if dimension.isunlimited()]
+    # By its name first: tools may leave another one unlimited.
+    found = [name for name in TIME_NAMES if name in data.dimensions] + open_ended
+    return found[0] if found else None
+
+
+def times_key(row: Any) -> str | None:
+    """The valid-time key of one row of WRF's Times, characters or a string (xarray), else None."""
+    text = np.asarray(row)
+    return wrf_key(text.tobytes().rstrip(b"\0 ") if text.dtype.kind == "S" else str(text))
+
+
+def _check_record(path: Path, data: Any, record: int, time: str) -> None:
+    dimension = time_dimension(data)
+    records = len(data.dimensions[dimension]) if dimension else 1
+    if record >= records:
+        raise FrameError(f"{path.name} holds {records} frames, not frame {record}")
+    if time and "Times" in data.variables:
+        found = times_key(np.ma.filled(data.variables["Times"][record], b"\0"))
+        if found != time:
+            raise FrameError(
+                f"{path.name} holds {label(found) if found else 'no time'} "
+                f"where {label(time)} was expected"
+            )
+
+
+def _check_whole(path: Path, record: int) -> None:
+    """Tell an empty, foreign or short file before the library sees it.
+
+    The library reads what a short classic file lacks as zeros; of HDF5 it knows the end itself.
+    """
+    try:
+        # An open that fails for a moment is no fault of the frame: its product would be lost.
+        with again(lambda: path.open("rb")) as file:
+            head = file.read(8)
+            if not head:
+                raise FrameError(f"{path.name} is empty")
+            if head.startswith(b"\x89HDF\r\n\x1a\n"):
+                return
+            if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
+                raise FrameError(f"{path.name} is no netCDF file")
+            try:
+                header = cdf.read_header(file.fileno())
+            except FrameError as error:
+                raise FrameError(f"{path.name} cannot be read: {error}") from error
+            size = os.fstat(file.fileno()).st_size
+            least = max(header.end_of_fixed(), header.end_of_record(record))
+            if size < least:
+                raise FrameError(f"{path.name} is short: {size} bytes of {least}")
+    except OSError as error:
+        raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error

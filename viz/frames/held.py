@@ -1,0 +1,52 @@
+"""Values that an open frame keeps, so that whoever reads them next does without the disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from burstlens.viz.seams import Variable, Window
+
+HELD_BYTES = 1 << 29
+"""All values that one frame keeps."""
+_RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
+
+
+class Held:
+    """Parts of variables by name, up to HELD_BYTES; none of a variable with a valid range, whose
+    values ``read`` masks."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
+
+    def add(self, variable: Variable, window: Window | None, values: NDArray[Any]) -> None:
+        """Keep the values of a window, where there is room."""
+        size = values.nbytes + sum(array.nbytes for _, array in self._parts.values())
+        if size <= HELD_BYTES and not _RANGES & variable.attributes.keys():
+            self._parts[variable.name] = (slices(variable, window), values)
+
+    def get(self, variable: Variable, window: Window | None) -> NDArray[Any] | None:
+        """A copy of the values of a window: of the same one, or of a part of a whole variable."""
+        parts, values = self._parts.get(variable.name, ((), None))
+        if values is None:
+            return None
+        wanted = slices(variable, window)
+        if parts == wanted:
+            return values.copy()
+        whole = all(
+            part == slice(0, size, 1) for part, size in zip(parts, variable.shape, strict=True)
+        )
+        return values[wanted].copy() if whole else None
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._parts.clear()
+
+
+def slices(variable: Variable, window: Window | None) -> tuple[slice, ...]:
+    """The part of each dimension of a variable, with start, stop and step."""
+    return tuple(
+        slice(*(window or {}).get(dimension, slice(None)).indices(size))
+        for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
+    )

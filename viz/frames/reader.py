@@ -1,0 +1,195 @@
+"""A finished frame, opened for reading: one file, or one record of it, or tiles joined."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.valid_time import wrf_key
+from burstlens.viz.frames.file import AGAIN, PAUSES_S, TIME_NAMES
+from burstlens.viz.frames.file import netCDF4 as netCDF4
+from burstlens.viz.frames.held import Held, slices
+from burstlens.viz.frames.tile import Tiles
+from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+
+_PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
+_GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
+"""Global attributes with what WRF writes where such a level is underground; -999 by default
+(run/README.namelist, ``&diags``)."""
+_Result = TypeVar("_Result")
+
+
+class FrameReader:
+    """Reads one frame from its files, an :class:`.OpenFrame` of what these hold.
+
+    ``paths`` are the frame's files, absolute: one, or every tile of an io_form 102 frame in rank
+    order, which are joined by their ``..._PATCH_START_...`` attributes. ``record`` is its index
+    along time, ``stream`` and ``time`` (a valid-time key) say which frame it is.
+    """
+
+    def __init__(self, paths: Sequence[Path], record: int, stream: str, time: str) -> None:
+        self.paths = tuple(paths)
+        self.record = record
+        self.stream = stream
+        self.time = time
+        self._tiles = Tiles(self.paths, record, time)
+        self._attributes: dict[str, Any] = {}
+        self._held = Held()
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The global attributes, of the first tile where there are several."""
+        if not self._attributes:
+            data = self._tiles.first
+            self._attributes = {key: data.getncattr(key) for key in data.ncattrs()}
+        return self._attributes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all variables."""
+        return tuple(self._tiles.first.variables)
+
+    @property
+    def start(self) -> str | None:
+        """The valid-time key of the model's start, where a WRF file tells it, else None."""
+        for key in ("SIMULATION_START_DATE", "START_DATE"):
+            text = getattr(self._tiles.first, key, None)
+            if isinstance(text, str):
+                return wrf_key(text)
+        return None
+
+    @property
+    def dimensions(self) -> dict[str, int]:
+        """The size of each dimension of the joined domain, without time."""
+        return self._tiles.sizes
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tiles.first.variables
+
+    def variable(self, name: str) -> Variable:
+        """What the file says of a variable; FrameError with near names when there is none."""
+        if name not in self:
+            near = did_you_mean(name, own_fields(self))
+            raise FrameError(f"{self} has no variable {name!r}{near}")
+        stored = self._tiles.first.variables[name]
+        sizes = self.dimensions
+        dimensions = tuple(d for d in stored.dimensions if d != self._tiles.time_dimension)
+        attributes = {key: stored.getncattr(key) for key in stored.ncattrs()}
+        for dimension in _GAPS.keys() & set(dimensions):
+            missing = self.attributes.get(_GAPS[dimension], -999.0)
+            attributes.setdefault("missing_value", missing)
+        return Variable(
+            name, dimensions, tuple(sizes[dimension] for dimension in dimensions), attributes
+        )
+
+    def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
+        """As :meth:`.OpenFrame.read`; files that an error may pass of are opened again."""
+        variable = self.variable(name)
+        held = self._held.get(variable, window)
+        if held is not None:
+            return held
+        part = slices(variable, window)
+        return self._again(lambda: self._read(variable, part), f"{name} of {self}")
+
+    def stored(self, name: str, window: Window | None = None) -> Stored:
+        """As :meth:`.OpenFrame.stored`."""
+        variable = self.variable(name)
+        if _PACKED & variable.attributes.keys():
+            return Stored(self.read(name, window), (float("nan"),))
+        part = slices(variable, window)
+        values = self._again(lambda: self._read(variable, part, bare=True), f"{name} of {self}")
+        return Stored(values, _fills(variable, values.dtype))
+
+    def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
+        """As :meth:`.OpenFrame.hold`."""
+        self._held.add(self.variable(name), window, values)
+
+    def close(self) -> None:
+        """Close the files; the reader cannot be used afterwards."""
+        self._tiles.close()
+        self._held.clear()
+
+    def open(self) -> None:
+        """Open a file and check that the record is there; FrameError when it is not.
+
+        Further tiles are opened when what they hold is asked for.
+        """
+        _ = self._tiles.first
+
+    def _again(self, action: Callable[[], _Result], what: str) -> _Result:
+        """Run ``action``; what may pass means: open the files again."""
+        for pause_s in (*PAUSES_S, None):
+            try:
+                return action()
+            except AGAIN as error:
+                self.close()
+                if pause_s is None:
+                    raise FrameError(f"{what} cannot be read: {error}") from error
+                clock.sleep(pause_s)
+        raise AssertionError("unreachable")
+
+    def _read(
+        self, variable: Variable, part: tuple[slice, ...], *, bare: bool = False
+    ) -> NDArray[Any]:
+        parts = []
+        for target, source, data in self._tiles.parts(variable.name, variable.dimensions, part):
+            try:
+                parts.append((target, self._part(data, variable, source, bare=bare)))
+            except AGAIN as error:
+                raise OSError(f"{Path(data.filepath()).name}: {error}") from error
+        if len(parts) == 1:
+            return parts[0][1]
+        shape = tuple(len(range(s.start, s.stop, s.step)) for s in part)
+        joined = np.empty(shape, np.result_type(*(values for _, values in parts)))
+        for target, values in parts:
+            joined[target] = values
+        return joined
+
+    def _part(
+        self, data: Any, variable: Variable, part: tuple[slice, ...], *, bare: bool
+    ) -> NDArray[Any]:
+        stored = data.variables[variable.name]
+        has_time = len(stored.dimensions) > len(variable.dimensions)
+        index: tuple[Any, ...] = (self.record, *part) if has_time else part
+        stored.set_auto_mask(not bare)
+        values = stored[index if index else ...]
+        if isinstance(values, np.ma.MaskedArray):
+            if values.dtype.kind in "SU":
+                return np.asarray(values.data)
+            kind = values.dtype if values.dtype.kind == "f" else np.float64
+            values = np.ma.filled(values.astype(kind), np.nan)
+        missing = variable.attributes.get("missing_value")
+        if not bare and missing is not None and "missing_value" not in stored.ncattrs():
+            # What the library cannot know: it stands in the file's own attributes.
+            values[values == missing] = np.nan
+        return np.asarray(values)
+
+    def __str__(self) -> str:
+        tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
+        return self.paths[0].name + tiles
+
+
+def own_fields(frame: OpenFrame) -> list[str]:
+    """The variables of a frame that are neither coordinates nor times."""
+    sizes = frame.dimensions
+    return [name for name in frame.names if name not in sizes and name not in TIME_NAMES]
+
+
+def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
+    """The values that stand for none, as CF 2.5.1 has them; NaN is none of them."""
+    found: list[float] = []
+    for key in ("_FillValue", "missing_value"):
+        with suppress(TypeError, ValueError):
+            found += np.atleast_1d(variable.attributes.get(key, [])).astype(float).tolist()
+    default = netCDF4.default_fillvals.get(kind.str[1:])
+    if "_FillValue" not in variable.attributes and kind.itemsize > 1 and default is not None:
+        found.append(float(kind.type(default)))
+    return tuple(value for value in found if value == value)

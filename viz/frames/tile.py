@@ -1,0 +1,223 @@
+"""The files of a frame: one, or the tiles of an io_form 102 frame, opened when they are needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.errors import FrameError
+from burstlens.core.ranks import absent
+from burstlens.viz.frames.file import opened, time_dimension
+
+MOST_OPEN = 64
+"""Files open at once: a process may have 1024, and each costs memory."""
+
+_AXES = {"west_east": "WEST-EAST", "south_north": "SOUTH-NORTH"}
+_RANK = re.compile(r"_(\d{4,8})$")
+
+
+@dataclass(slots=True)
+class Tile:
+    """One file of a frame. ``part`` is where its points lie in the joined domain, by dimension;
+    empty in a frame of one file. ``fault`` is why it cannot be read."""
+
+    path: Path
+    rank: int
+    data: Any = None
+    part: dict[str, range] = field(default_factory=dict)
+    fault: str = ""
+
+    def overlap(self, dimension: str, wanted: slice) -> tuple[slice, slice]:
+        """Where this tile's part of ``wanted`` lies in the result, and in the tile itself.
+
+        The first one is empty when the tile has none of it. Of a dimension that is not split
+        each tile has all.
+        """
+        mine = self.part.get(dimension)
+        if mine is None:
+            return slice(0, len(range(wanted.start, wanted.stop, wanted.step))), wanted
+        first = max(0, -(-(mine.start - wanted.start) // wanted.step))
+        end = min(mine.stop, wanted.stop)
+        last = max(first, -(-(end - wanted.start) // wanted.step))
+        source = wanted.start + first * wanted.step - mine.start
+        return slice(first, last), slice(source, max(source, end - mine.start), wanted.step)
+
+
+class Tiles:
+    """The files of one frame: ``record`` is its index along time, ``time`` the key that it has to
+    hold ("": any)."""
+
+    def __init__(self, paths: Sequence[Path], record: int, time: str) -> None:
+        self._record, self._time = record, time
+        self._tiles = [Tile(path, _rank(path, index)) for index, path in enumerate(paths)]
+        self._open: list[Tile] = []
+        self._sizes: dict[str, int] = {}
+
+    @property
+    def first(self) -> Any:
+        """An open file that speaks for all: of what is not split, names and attributes.
+
+        The first tile that can be read; FrameError when there is none.
+        """
+        for tile in self._tiles:
+            if self._is_readable(tile):
+                return tile.data
+        raise FrameError("; ".join(tile.fault for tile in self._tiles))
+
+    @property
+    def time_dimension(self) -> str | None:
+        """The dimension along which the records lie."""
+        return time_dimension(self.first)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The size of each dimension of the joined domain, without time."""
+        if self._sizes:
+            return dict(self._sizes)
+        data = self.first
+        sizes = {name: len(dimension) for name, dimension in data.dimensions.items()}
+        sizes.pop(time_dimension(data) or "", None)
+        if len(self._tiles) > 1:
+            for dimension, axis in _AXES.items():
+                faces = int(data.getncattr(f"{axis}_GRID_DIMENSION"))
+                whole = {dimension: faces - 1, f"{dimension}_stag": faces}
+                sizes |= {name: size for name, size in whole.items() if name in sizes}
+        self._sizes = sizes
+        return dict(sizes)
+
+    def parts(
+        self, name: str, dimensions: Sequence[str], wanted: Sequence[slice]
+    ) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...], Any]]:
+        """Where each part of a variable goes, where it lies in its file, and that file, open.
+
+        Files are opened in the order in which they are likely to hold what is wanted, and no more
+        than until all of it is there. FrameError names the ranks without which it is not.
+        """
+        data = self.first
+        shape = tuple(len(range(s.start, s.stop, s.step)) for s in wanted)
+        missing = prod(shape)
+        split = len(self._tiles) > 1 and any(_is_split(dimension) for dimension in dimensions)
+        if not split or not missing:
+            yield tuple(slice(0, size) for size in shape), tuple(wanted), data
+            return
+        for tile in self._likely(dict(zip(dimensions, wanted, strict=True))):
+            if not missing:
+                break
+            if not tile.part and not self._is_readable(tile):
+                continue
+            pairs = [tile.overlap(d, s) for d, s in zip(dimensions, wanted, strict=True)]
+            target = tuple(inside for inside, _ in pairs)
+            count = prod(max(0, inside.stop - inside.start) for inside in target)
+            if count and self._is_readable(tile):
+                missing -= count
+                yield target, tuple(outside for _, outside in pairs), tile.data
+        if missing:
+            text = f"{self._tiles[0].path.name} ({len(self._tiles)} tiles)"
+            raise FrameError(f"{text}: the tiles do not cover {name}: {self._absent()}")
+
+    def close(self) -> None:
+        """Close all files; what is known of where they lie stays."""
+        for tile in self._open:
+            if tile.data.isopen():
+                tile.data.close()
+            tile.data = None
+        self._open = []
+
+    def _is_readable(self, tile: Tile) -> bool:
+        """Open the tile, unless it is; False when it cannot be. FrameError when it is alone."""
+        if tile.data is None and not tile.fault:
+            try:
+                tile.data = opened(tile.path, self._record, self._time)
+                self._open.append(tile)
+                if len(self._tiles) > 1:
+                    tile.part = _part(tile.path, tile.data)
+            except FrameError as error:
+                if len(self._tiles) == 1:
+                    raise
+                tile.fault = str(error)
+            if len(self._open) > MOST_OPEN:
+                # The first one is asked again and again.
+                oldest = self._open.pop(1)
+                oldest.data.close()
+                oldest.data = None
+        return not tile.fault
+
+    def _likely(self, wanted: Mapping[str, slice]) -> list[Tile]:
+        """All tiles, first those that hold the wanted part if the domain is cut as WRF cuts it.
+
+        Ranks go row by row. It is only an order: a tile itself says where it lies.
+        """
+        known, count = self._open[0], max(tile.rank for tile in self._tiles) + 1
+        edges: dict[str, list[int]] = {}
+        for columns in (number for number in range(1, count + 1) if count % number == 0):
+            places = known.rank % columns, known.rank // columns
+            for dimension, place, ranks in zip(
+                _AXES, places, (columns, count // columns), strict=True
+            ):
+                size = self.sizes[dimension]
+                found = _cut(size + 1, ranks)
+                if known.part[dimension] != range(found[place], min(found[place + 1], size)):
+                    break
+                edges[dimension] = found
+            else:
+                break
+        else:
+            return self._tiles
+
+        def holds_none(tile: Tile) -> bool:
+            for dimension, place in zip(_AXES, divmod(tile.rank, columns)[::-1], strict=True):
+                want = wanted.get(dimension) or wanted.get(f"{dimension}_stag")
+                low, high = edges[dimension][place : place + 2]
+                if want is not None and not (want.start < high and want.stop > low):
+                    return True
+            return False
+
+        return sorted(self._tiles, key=holds_none)
+
+    def _absent(self) -> str:
+        """Which ranks' files are missing or cannot be read, as a message has it."""
+        told = [f"rank {tile.rank} is damaged ({tile.fault})" for tile in self._tiles if tile.fault]
+        ranks = {tile.rank for tile in self._tiles}
+        if not told or len(ranks) <= max(ranks):
+            told.insert(0, absent(ranks))
+        return "; ".join(told)
+
+
+def _rank(path: Path, index: int) -> int:
+    match = _RANK.search(path.name)
+    return int(match[1]) if match else index
+
+
+def _cut(faces: int, ranks: int) -> list[int]:
+    """Where WRF's patches begin along a dimension, and where the last one ends: the larger ones
+    are at both ends (frame/task_for_point.c, over the staggered dimension)."""
+    least, more = divmod(faces, ranks)
+    before, after = more // 2, more - more // 2
+    sizes = [least + 1] * before + [least] * (ranks - more) + [least + 1] * after
+    return list(accumulate(sizes, initial=0))
+
+
+def _is_split(dimension: str) -> bool:
+    return dimension.removesuffix("_stag") in _AXES
+
+
+def _part(path: Path, data: Any) -> dict[str, range]:
+    """The points that a tile holds of each horizontal dimension, from 0, by its attributes."""
+    part = {}
+    try:
+        for dimension, axis in _AXES.items():
+            data.getncattr(f"{axis}_GRID_DIMENSION")
+            for suffix, which in (("", "UNSTAG"), ("_stag", "STAG")):
+                name = dimension + suffix
+                if name in data.dimensions:
+                    start = int(data.getncattr(f"{axis}_PATCH_START_{which}")) - 1
+                    part[name] = range(start, start + len(data.dimensions[name]))
+    except AttributeError as error:
+        text = f"{path.name} does not say which part of the domain it holds"
+        raise FrameError(f"{text}: {error}") from error
+    return part

@@ -1,0 +1,123 @@
+"""When a frame is: the model's start, the calendar of its times, and both in words."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from burstlens.core import valid_time
+from burstlens.core.errors import FrameError
+from burstlens.viz.frames.file import times_key
+from burstlens.viz.product import Context
+from burstlens.viz.seams import OpenFrame
+
+EPOCH = "19700101T000000"
+"""What times count from where nothing tells of a start."""
+_COORDINATES = ("time", "Time", "XTIME")
+
+
+def start(frame: OpenFrame) -> str | None:
+    """The valid-time key of the model's start, else None.
+
+    WRF: SIMULATION_START_DATE, which a restart keeps (START_DATE is that of the restart); without
+    these, as in files made of wrfout by other tools, the frame's time less XTIME, the minutes
+    since the start (Registry.EM_COMMON). CF: ``forecast_reference_time`` (CF standard names).
+    """
+    if frame.start is not None:
+        return frame.start
+    if "XTIME" in frame and frame.variable("XTIME").units.startswith("minute"):
+        return _earlier(valid(frame), frame)
+    for name in frame.names:
+        found = frame.variable(name)
+        if found.attributes.get("standard_name") == "forecast_reference_time":
+            return _key(frame, name)
+    return None
+
+
+def valid(frame: OpenFrame) -> str:
+    """The frame's valid-time key: that it was opened with, else WRF's Times; empty if unknown."""
+    if frame.time or "Times" not in frame:
+        return frame.time
+    return times_key(frame.read("Times")) or ""
+
+
+def calendar(frame: OpenFrame) -> str:
+    """The calendar that the frame's times are counted in, as CF 4.4.1 names it."""
+    for name in _COORDINATES:
+        if name in frame and "calendar" in frame.variable(name).attributes:
+            return str(frame.variable(name).attributes["calendar"]).strip().lower()
+    return "standard"
+
+
+def lead(frame: OpenFrame, context: Context) -> str:
+    """Start of the model and time since, in words; empty when that cannot be told."""
+    return since(context.time, context.start or start(frame), calendar(frame))
+
+
+def elapsed_s(frame: OpenFrame, context: Context) -> float:
+    """Seconds from the model's start to the frame; since 1970 where a calendar has no start."""
+    began, time = context.start or start(frame), context.time
+    if not valid_time.is_calendar(time):
+        elapsed = bool(began) and not valid_time.is_calendar(began or "")
+        return valid_time.seconds(time) - (valid_time.seconds(began or "") if elapsed else 0.0)
+    apart = valid_time.between(began, time, calendar(frame)) if began else None
+    return valid_time.seconds(time) - valid_time.seconds(EPOCH) if apart is None else apart
+
+
+def stamp(time: str) -> str:
+    """The valid time of a key, in words."""
+    label = valid_time.label(time)
+    return f"valid {label}" if valid_time.is_calendar(time) else label
+
+
+def since(time: str, start: str | None, calendar: str = "standard") -> str:
+    """Start of the model and time since, as people write them; empty when that cannot be told.
+
+    ``time`` and ``start`` are valid-time keys, ``calendar`` the one that both are counted in (CF
+    4.4.1).
+    """
+    apart = valid_time.between(start, time, calendar) if start else None
+    if start is None or apart is None or apart < 0:
+        return ""
+    seconds = round(apart)
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
+    text = " ".join(parts) or "0 h"
+    if start.startswith("0"):
+        # Idealized runs begin in year 1, which tells nobody anything.
+        return f"{text} after the start" if seconds else "at the start"
+    return f"init {valid_time.label(start)}  ·  +{text}"
+
+
+def _earlier(time: str, frame: OpenFrame) -> str | None:
+    """The key of XTIME minutes before a key; None where that is no time of our calendar."""
+    minutes = float(np.ravel(frame.read("XTIME"))[0])
+    if not valid_time.is_calendar(time) or not np.isfinite(minutes):
+        return None
+    try:
+        now = datetime.strptime(time, "%Y%m%dT%H%M%S")
+        return _calendar_key(now - timedelta(seconds=round(60 * minutes)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _key(frame: OpenFrame, name: str) -> str | None:
+    import cftime
+
+    attributes = frame.variable(name).attributes
+    try:
+        value = float(np.ravel(frame.read(name))[0])
+        when = cftime.num2date(
+            value, str(attributes.get("units", "")), str(attributes.get("calendar", "standard")),
+            only_use_cftime_datetimes=True,
+        )  # fmt: skip
+        return _calendar_key(when)
+    except (ValueError, OverflowError, IndexError, FrameError):
+        return None
+
+
+def _calendar_key(when: datetime) -> str:
+    return valid_time.calendar_key(
+        when.year, when.month, when.day, when.hour, when.minute, when.second
+    )

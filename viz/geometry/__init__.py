@@ -1,0 +1,20 @@
+"""Where the points of a frame lie: grids, projections, crops, sections, places, levels.
+
+``grid`` gives the coordinates of a variable, ``crop`` the part of it that is kept, ``field`` a 2-D
+field with both. Imports ``frames`` and what is below it; names no diagnostic and draws nothing.
+"""
+
+__all__ = [
+    "around",
+    "columns",
+    "crop",
+    "destaggered",
+    "enriched",
+    "field",
+    "grid",
+    "place",
+    "position",
+    "projection",
+    "staggering",
+    "transect",
+]

@@ -1,0 +1,72 @@
+"""A frame that has more variables than its files: what a product has computed beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from burstlens.viz.frames.held import slices
+from burstlens.viz.geometry.field import Field
+from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+
+
+class EnrichedFrame:
+    """A frame, with further variables on the points of ``like``, a whole field of it.
+
+    ``added`` maps names to long name, units and values (y, x). Whatever takes a variable's name
+    takes theirs: layers, netCDF. It is an :class:`.OpenFrame`.
+    """
+
+    def __init__(
+        self, frame: OpenFrame, like: Field, added: Mapping[str, tuple[str, str, NDArray[Any]]]
+    ) -> None:
+        self._frame = frame
+        where = frame.variable(like.name).attributes.get("coordinates")
+        placed = {} if where is None else {"coordinates": where}
+        self._variables = {
+            name: Variable(
+                name, like.dimensions, values.shape,
+                {"long_name": long_name, "units": units} | placed,
+            )
+            for name, (long_name, units, values) in added.items()
+        }  # fmt: skip
+        self._values = {name: values for name, (_, _, values) in added.items()}
+        self.attributes = frame.attributes
+        self.dimensions = frame.dimensions
+        self.time = frame.time
+        self.start = frame.start
+        self.record = frame.record
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The frame's, and those added."""
+        return (*self._frame.names, *self._values)
+
+    def __str__(self) -> str:
+        return str(self._frame)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values or name in self._frame
+
+    def variable(self, name: str) -> Variable:
+        """As :meth:`.OpenFrame.variable`."""
+        return self._variables.get(name) or self._frame.variable(name)
+
+    def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
+        """As :meth:`.OpenFrame.read`."""
+        if name not in self._values:
+            return self._frame.read(name, window)
+        return self._values[name][slices(self._variables[name], window)]
+
+    def stored(self, name: str, window: Window | None = None) -> Stored:
+        """As :meth:`.OpenFrame.stored`."""
+        if name not in self._values:
+            return self._frame.stored(name, window)
+        return Stored(self.read(name, window), ())
+
+    def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
+        """As :meth:`.OpenFrame.hold`; those added are in memory."""
+        if name not in self._values:
+            self._frame.hold(name, window, values)

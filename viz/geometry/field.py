@@ -1,0 +1,145 @@
+"""A 2-D field of a frame, as a map shows it: values, coordinates, names, statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.core.units import convert
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.staggering import one_level, unstaggered
+from burstlens.viz.seams import OpenFrame
+
+_COORDINATES = {"num_press_levels_stag": "P_PL", "num_z_levels_stag": "Z_ZL"}
+"""What WRF calls the coordinates of its levels of pressure and height (``&diags``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Values as (y, x) with NaN where there is none, on the points of ``plane``.
+
+    ``level`` says in words which level of a 3-D variable it is (empty for a 2-D one). ``first``
+    and ``step`` tell, along y and x, where the crop begins in the file's own dimensions.
+    """
+
+    name: str
+    long_name: str
+    units: str
+    values: NDArray[Any]
+    plane: grid.Plane
+    level: str
+    dimensions: tuple[str, str]
+    first: tuple[int, int]
+    step: tuple[int, int]
+
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest finite value."""
+        finite = self.values[np.isfinite(self.values)]
+        return float(finite.min()), float(finite.max())
+
+    def place(self, extreme: str) -> dict[str, int]:
+        """The file's index of the (first) ``min`` or ``max``, by dimension."""
+        y, x = self.position(extreme)
+        at = (self.first[0] + y * self.step[0], self.first[1] + x * self.step[1])
+        return dict(zip(self.dimensions, at, strict=True))
+
+    def position(self, extreme: str) -> tuple[int, int]:
+        """The index of the (first) ``min`` or ``max`` in ``values``, as (y, x)."""
+        finite = np.where(np.isfinite(self.values), self.values, np.nan)
+        flat = np.nanargmin(finite) if extreme == "min" else np.nanargmax(finite)
+        y, x = np.unravel_index(int(flat), finite.shape)
+        return int(y), int(x)
+
+    def facts(self) -> dict[str, Any]:
+        """What the index tells of it: range, mean, count and places, as JSON values."""
+        low, high = self.extent()
+        finite = np.isfinite(self.values)
+        return {
+            "variable": self.name,
+            "units": self.units,
+            "shape": list(self.values.shape),
+            "min": low,
+            "max": high,
+            "mean": float(self.values[finite].mean(dtype=np.float64)),
+            "nan": int(finite.size - finite.sum()),
+            "min_at": self.place("min"),
+            "max_at": self.place("max"),
+        } | ({"level": self.level} if self.level else {})
+
+
+def read_field(
+    frame: OpenFrame, variable: str, *, level: int | None, crop: Crop, units: str | None
+) -> Field:
+    """One level of a variable within a crop; ``units`` None keeps the file's.
+
+    Raises FrameError when the variable, the level or the crop is not there, when no level is
+    said of a 3-D variable, and when all values are NaN or infinite.
+    """
+    found = frame.variable(variable)
+    window, dimension = one_level_of(frame, variable, level, resolve(crop, frame, variable))
+    x, y = grid.horizontal_dimensions(frame, variable)
+    words = _level_words(frame, variable, dimension, window[dimension].start) if dimension else ""
+    values = frame.read(variable, window)
+    axes = [found.dimensions.index(dimension) for dimension in (y, x)]
+    others = [n for n in range(values.ndim) if n not in axes]
+    if any(values.shape[n] != 1 for n in others):
+        names = ", ".join(found.dimensions[n] for n in others if values.shape[n] != 1)
+        raise FrameError(f"{variable} has more than two dimensions: crop {names} to one index")
+    values = values.transpose(*others, *axes).reshape([values.shape[n] for n in axes])
+    if values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    if not np.isfinite(values).any():
+        raise FrameError(f"{variable}: all values are NaN")
+    if units:
+        values = convert(values, found.units, units)
+    return Field(
+        variable,
+        found.long_name,
+        units or found.units,
+        values,
+        grid.map_plane(frame, variable, window),
+        words,
+        (y, x),
+        (window[y].start, window[x].start),
+        (window[y].step or 1, window[x].step or 1),
+    )
+
+
+def one_level_of(
+    frame: OpenFrame, variable: str, level: int | None, window: dict[str, slice]
+) -> tuple[dict[str, slice], str]:
+    """The window with one level of a 3-D variable, and its vertical dimension ("": it has none).
+
+    FrameError when the variable has no two horizontal dimensions, the level is outside, none is
+    said of several, or one is said of a variable without levels.
+    """
+    grid.horizontal_dimensions(frame, variable)
+    direction = grid.axes(frame, variable).get("z")
+    if direction is None:
+        if level is not None:
+            raise FrameError(f"{variable} has no levels, so level = {level} means nothing")
+        return window, ""
+    actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
+    dimension = actual[direction]
+    size = frame.dimensions[dimension]
+    if level is not None:
+        window = one_level(window, dimension, level, size)
+    kept = slice(*window[dimension].indices(size))
+    if len(range(kept.start, kept.stop, kept.step)) != 1:
+        raise FrameError(f"{variable} has {size} levels along {dimension}: say which `level`")
+    return window | {dimension: kept}, dimension
+
+
+def _level_words(frame: OpenFrame, variable: str, dimension: str, level: int) -> str:
+    """Which level it is: by its coordinate where the file has one, else by its number."""
+    name = _COORDINATES.get(dimension, dimension)
+    if name in frame and frame.variable(name).dimensions == (dimension,):
+        about = frame.variable(name)
+        at = float(frame.read(name, {dimension: slice(level, level + 1)})[0])
+        return f"{about.name} = {at:g} {about.units}".strip()
+    return f"level {level}"

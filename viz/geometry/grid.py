@@ -1,0 +1,306 @@
+"""Where the points of a variable lie: Cartesian, longitude and latitude, heights.
+
+WRF: Arakawa C grid, terrain-following levels (ARW Technical Note v4, sections 2 and 3).
+Other models: CF conventions 1.8, chapters 4 and 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.geometry import wrf_grid
+from burstlens.viz.geometry.projection import (
+    Projection,
+    cf_projection,
+    earth_radius,
+    longitude_latitude,
+    nest_corner,
+    wrf_projection,
+)
+from burstlens.viz.geometry.staggering import STAGGERED, unstaggered
+from burstlens.viz.seams import OpenFrame, Window
+
+Array = NDArray[Any]
+GRAVITY = 9.81
+"""m s-2, as WRF defines it (share/module_model_constants.F)."""
+
+_WRF_DIRECTIONS = {"west_east": "x", "south_north": "y", "bottom_top": "z", "soil_layers_stag": "z"}
+_WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
+"""Their units were ``degree`` up to WRF 2."""
+_NAMES = {
+    "x": {"x", "lon", "longitude", "easting", "xc", "nx", "rlon"},
+    "y": {"y", "lat", "latitude", "northing", "yc", "ny", "rlat"},
+    "z": {"z", "lev", "level", "levels", "depth", "height", "altitude", "plev", "nz"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Horizontal coordinates of points: 1-D along each direction, or both 2-D, as (y, x).
+
+    ``units`` are those of both; ``geographic``: x is longitude and y latitude, in degrees.
+    ``projection`` is the plane of the earth that x and y are on, None where that is not known.
+    """
+
+    x: Array
+    y: Array
+    units: str
+    geographic: bool = False
+    projection: Projection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heights:
+    """Vertical coordinates: 1-D, or 3-D as (z, y, x); upwards when ``up``, else a depth."""
+
+    z: Array
+    units: str
+    up: bool = True
+
+
+def axes(frame: OpenFrame, variable: str) -> dict[str, str]:
+    """The unstaggered dimension along each of ``x``, ``y`` and ``z`` that the variable has.
+
+    Told by WRF's names, then CF attributes, then usual names, then position (x is last).
+    """
+    found: dict[str, str] = {}
+    rest = []
+    for dimension in frame.variable(variable).dimensions:
+        base = unstaggered(dimension, frame)
+        direction = _WRF_DIRECTIONS.get(base) or _cf_direction(frame, base)
+        if direction is None or direction in found:
+            rest.append(base)
+        else:
+            found[direction] = base
+    for dimension in reversed(rest):
+        free = next((direction for direction in "xyz" if direction not in found), None)
+        if free is None:
+            break
+        found[free] = dimension
+    return found
+
+
+def horizontal_dimensions(
+    frame: OpenFrame, variable: str, *, centred: bool = False
+) -> tuple[str, str]:
+    """The dimensions of a variable along x and y; ``centred``: those of the cell centres.
+
+    FrameError when it has no two of them.
+    """
+    directions = axes(frame, variable)
+    if "x" not in directions or "y" not in directions:
+        have = ", ".join(frame.variable(variable).dimensions) or "none"
+        raise FrameError(f"{variable} has no two horizontal dimensions (it has: {have})")
+    actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
+    x, y = directions["x"], directions["y"]
+    return (x, y) if centred else (actual[x], actual[y])
+
+
+def plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool = False) -> Plane:
+    """Horizontal coordinates of the variable's points in the window.
+
+    ``centred``: those of the cell centres instead, where the variable is staggered. Longitude
+    and latitude where the file has them, else distances (WRF idealized cases: metres from the
+    corner of the domain, or of its parent's for a nest in d01), else the number of the point.
+    """
+    x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
+    geographic = _lonlat(frame, variable, x_dimension, y_dimension, window)
+    if geographic is not None:
+        return _on_earth(*geographic)
+    (x, units), (y, y_units) = (
+        distances(frame, dimension, window) for dimension in (x_dimension, y_dimension)
+    )
+    return Plane(x, y, units if units == y_units else "")
+
+
+def map_plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool = False) -> Plane:
+    """The plane that a map shows: the model's own projection, in metres, where the file has one.
+
+    It is that of a variable's ``grid_mapping`` in CF files, that of the attributes in WRF's.
+
+    x and y are 1-D then. They are laid through XLAT and XLONG at the corners, so that nests, crops
+    and joined tiles lie where they are; without these through CEN_LAT and CEN_LON, the middle of
+    the whole domain. Where the projection misses a corner by more than half a cell (a subset with
+    strides, other attributes than the grid's) the points are taken as :func:`plane` gives them,
+    ``centred`` likewise.
+    """
+    x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
+    projection = wrf_projection(frame.attributes)
+    if projection is None:
+        mapped = _cf_plane(frame, variable, x_dimension, y_dimension, window)
+        return mapped or plane(frame, variable, window, centred=centred)
+    corner = wrf_grid.corner(frame, projection)
+    own = [unstaggered(d, frame).removesuffix(wrf_grid.FIRE) for d in (x_dimension, y_dimension)]
+    if corner is None or own != ["west_east", "south_north"]:
+        return plane(frame, variable, window, centred=centred)
+    (x, _), (y, _) = (wrf_grid.steps(frame, d, window) for d in (x_dimension, y_dimension))
+    return Plane(corner[0] + x, corner[1] + y, "m", projection=projection)
+
+
+def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -> Plane | None:
+    """The plane of a CF grid mapping, None where there is none or the degrees deny it."""
+    # "crs", or "crs: x y" with the coordinates that it is of (CF 1.8, 5.6).
+    name = str(frame.variable(variable).attributes.get("grid_mapping", "")).partition(":")[0]
+    if name not in frame or not all(d in frame and d in frame.dimensions for d in (x, y)):
+        return None
+    attributes = frame.variable(name).attributes
+    projection = cf_projection(attributes)
+    if projection is None:
+        return None
+
+    def along(dimension: str, part: Window) -> Array:
+        units = frame.variable(dimension).units
+        turned = np.radians(earth_radius(attributes)) if units.startswith("degree") else 0.0
+        factor = turned or {"km": 1000.0}.get(units, 1.0)
+        return np.asarray(frame.read(dimension, part), np.float64) * factor
+
+    ends = {d: slice(0, size, max(1, size - 1)) for d, size in frame.dimensions.items()}
+    known = _lonlat(frame, variable, x, y, ends)
+    if known is not None and known[0].ndim == 2:
+        at_x, at_y = projection.forward(*known)
+        cells = [np.ptp(along(d, ends)) / max(1, frame.dimensions[d] - 1) for d in (x, y)]
+        missed = np.abs(at_x - along(x, ends)), np.abs(at_y - along(y, ends)[:, None])
+        if not all((off <= cell / 2).all() for off, cell in zip(missed, cells, strict=True)):
+            return None
+    return Plane(along(x, window), along(y, window), "m", projection=projection)
+
+
+def heights(frame: OpenFrame, variable: str, window: Window) -> Heights | None:
+    """Heights of the cell centres in the window; None when the variable has no vertical.
+
+    WRF: (PH + PHB) / 9.81, metres above sea level, averaged from the faces to the centres.
+    """
+    dimension = axes(frame, variable).get("z")
+    if dimension is None:
+        return None
+    part = window.get(dimension, slice(0, frame.dimensions[dimension], 1))
+    if dimension == "bottom_top" and "PH" in frame and "PHB" in frame:
+        faces = dict(window) | {"bottom_top_stag": slice(part.start, part.stop + 1, 1)}
+        z = (frame.read("PH", faces) + frame.read("PHB", faces)) / np.float32(GRAVITY)
+        return Heights(to_centres(z, 0)[:: part.step], "m")
+    if dimension in frame:
+        attributes = frame.variable(dimension).attributes
+        up = str(attributes.get("positive", "up")).lower() != "down"
+        return Heights(frame.read(dimension, window), str(attributes.get("units", "")), up)
+    return Heights(np.arange(part.start, part.stop, part.step, dtype=np.float64), "")
+
+
+def to_centres(values: Array, axis: int) -> Array:
+    """Averages of neighbours along ``axis``: from the n + 1 faces to the n centres of cells."""
+    low = [slice(None)] * values.ndim
+    high = list(low)
+    low[axis], high[axis] = slice(None, -1), slice(1, None)
+    half = values.dtype.type(0.5)
+    return np.asarray(half * (values[tuple(low)] + values[tuple(high)]))
+
+
+def is_uniform(values: Array) -> bool:
+    """Whether neighbours are equally far apart, to 1e-4 of that distance (float32 files)."""
+    if values.ndim != 1 or values.size < 2:
+        return values.ndim == 1
+    steps = np.diff(values.astype(np.float64))
+    return bool(np.all(np.abs(steps - steps.mean()) <= 1e-4 * abs(steps.mean())))
+
+
+def separated(grid: Plane) -> Plane:
+    """The same plane with 1-D coordinates, where x hardly depends on y and y on x.
+
+    So it is for Mercator and latitude-longitude grids, whose coordinates WRF writes as 2-D;
+    "hardly" is a hundredth of the distance between neighbours.
+    """
+    if grid.x.ndim == 1 or min(grid.x.shape) < 2:
+        return grid
+    x, y = grid.x[0], grid.y[:, 0]
+    near_x = np.abs(grid.x - x).max() <= 0.01 * np.abs(np.diff(x)).min()
+    near_y = np.abs(grid.y - y[:, None]).max() <= 0.01 * np.abs(np.diff(y)).min()
+    return replace(grid, x=x, y=y) if near_x and near_y else grid
+
+
+def _lonlat(
+    frame: OpenFrame, variable: str, x: str, y: str, window: Window
+) -> tuple[Array, Array] | None:
+    """Longitude and latitude of the points along two dimensions, or None when there are none."""
+    if int(frame.attributes.get("MAP_PROJ", 1)) == 0:
+        return None
+    suffix = "_U" if x.endswith(STAGGERED) else "_V" if y.endswith(STAGGERED) else ""
+    named = str(frame.variable(variable).attributes.get("coordinates", "")).split()
+    pair: dict[str, str] = {}
+    for name in (*named, f"XLONG{suffix}", f"XLAT{suffix}", x, y):
+        if name not in frame:
+            continue
+        found = frame.variable(name)
+        role = _WRF_ROLES.get(name.partition("_")[0]) or _degrees(
+            found.units, str(found.attributes.get("standard_name", ""))
+        )
+        if role and role not in pair and found.dimensions in ((y, x), (x,), (y,)):
+            pair[role] = name
+    if len(pair) < 2:
+        return None
+    lon, lat = frame.read(pair["lon"], window), frame.read(pair["lat"], window)
+    if not (np.isfinite(lon).all() and np.isfinite(lat).all()):
+        return None
+    # Idealized cases on a projection leave them all the same.
+    one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
+    return None if one_place else (lon, lat)
+
+
+def distances(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, str]:
+    """Coordinates along one horizontal dimension, and their units ("" for point numbers)."""
+    base = unstaggered(dimension, frame)
+    values, spacing = wrf_grid.steps(frame, dimension, window)
+    base = base.removesuffix(wrf_grid.FIRE)
+    if spacing:
+        return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
+    if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
+        return frame.read(dimension, window), frame.variable(dimension).units
+    return values, ""
+
+
+def _cf_direction(frame: OpenFrame, dimension: str) -> str | None:
+    if dimension in frame:
+        attributes = frame.variable(dimension).attributes
+        axis = str(attributes.get("axis", "")).lower()
+        standard = str(attributes.get("standard_name", ""))
+        degrees = _degrees(str(attributes.get("units", "")), standard)
+        if axis in ("x", "y", "z"):
+            return axis
+        if degrees or standard.startswith("projection_"):
+            return "x" if degrees == "lon" or "_x_" in standard else "y"
+        if standard in ("grid_longitude", "grid_latitude"):
+            return "x" if standard == "grid_longitude" else "y"
+        if "positive" in attributes:
+            return "z"
+    return next((d for d, usual in _NAMES.items() if dimension.lower() in usual), None)
+
+
+def _degrees(units: str, standard_name: str) -> str | None:
+    if units.lower().startswith(("degree_n", "degrees_n")) or standard_name == "latitude":
+        return "lat"
+    if units.lower().startswith(("degree_e", "degrees_e")) or standard_name == "longitude":
+        return "lon"
+    return None
+
+
+def _on_earth(lon: Array, lat: Array) -> Plane:
+    lon = _unwrapped(lon)
+    centre = (np.nanmin(lon) + np.nanmax(lon)) / 2 if np.isfinite(lon).any() else 0.0
+    return Plane(lon, lat, "degrees", geographic=True, projection=longitude_latitude(centre))
+
+
+def _unwrapped(longitude: Array) -> Array:
+    """Longitudes without a jump between neighbours, as far as there are such: not about a pole."""
+    if np.ptp(longitude) <= 180:
+        return longitude
+    along = np.unwrap(longitude, period=360, axis=-1)
+    if along.ndim == 2:
+        along += np.unwrap(along[:, :1], period=360, axis=0) - along[:, :1]
+
+    def jumps(values: Array) -> int:
+        return sum(int((np.abs(np.diff(values, axis=n)) > 180).sum()) for n in range(values.ndim))
+
+    return min((along, longitude, longitude % 360), key=jumps)

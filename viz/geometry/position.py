@@ -1,0 +1,127 @@
+"""Positions on the ground: of the points of a plane, their distances, and motion from one on.
+
+A position is longitude and latitude in degrees where the plane is of the earth, else the plane's
+own x and y. The earth is WRF's sphere, so that neither 180 degrees nor a pole is a special case.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.geometry.projection import EARTH_RADIUS_M
+
+Array = NDArray[np.float64]
+DEGREES = "degrees"
+_PER_KM = {"m": 1000.0, "km": 1.0}
+
+
+def units(plane: Plane) -> str:
+    """The unit of positions on a plane: ``degrees``, ``m`` or ``km``.
+
+    FrameError when the plane has neither: distances mean nothing there.
+    """
+    if plane.projection is not None:
+        return DEGREES
+    if plane.units not in _PER_KM:
+        raise FrameError("the frame's coordinates are neither lengths nor degrees")
+    return plane.units
+
+
+def positions(plane: Plane) -> tuple[Array, Array]:
+    """Of all points of the plane, each as (y, x)."""
+    x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
+    return (x, y) if plane.projection is None else plane.projection.inverse(x, y)
+
+
+def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
+    """Of a point between the rows and columns of the plane, by linear interpolation."""
+    x, y = _between(plane.x, row, column, axis=1), _between(plane.y, row, column, axis=0)
+    if plane.projection is None:
+        return x, y
+    lon, lat = plane.projection.inverse(x, y)
+    return (float(lon) + 180) % 360 - 180, float(lat)
+
+
+def nearest(plane: Plane, x: float, y: float) -> tuple[int, int]:
+    """Row and column of the plane's point nearest to a position, which may lie outside of it."""
+    if plane.projection is not None:
+        at_x, at_y = (float(v) for v in plane.projection.forward(x, y))
+    else:
+        at_x, at_y = x, y
+    if plane.x.ndim == 1:
+        return int(np.abs(plane.y - at_y).argmin()), int(np.abs(plane.x - at_x).argmin())
+    away = distance_km(units(plane), *positions(plane), x, y)
+    row, column = np.unravel_index(int(np.nanargmin(away)), away.shape)
+    return int(row), int(column)
+
+
+def spacing_km(plane: Plane, row: int, column: int) -> tuple[float, float]:
+    """How far apart neighbours are on the ground along y and along x, at one point."""
+    rows, columns = plane.y.shape if plane.y.ndim == 2 else (plane.y.size, plane.x.size)
+    below, left = max(min(row, rows - 2), 0), max(min(column, columns - 2), 0)
+    here = position(plane, below, left)
+    apart = [
+        float(distance_km(units(plane), *position(plane, *there), *here))
+        for there, size in (((below + 1, left), rows), ((below, left + 1), columns))
+        if size > 1
+    ]
+    if not apart:
+        raise FrameError("a single point has no neighbours")
+    return apart[0], apart[-1]
+
+
+def distance_km(units: str, x: ArrayLike, y: ArrayLike, x0: float, y0: float) -> Array:
+    """Of positions from one, along the ground: the haversine formula on the sphere."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if units != DEGREES:
+        return np.asarray(np.hypot(x - x0, y - y0) / _PER_KM[units])
+    lat, lat0 = np.radians(y), np.radians(y0)
+    half = np.sin((lat - lat0) / 2) ** 2
+    half = half + np.cos(lat) * np.cos(lat0) * np.sin(np.radians(x - x0) / 2) ** 2
+    return np.asarray(2 * EARTH_RADIUS_M / 1000 * np.arcsin(np.sqrt(np.minimum(half, 1))))
+
+
+def course(units: str, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float]:
+    """Direction of motion at its end, in degrees from north (from y) clockwise, and km covered."""
+    if units == DEGREES:
+        _, back, metres = _sphere().inv(x0, y0, x1, y1)
+        return (float(back) + 180) % 360, float(metres) / 1000
+    return float(np.degrees(np.arctan2(x1 - x0, y1 - y0))) % 360, float(
+        distance_km(units, x1, y1, x0, y0)
+    )
+
+
+def moved(units: str, x: float, y: float, direction: float, km: float) -> tuple[float, float]:
+    """The position ``km`` away in a direction, in degrees from north (from y) clockwise."""
+    if units == DEGREES:
+        lon, lat, _ = _sphere().fwd(x, y, direction, km * 1000)
+        return float(lon), float(lat)
+    angle, far = np.radians(direction), km * _PER_KM[units]
+    return x + float(np.sin(angle)) * far, y + float(np.cos(angle)) * far
+
+
+def _between(values: Any, row: float, column: float, axis: int) -> float:
+    """The value at a fractional index, which lies within the array."""
+    if values.ndim == 1:
+        at = row if axis == 0 else column
+        return float(np.interp(at, np.arange(values.size), values))
+    low, left = (
+        min(int(at), size - 2) for at, size in zip((row, column), values.shape, strict=True)
+    )
+    low, left = max(low, 0), max(left, 0)
+    part = np.asarray(values[low : low + 2, left : left + 2], np.float64)
+    along = [np.interp(column - left, np.arange(line.size), line) for line in part]
+    return float(np.interp(row - low, np.arange(len(along)), along))
+
+
+@lru_cache(maxsize=1)
+def _sphere() -> Any:
+    import pyproj
+
+    return pyproj.Geod(a=EARTH_RADIUS_M, b=EARTH_RADIUS_M)

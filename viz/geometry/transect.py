@@ -1,0 +1,254 @@
+"""The line of a vertical section: where its points lie on the grid, and values taken there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
+from burstlens.viz.seams import OpenFrame
+
+Array = NDArray[Any]
+_LEAST, _MOST = 100, 1000
+"""Points of a section: two for each cell that it crosses, within these numbers."""
+_OUTSIDE = 0.5
+"""Cells beyond the outermost points that still belong to the domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transect:
+    """Points from one end to the other, along one straight line or several, two for each cell.
+
+    ``window`` is the part of the file that holds them; ``rows`` and ``columns`` are their places
+    in it, in grid points and parts of them. ``distance`` is that on the ground in ``units``: km,
+    or the plane's own where that has no length. ``lon`` and ``lat`` (degrees) are None off the
+    earth. ``ahead`` is the direction on the grid at each point, as a unit vector (2, n) along x
+    and y. ``bends`` are the numbers of the points between the ends that were asked for.
+    ``origin`` is what distances count from, in words, where that is not the start.
+    """
+
+    window: dict[str, slice]
+    rows: Array
+    columns: Array
+    distance: Array
+    units: str
+    lon: Array | None
+    lat: Array | None
+    ahead: Array
+    bends: tuple[int, ...] = ()
+    origin: str = ""
+
+    def sample(self, values: Array) -> Array:
+        """Values (..., y, x) of the window at the points, as (..., n); NaN where one is beside."""
+        row = np.clip(self.rows.astype(int), 0, max(values.shape[-2] - 2, 0))
+        column = np.clip(self.columns.astype(int), 0, max(values.shape[-1] - 2, 0))
+        up, right = self.rows - row, self.columns - column
+        next_row = np.minimum(row + 1, values.shape[-2] - 1)
+        next_column = np.minimum(column + 1, values.shape[-1] - 1)
+        total = np.zeros(())
+        for r, of_row in ((row, 1 - up), (next_row, up)):
+            for c, of_column in ((column, 1 - right), (next_column, right)):
+                weight = of_row * of_column
+                # A neighbour that counts for nothing may be NaN.
+                part = np.where(weight > 0, values[..., r, c], 0)
+                total = total + weight * part
+        return np.asarray(total)
+
+
+def transect(frame: OpenFrame, variable: str, *points: End) -> Transect:
+    """The line from the first point to the last on the plane of the variable's grid.
+
+    That is the model's own projection where a WRF file has one; where the grid has no straight
+    rows and columns, the line is straight along the numbers of its points. FrameError when a point
+    lies outside of the domain or is the same as the one before.
+    """
+    ground = Ground.of(frame, variable)
+    last = len(points) - 1
+    names = {0: "the start", last: "the end"}
+    return through(
+        ground,
+        [
+            ground.index(point, f"section: {names.get(n, f'point {n + 1}')}")
+            for n, point in enumerate(points)
+        ],
+    )
+
+
+def spot(frame: OpenFrame, variable: str, point: End, what: str) -> Transect:
+    """A single point of the variable's grid, as a line of it alone.
+
+    FrameError with ``what`` it is when it lies outside of the domain.
+    """
+    ground = Ground.of(frame, variable)
+    row, column = ground.index(point, what)
+    return _laid(ground, np.array([row]), np.array([column]), np.array([[1.0], [0.0]]), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The plane of a variable's grid, with the names of its dimensions along y and x."""
+
+    plane: grid.Plane
+    dimensions: tuple[str, str]
+    sizes: tuple[int, int]
+
+    @classmethod
+    def of(cls, frame: OpenFrame, variable: str) -> Ground:
+        x, y = grid.horizontal_dimensions(frame, variable, centred=True)
+        plane = grid.separated(grid.map_plane(frame, variable, {}, centred=True))
+        return cls(plane, (y, x), (frame.dimensions[y], frame.dimensions[x]))
+
+    def index(self, point: End, what: str) -> tuple[float, float]:
+        """The row and the column of a point, in grid points and parts of them.
+
+        FrameError with ``what`` it is when it lies outside of the domain.
+        """
+        plane, sizes = self.plane, self.sizes
+        if point.i is not None and point.j is not None:
+            row, column = float(point.j), float(point.i)
+        else:
+            x, y = _place(plane, point, what)
+            if plane.x.ndim == 1:
+                column, row = _between(plane.x, x), _between(plane.y, y)
+            else:
+                row, column = _among(plane.x, plane.y, x, y)
+        inside = all(
+            -_OUTSIDE <= at <= size - 1 + _OUTSIDE
+            for at, size in zip((row, column), sizes, strict=True)
+        )
+        if not inside:
+            raise FrameError(f"{what} ({point}) is outside of the domain, {_extent(plane)}")
+        return min(max(row, 0.0), sizes[0] - 1.0), min(max(column, 0.0), sizes[1] - 1.0)
+
+
+def through(ground: Ground, places: Sequence[tuple[float, float]]) -> Transect:
+    """The line through places of the whole grid, rows and columns, in their order.
+
+    FrameError when two that follow each other are one point.
+    """
+    corners = np.array(places, np.float64)
+    steps = np.hypot(*np.diff(corners, axis=0).T)
+    if not (steps > 0).all():
+        raise FrameError("section: start and end are the same point")
+    way = np.concatenate([[0.0], np.cumsum(steps)])
+    count = int(np.clip(2 * round(float(way[-1])) + 1, _LEAST, _MOST))
+    at = np.union1d(np.linspace(0, way[-1], count), way)
+    rows, columns = (np.interp(at, way, of) for of in corners.T)
+    part = np.clip(np.searchsorted(way, at, side="right") - 1, 0, steps.size - 1)
+    ahead = (np.diff(corners, axis=0) / steps[:, None])[part, ::-1].T
+    bends = tuple(int(n) for n in np.searchsorted(at, way[1:-1]))
+    return _laid(ground, rows, columns, ahead, bends)
+
+
+def _laid(
+    ground: Ground, rows: Array, columns: Array, ahead: Array, bends: tuple[int, ...]
+) -> Transect:
+    """The points on the ground, with the part of the grid that holds them."""
+    x, y = _coordinates(ground.plane, rows, columns)
+    lon, lat, distance, units = _distance(ground.plane, x, y)
+    places = rows, columns
+    first = [int(np.floor(v.min())) for v in places]
+    window = {
+        dimension: slice(start, min(size, int(np.floor(v.max())) + 2), 1)
+        for dimension, start, v, size in zip(
+            ground.dimensions, first, places, ground.sizes, strict=True
+        )
+    }
+    rows, columns = rows - first[0], columns - first[1]
+    return Transect(window, rows, columns, distance, units, lon, lat, ahead, bends)
+
+
+def _place(plane: grid.Plane, point: End, what: str) -> tuple[float, float]:
+    if point.lat is None or point.lon is None:
+        if plane.projection is not None:
+            raise FrameError(f"{what}: the frame is on the earth: give lat and lon, or i and j")
+        return float(point.x or 0), float(point.y or 0)
+    if plane.projection is None:
+        raise FrameError(
+            f"{what}: the frame has no longitudes and latitudes: give x and y, or i and j"
+        )
+    x, y = plane.projection.forward(point.lon, point.lat)
+    return float(x), float(y)
+
+
+def _between(points: Array, at: float) -> float:
+    """The number of a point, and the part of the way to the next, also beyond the last ones."""
+    number = np.arange(points.size, dtype=np.float64)
+    if points.size < 2:
+        return 0.0 if at == points[0] else np.inf
+    order = slice(None) if points[0] < points[-1] else slice(None, None, -1)
+    low, high = points[order][[0, -1]]
+    step = (high - low) / (points.size - 1)
+    inside = float(np.interp(at, points[order], number[order]))
+    beyond = min(at - low, 0.0) + max(at - high, 0.0)
+    return inside + float(beyond / step) * (1 if points[0] < points[-1] else -1)
+
+
+def _among(lon: Array, lat: Array, x: float, y: float) -> tuple[float, float]:
+    """The row and the column of a place on a curvilinear grid of degrees (y, x), also beyond it.
+
+    From the nearest point on by the steps to its neighbours; infinite where they lead elsewhere.
+    """
+    # Seen from the place, distances are true: also across the pole and the date line.
+    around = Projection(f"+proj=aeqd +lat_0={y!r} +lon_0={x!r} +R={EARTH_RADIUS_M:.0f}")
+    east, north = around.forward(lon, lat)
+    number = np.unravel_index(int(np.nanargmin(np.hypot(east, north))), lon.shape)
+    row, column = (int(n) for n in number)
+    steps = []
+    for axis, at in ((0, row), (1, column)):
+        low, high = max(at - 1, 0), min(at + 1, lon.shape[axis] - 1)
+        pair = ([low, high], column) if axis == 0 else (row, [low, high])
+        apart = np.array([np.diff(east[pair])[0], np.diff(north[pair])[0]])
+        steps.append(apart / max(high - low, 1))
+    across = np.column_stack(steps)
+    wanted = -np.array([east[row, column], north[row, column]])
+    on = np.linalg.lstsq(across, wanted)[0]
+    # A grid of one row has no step across. Degrees of float32 are a metre or so apart.
+    missed = float(np.hypot(*(wanted - across @ on)))
+    if missed > max(1.0, _OUTSIDE * float(np.linalg.norm(across, axis=0).max())):
+        return np.inf, np.inf
+    return row + float(on[0]), column + float(on[1])
+
+
+def _coordinates(plane: grid.Plane, rows: Array, columns: Array) -> tuple[Array, Array]:
+    if plane.x.ndim == 1:
+        x = np.interp(columns, np.arange(plane.x.size), plane.x)
+        return x, np.interp(rows, np.arange(plane.y.size), plane.y)
+    whole = Transect({}, rows, columns, rows, "", None, None, np.zeros((2, rows.size)))
+    return whole.sample(plane.x), whole.sample(plane.y)
+
+
+def _distance(
+    plane: grid.Plane, x: Array, y: Array
+) -> tuple[Array | None, Array | None, Array, str]:
+    """Degrees, and how far each point is from the first: on a sphere of 6370 km (haversine)."""
+    if plane.projection is None:
+        factor = 0.001 if plane.units == "m" else 1.0
+        steps = np.hypot(np.diff(x), np.diff(y)) * factor
+        units = {"m": "km", "": "grid points"}.get(plane.units, plane.units)
+        return None, None, np.concatenate([[0.0], np.cumsum(steps)]), units
+    lon, lat = plane.projection.inverse(x, y)
+    lam, phi = np.radians(lon), np.radians(lat)
+    half = np.sin(np.diff(phi) / 2) ** 2
+    half = half + np.cos(phi[1:]) * np.cos(phi[:-1]) * np.sin(np.diff(lam) / 2) ** 2
+    steps = 2 * EARTH_RADIUS_M / 1000 * np.arcsin(np.sqrt(half))
+    return lon, lat, np.concatenate([[0.0], np.cumsum(steps)]), "km"
+
+
+def _extent(plane: grid.Plane) -> str:
+    x, y = (plane.x, plane.y)
+    if plane.projection is None:
+        return f"which has x {x.min():g} to {x.max():g}, y {y.min():g} to {y.max():g} {plane.units}"
+    if x.ndim == 1:
+        x, y = np.meshgrid(x, y)
+    lon, lat = plane.projection.inverse(x, y)
+    return (
+        f"which has lat {lat.min():.2f} to {lat.max():.2f}, lon {lon.min():.2f} to {lon.max():.2f}"
+    )

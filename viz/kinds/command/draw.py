@@ -1,0 +1,138 @@
+"""A program of the user's: run for a frame in a scratch folder of its own, never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time as clock
+from pathlib import Path
+from typing import IO, Any
+
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.kinds.command.options import CommandOptions
+from burstlens.viz.kinds.command.read import arguments_of, link_files
+from burstlens.viz.product import Context, ProductFrame, whole_file
+
+_POLL_S = 0.05
+_GRACE_S = 2.0
+_TAIL_BYTES = 2000
+
+
+def run_program(
+    options: CommandOptions, frame: ProductFrame, out: Path, context: Context
+) -> dict[str, Any]:
+    """Run the program and bring what it leaves to ``out``; the facts are ``seconds`` it took.
+
+    It runs in a new folder beside ``out`` that holds the files shipped with the run and the
+    frame, each as a link under its own name. Raises RecipeError when the program or a file is
+    not there, FrameError when it fails, is too slow, is cancelled, or leaves no product.
+    """
+    began = clock.monotonic()
+    with (
+        whole_file(out),
+        tempfile.TemporaryDirectory(prefix=f"{out.name}.", dir=out.parent) as made,
+    ):
+        scratch = Path(made)
+        linked = link_files(scratch, options, frame, context)
+        # In a folder of its own, and named as programs that write pictures expect.
+        written = scratch / ".product" / f"{context.product or 'product'}.{options.extension}"
+        written.parent.mkdir()
+        linked.add(written.parent)
+        arguments = arguments_of(options, frame, written.resolve(), context)
+        _run(arguments, scratch, options, context)
+        if options.output is not None:
+            written = _left(scratch, options.output, linked)
+        if not written.is_file() or written.stat().st_size == 0:
+            raise FrameError(f"{options.command[0]} wrote nothing to {{out}}")
+        written.replace(out)
+    return {"seconds": round(clock.monotonic() - began, 3)}
+
+
+def _run(arguments: list[str], scratch: Path, options: CommandOptions, context: Context) -> None:
+    environment = os.environ | {
+        "HDF5_USE_FILE_LOCKING": "FALSE",
+        "MPLBACKEND": "Agg",
+        # `python` in a recipe means the one that Burstlens runs on.
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+    }
+    program = arguments[0]
+    found = shutil.which(
+        str(scratch / program) if os.sep in program and not os.path.isabs(program) else program,
+        path=environment["PATH"],
+    )
+    if found is None:
+        raise RecipeError(f"the program {program!r} is not there or not executable")
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(
+            [*_dying_with_us(), found, *arguments[1:]], cwd=scratch, env=environment,
+            stdin=subprocess.DEVNULL, stdout=messages, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            reason = _wait(process, options.timeout_s, context.cancel)
+        finally:
+            _end(process)
+        if reason is None and process.returncode:
+            code = process.returncode
+            reason = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+        if reason is not None:
+            said = _tail(messages)
+            raise FrameError(f"{program} {reason}" + (f": {said}" if said else ""))
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float, cancel: Path | None) -> str | None:
+    """Wait for the end; the reason why it has to be ended, or None."""
+    deadline = clock.monotonic() + timeout_s
+    while True:
+        try:
+            process.wait(_POLL_S)
+        except subprocess.TimeoutExpired:
+            if clock.monotonic() > deadline:
+                return f"took longer than {timeout_s:g} s and was ended"
+            if cancel is not None and cancel.exists():
+                return "was ended, because the run is being stopped"
+            continue
+        return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program's whole process group, also what it left running behind it."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+
+
+def _dying_with_us() -> list[str]:
+    """A prefix with which the program is killed when this worker is, where Linux offers it."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+
+
+def _left(scratch: Path, pattern: str, linked: set[Path]) -> Path:
+    """The one file that the program left under that name or pattern."""
+    found = [path for path in sorted(scratch.glob(pattern)) if path not in linked]
+    files = [path for path in found if path.is_file() and not path.is_symlink()]
+    if len(files) == 1:
+        return files[0]
+    if files:
+        names = ", ".join(path.name for path in files[:5])
+        raise FrameError(f"output {pattern!r} fits {len(files)} files: {names}")
+    there = [path.name for path in sorted(scratch.iterdir()) if path not in linked]
+    raise FrameError(
+        f"the program left no {pattern!r}; it left {', '.join(there[:5]) or 'nothing'}"
+    )
+
+
+def _tail(messages: IO[bytes]) -> str:
+    """The last lines that the program wrote."""
+    size = messages.seek(0, os.SEEK_END)
+    messages.seek(max(0, size - _TAIL_BYTES))
+    text = messages.read().decode("utf-8", "replace")
+    return " | ".join(line.strip() for line in text.splitlines()[-4:] if line.strip())

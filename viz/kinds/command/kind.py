@@ -1,0 +1,40 @@
+"""The product kind ``command``: any program, a script in any language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.product import ProductFrame
+
+from burstlens.viz.kinds.command.options import CommandOptions
+
+
+class CommandKind(PlainKind):
+    """Products of a program: a script in any language, unchanged."""
+
+    name: ClassVar[str] = "command"
+    options: ClassVar[type[CommandOptions]] = CommandOptions
+
+    def extensions(self, options: CommandOptions) -> tuple[str, ...]:
+        """The one stated."""
+        return (options.extension,)
+
+    def ships(self, options: CommandOptions) -> tuple[str, ...]:
+        """The files stated."""
+        return options.files
+
+    def runs(self, options: CommandOptions) -> str:
+        """The program and its arguments."""
+        return " ".join(options.command)
+
+    def make(
+        self, options: CommandOptions, frame: ProductFrame, out: Path, context: Context
+    ) -> Made:
+        """Run the program. FrameError with the end of its messages when it fails."""
+        from burstlens.viz.kinds.command.draw import run_program
+
+        return Made(options.extension, run_program(options, frame, out, context))

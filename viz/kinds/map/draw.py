@@ -1,0 +1,208 @@
+"""A field printed as a map: which limits, which colours, which words, then the PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.collections import QuadMesh
+from matplotlib.image import AxesImage, PcolorImage
+from matplotlib.lines import Line2D
+
+from burstlens.core.units import printed
+from burstlens.viz.diagnostics.formula import bare
+from burstlens.viz.drawing import heading, style
+from burstlens.viz.drawing.coast.lines import KINDS, Kind
+from burstlens.viz.drawing.colour_bar import low_to_high
+from burstlens.viz.drawing.colours import colours
+from burstlens.viz.drawing.heading import LEFT
+from burstlens.viz.drawing.maps.reach import corners, extent, outlines
+from burstlens.viz.drawing.maps.rings import rings
+from burstlens.viz.drawing.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
+from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
+from burstlens.viz.drawing.picture import letters_dpi
+from burstlens.viz.drawing.png import write_png
+from burstlens.viz.frames import times
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.field import Field
+from burstlens.viz.kinds.map.layers import drawn
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.map.read import Layers
+from burstlens.viz.product import Context
+
+_ENLARGED = 2.0
+"""Pixels in a cell from which on cells are painted as rectangles: each colour is found once a cell,
+not once a pixel. Below, a pixel is made of all the values beneath it."""
+
+
+def draw(
+    field: Field,
+    options: MapOptions,
+    out: Path,
+    context: Context,
+    *,
+    lead: str = "",
+    layers: Layers | None = None,
+    note: str = "",
+) -> dict[str, Any]:
+    """Draw the field as a PNG of exactly the asked size, and return what was used.
+
+    The facts are ``limits``, ``colormap``, ``size`` (pixels), ``outside`` (how many values are
+    below and above the limits) and where the map lies: ``box`` (left, top, right, bottom pixels)
+    shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
+    that is not on the earth). The same frame gives the same bytes. ``lead`` says
+    when the model began and how long ago; ``layers`` are laid over the field; ``note`` stands
+    below the map, after the field's range.
+    """
+    plane = grid.separated(field.plane)
+    name, limits, bounds = colours(field, options, context)
+    reach, aspect = extent(plane, options.margin_km)
+    shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
+    width, height = picture_size(options, shape)
+    title = options.title or style.words(field.name, field.long_name)
+    paper = sheet(
+        Look(
+            width,
+            height,
+            map_dpi(options),
+            reach,
+            aspect,
+            plane.units,
+            plane.projection,
+            _lines(options),
+            style.CALM if options.margin_km else style.MISSING,
+            outlines(field, plane, options.nests, options.margin_km),
+            limits,
+            bounds,
+            options.log,
+            name,
+            printed(field.units),
+            title=f"{title}, {field.level}" if field.level else title,
+            subtitle=heading.subtitle(context),
+            maker=heading.maker(context),
+        )
+    )
+    layers = layers or Layers()
+    shown = [(plane, field)]
+    shown += [(nest.shown.plane, nest.shown) for nest in layers.nests if nest.shown is not None]
+    painted = [_paint(paper, on, each, smooth=options.smooth) for on, each in shown]
+    below = sum(int((each.values < limits[0]).sum()) for _, each in shown)
+    above = sum(int((each.values > limits[1]).sum()) for _, each in shown)
+    words = (
+        times.stamp(context.time),
+        lead,
+        _caption(field, layers, note),
+    )
+    with drawn(layers, paper.axes, plane, paper.reserved) as over:
+        over += _marks(paper, plane, field, options.mark)
+        over += rings(paper, plane, field, context.marks)
+        pixels = paper.print(painted, words, (below, above), over)
+        told = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
+        write_png(pixels, out, told, options.dpi)
+    box = paper.axes.bbox
+    return {
+        "limits": list(limits),
+        "colormap": name,
+        "size": [width, height],
+        "outside": [below, above],
+        "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
+        "extent": list(reach),
+        "projection": plane.projection.definition if plane.projection else None,
+    }
+
+
+def _lines(options: MapOptions) -> tuple[Kind, ...]:
+    left_out = {"lakes": not options.lakes, "states": not options.states}
+    return tuple(kind for kind in KINDS if options.coast and not left_out.get(kind))
+
+
+def map_dpi(options: MapOptions) -> float:
+    """Pixels in an inch of a map's letters, lines and margins."""
+    return letters_dpi(options.width_px, options.height_px, options.dpi)
+
+
+def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:
+    """Width and height in pixels; ``shape`` is the domain's height over its width."""
+    if options.height_px is not None:
+        return options.width_px, options.height_px
+    point = map_dpi(options) / 72
+    body = max(60.0, options.width_px - (LEFT + RIGHT) * point) * shape
+    body = min(max(body, 0.25 * options.width_px), 1.5 * options.width_px)
+    # Even numbers: video encoders ask for them.
+    return options.width_px, 2 * round((body + (TOP + BOTTOM) * point) / 2)
+
+
+def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Artist:
+    """The field, by the cheapest means that is exact for its grid."""
+    axes, values = paper.axes, field.values
+    looks: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
+    x, y = corners(plane)
+    painted: Artist
+    even = x.ndim == 1 and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
+    if smooth and not even and min(values.shape) > 1:
+        x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
+        points = np.stack([x, y], axis=-1)
+        painted = QuadMesh(points, array=values, shading="gouraud", **looks)
+    elif x.ndim == 2:
+        painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **looks)
+    else:
+        values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
+        x, y = np.sort(x), np.sort(y)
+        rows, columns = values.shape
+        enlarged = min(axes.bbox.width / columns, axes.bbox.height / rows) >= _ENLARGED
+        if even and (smooth or not enlarged):
+            extent = (x[0], x[-1], y[0], y[-1])
+            between = "bilinear" if smooth and enlarged else None
+            painted = AxesImage(axes, origin="lower", extent=extent, interpolation=between, **looks)
+            painted.set_data(values)
+        else:
+            painted = PcolorImage(axes, x, y, values, **looks)
+    return _placed(painted, paper, clip=True)
+
+
+def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
+    """A white triangle at the minimum (pointing down) or maximum (pointing up).
+
+    None where all values read the same in the caption: it would stand at any of them.
+    """
+    marks: list[Artist] = []
+    low, high = field.extent()
+    if f"{low:.4g}" == f"{high:.4g}":
+        return marks
+    for extreme, shape in (("min", "v"), ("max", "^")):
+        if which not in (extreme, "both"):
+            continue
+        row, column = field.position(extreme)
+        at_x = plane.x[row, column] if plane.x.ndim == 2 else plane.x[column]
+        at_y = plane.y[row, column] if plane.y.ndim == 2 else plane.y[row]
+        mark = Line2D([at_x], [at_y], marker=shape, ms=7, mfc="white", mec=style.INK, mew=1.0)
+        marks.append(_placed(mark, paper, clip=False))
+    return marks
+
+
+def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
+    """The artist in the axes' coordinates, without being kept by the axes."""
+    artist.set_figure(paper.figure)
+    artist.axes = paper.axes
+    artist.set_transform(paper.axes.transData)
+    if clip:
+        artist.set_clip_path(paper.axes.patch)
+    return artist
+
+
+def _caption(field: Field, layers: Layers, note: str) -> str:
+    extent = low_to_high(*field.extent())
+    caption = f"{bare(field.name)}: {extent} {printed(field.units)}".rstrip()
+    for nest in layers.nests:
+        if nest.shown is not None:
+            caption += f"  ·  {nest.label}: {low_to_high(*nest.shown.extent())}"
+    if note:
+        caption += f"  ·  {note}"
+    if any(wind.how == "barbs" for wind in layers.winds):
+        caption += f"  ·  {BARBS_KEY}"
+    missing = int(field.values.size - np.isfinite(field.values).sum())
+    if missing:
+        caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"
+    return caption

@@ -1,0 +1,105 @@
+"""The product kind ``map``: a PNG of a 2-D field, or of one level of a 3-D one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.inspection import Inspection
+    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.map.options import MapOptions
+
+
+class MapKind(PlainKind):
+    """Maps: drawn by matplotlib's Agg canvas, without pyplot and without a display."""
+
+    name: ClassVar[str] = "map"
+    options: ClassVar[type[MapOptions]] = MapOptions
+
+    def preload(self) -> None:
+        """Import matplotlib and the colour maps, which takes a worker about a second."""
+        import pyproj  # noqa: F401
+
+        from burstlens.viz.drawing import style
+        from burstlens.viz.kinds.map import draw  # noqa: F401
+
+        style.colormap("batlow")
+
+    def extensions(self, options: MapOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def ships(self, options: MapOptions) -> tuple[str, ...]:
+        """The CSV files of places and tracks."""
+        track = () if options.storm else options.track
+        named = (options.cities, options.stations, track)
+        return tuple(name for name in named if isinstance(name, str))
+
+    def follows(self, options: MapOptions) -> tuple[str, ...]:
+        """The tracks that the crop follows and that are drawn."""
+        drawn = (options.storm,) if options.storm else ()
+        return tuple(dict.fromkeys((*options.crop.tracks, *drawn)))
+
+    def beside(self, options: MapOptions) -> tuple[str, ...]:
+        """The streams of the nests."""
+        return tuple(nest for nest in options.nests if isinstance(nest, str))
+
+    def chained(self, options: MapOptions) -> bool:
+        """Whether it shows what is of the time since the frame before."""
+        return options.of_interval
+
+    def widens(self, options: MapOptions) -> bool:
+        """Whether the limits follow the frames: none are given, and colours have no steps."""
+        return options.limits is None and not options.in_steps
+
+    def inspect(self, options: MapOptions, seen: Inspection) -> None:
+        """Its field, layers and crop."""
+        seen.plane(options.variable, options.crop, level=options.level, units=options.units)
+        seen.crop(options.crop, (options.variable,))
+        seen.isolines(options.contours, options.crop)
+        for how in ("barbs", "vectors", "streamlines"):
+            wind: Wind | None = getattr(options, how)
+            if wind is not None:
+                knots = "kn" if how == "barbs" else None
+                for key, name in (("u", wind.u), ("v", wind.v)):
+                    seen.plane(name, options.crop, level=wind.level, path=key, at=f"{how}.")
+                    seen.units(seen.quiet(name), knots, f"{how}.{key}")
+        if options.relief is not None:
+            seen.plane(options.relief, options.crop, path="relief")
+            seen.units(seen.quiet(options.relief), "m", "relief")
+        seen.places(options.cities, "cities")
+        seen.places(options.stations, "stations", each=True)
+        if not options.storm:
+            seen.places(options.track, "track")
+        if options.source is not None:
+            seen.source(options.source, "source")
+
+    def make(self, options: MapOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
+        """Draw the PNG. FrameError when all values are NaN."""
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.storms.track import centred
+        from burstlens.viz.drawing.limits import fitted
+        from burstlens.viz.frames.times import lead
+        from burstlens.viz.geometry.field import read_field
+        from burstlens.viz.kinds.map.draw import draw
+        from burstlens.viz.kinds.map.nesting import read_nests
+        from burstlens.viz.kinds.map.read import read_layers
+
+        options = replace(options, crop=centred(options.crop, frame))
+        shown = read_field(
+            frame, options.variable, level=options.level, crop=options.crop, units=options.units
+        )
+        nests = read_nests(options, frame, shown.plane)
+        layers = replace(read_layers(options, frame, context.files), nests=nests)
+        inside = [nest.shown for nest in nests if nest.shown is not None]
+        context = fitted(context, options, shown, *inside)
+        drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
+        if options.of_interval:
+            keep_totals(frame, context)
+        told = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
+        return Made("png", shown.facts() | drawn | told, context.limits)

@@ -1,0 +1,60 @@
+"""The layers over a map's field, drawn on its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.transforms import Bbox
+
+from burstlens.viz.drawing.maps.isolines import draw_isolines
+from burstlens.viz.drawing.maps.places import draw_places, draw_source, draw_track
+from burstlens.viz.drawing.maps.relief import draw_relief
+from burstlens.viz.drawing.maps.track_layer import draw_storm, way_boxes
+from burstlens.viz.drawing.maps.wind_symbols import draw_wind
+from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.kinds.map.nesting import draw_nests
+from burstlens.viz.kinds.map.read import Layers, named
+
+
+@contextmanager
+def drawn(
+    layers: Layers, axes: Axes, plane: Plane, reserved: Sequence[Bbox]
+) -> Iterator[list[Artist]]:
+    """The layers' artists, which leave the axes again at the end: a sheet is used many times.
+
+    No words stand on ``reserved`` parts of the picture (pixels).
+    """
+    before = set(axes.get_children())
+    try:
+        if layers.relief is not None:
+            with named("relief"):
+                draw_relief(axes, layers.relief)
+        for asked, field in layers.contours:
+            draw_isolines(axes, field, asked, reserved)
+        for wind in layers.winds:
+            draw_wind(axes, wind)
+        draw_nests(axes, layers.nests)
+        with named("track"):
+            draw_track(axes, plane, layers.track)
+            if layers.storm is not None:
+                draw_storm(axes, plane, layers.storm)
+        if layers.source is not None:
+            with named("source"):
+                draw_source(axes, plane, layers.source)
+        with named("stations"):
+            draw_places(axes, plane, layers.stations, "^", reserved)
+        with named("cities"):
+            draw_places(axes, plane, layers.cities, "o", reserved)
+        if layers.storm is not None:
+            around = [*reserved, *way_boxes(axes, plane, layers.storm.track)]
+            draw_places(axes, plane, layers.dates, " ", around, gap=8.0)
+        added = [artist for artist in axes.get_children() if artist not in before]
+        yield sorted(added, key=lambda artist: artist.get_zorder())
+    finally:
+        for artist in axes.get_children():
+            # Isolines take their labels along.
+            if artist not in before and artist in axes.get_children():
+                artist.remove()

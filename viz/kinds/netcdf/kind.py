@@ -1,0 +1,62 @@
+"""The product kind ``netcdf``: a crop as CF netCDF, with its coordinates and where it is from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.diagnostics.interval import of_interval
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.inspection import Inspection
+    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+
+
+class NetcdfKind(PlainKind):
+    """Crops as CF-1.8 netCDF files of one time each."""
+
+    name: ClassVar[str] = "netcdf"
+    options: ClassVar[type[NetcdfOptions]] = NetcdfOptions
+
+    def preload(self) -> None:
+        """Import what reads and writes."""
+        import burstlens.viz.kinds.netcdf.draw  # noqa: F401
+
+    def extensions(self, options: NetcdfOptions) -> tuple[str, ...]:
+        """Always ``nc``."""
+        return ("nc",)
+
+    def follows(self, options: NetcdfOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
+    def chained(self, options: NetcdfOptions) -> bool:
+        """Whether a variable is of the time since the frame before."""
+        return of_interval((*options.variables, options.crop.follow or ""))
+
+    def inspect(self, options: NetcdfOptions, seen: Inspection) -> None:
+        """Its variables, each on its own points, and the crop."""
+        for name in options.variables:
+            seen.units(seen.variable(name, "variables"), options.units.get(name), f"units.{name}")
+        seen.crop(options.crop, options.variables)
+
+    def make(
+        self, options: NetcdfOptions, frame: ProductFrame, out: Path, context: Context
+    ) -> Made:
+        """Write the crop. FrameError when a variable is missing or the crop is outside."""
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.storms.track import centred
+        from burstlens.viz.kinds.netcdf.draw import write_netcdf
+
+        options = replace(options, crop=centred(options.crop, frame))
+        facts = write_netcdf(
+            frame, options.variables, options.crop, out, context,
+            units=options.units,
+            classic=options.format == "classic", compression=options.compression,
+        )  # fmt: skip
+        if self.chained(options):
+            keep_totals(frame, context)
+        return Made("nc", facts)

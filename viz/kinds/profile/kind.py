@@ -1,0 +1,58 @@
+"""The product kind ``profile``: a PNG of vertical profiles, at a point or as means of an area."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.inspection import Inspection
+    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.profile.options import ProfileOptions
+
+
+class ProfileKind(PlainKind):
+    """Profiles of columns: drawn by matplotlib's Agg canvas, without a display."""
+
+    name: ClassVar[str] = "profile"
+    options: ClassVar[type[ProfileOptions]] = ProfileOptions
+
+    def preload(self) -> None:
+        """Import what reads and draws."""
+        from burstlens.viz.kinds.profile import draw  # noqa: F401
+
+    def extensions(self, options: ProfileOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def follows(self, options: ProfileOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
+    def inspect(self, options: ProfileOptions, seen: Inspection) -> None:
+        """Its fields of levels, and the point or the crop."""
+        for name in options.variables:
+            seen.columns(name, "variables", options.units.get(name), f"units.{name}")
+        if options.vertical == "pressure":
+            seen.needs(("pressure",), "vertical")
+        seen.top(options.top, options.vertical)
+        if options.at is not None:
+            seen.ends({"at": options.at}, options.variables[0])
+        seen.crop(options.crop, options.variables)
+
+    def make(
+        self, options: ProfileOptions, frame: ProductFrame, out: Path, context: Context
+    ) -> Made:
+        """Draw the PNG. FrameError when a variable has no levels or no values, or when the point
+        is outside of the domain."""
+        from burstlens.viz.diagnostics.storms.track import centred
+        from burstlens.viz.frames.times import lead
+        from burstlens.viz.kinds.profile.draw import draw
+        from burstlens.viz.kinds.profile.read import read_profiles
+
+        options = replace(options, crop=centred(options.crop, frame))
+        profiles = read_profiles(options, frame)
+        return Made("png", draw(profiles, options, out, context, lead(frame, context)))

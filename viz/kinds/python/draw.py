@@ -1,0 +1,49 @@
+"""The user's function, called for a frame."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.viz.kinds.python.options import PythonOptions
+from burstlens.viz.kinds.python.read import load_function, where
+from burstlens.viz.product import Context, ProductFrame, whole_file
+
+
+def call_function(
+    options: PythonOptions, frame: ProductFrame, out: Path, context: Context
+) -> dict[str, Any]:
+    """Call ``f(frame, out)``, with the state's path where it is chained; what it gives back is
+    returned as facts, where that is a dict.
+
+    Raises RecipeError when the file or the function is not there, FrameError when it fails or
+    writes nothing.
+    """
+    # Before matplotlib.pyplot is imported by the user's file: there is no display.
+    os.environ["MPLBACKEND"] = "Agg"
+    function = load_function(options, context.files)
+    # What writes pictures reads their format from the name.
+    written = out.with_name(f"{out.name}.{options.extension}")
+    with whole_file(written):
+        try:
+            returned = function(frame, written, *([context.state] if options.chained else []))
+        except (BurstlensError, MemoryError):
+            raise
+        except Exception as error:
+            raise FrameError(f"{options.function} failed: {where(error, options.file)}") from error
+        finally:
+            _close_figures()
+        if not written.is_file() or written.stat().st_size == 0:
+            raise FrameError(f"{options.function} wrote nothing to out_path")
+        written.replace(out)
+    return dict(returned) if isinstance(returned, dict) else {}
+
+
+def _close_figures() -> None:
+    """pyplot keeps every figure that is not closed: a worker would grow frame by frame."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")

@@ -1,0 +1,90 @@
+"""The product kind ``scene``: a PNG of a frame in three dimensions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.diagnostics.interval import of_interval
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.inspection import Inspection
+    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.scene.options import SceneOptions
+
+
+class SceneKind(PlainKind):
+    """Scenes: rendered by VTK off screen, without X or a GPU, in a process of its own."""
+
+    name: ClassVar[str] = "scene"
+    options: ClassVar[type[SceneOptions]] = SceneOptions
+
+    def preload(self) -> None:
+        """Import what reads and draws, and start the process that renders."""
+        from burstlens.viz.drawing import style
+        from burstlens.viz.kinds.scene import draw  # noqa: F401
+        from burstlens.viz.kinds.scene.renderer import renderer
+
+        style.colormap("batlow")
+        renderer()
+
+    def extensions(self, options: SceneOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def follows(self, options: SceneOptions) -> tuple[str, ...]:
+        """The track that the crop follows."""
+        return options.crop.tracks
+
+    def chained(self, options: SceneOptions) -> bool:
+        """Whether a variable is of the time since the frame before."""
+        names = [asked.variable for asked in options.seen]
+        return of_interval((*names, options.variable or "", options.crop.follow or ""))
+
+    def widens(self, options: SceneOptions) -> bool:
+        """Whether the limits follow the frames: something is in colours, and none are given."""
+        return options.variable is not None and options.limits is None
+
+    def inspect(self, options: SceneOptions, seen: Inspection) -> None:
+        """What stands in the air, on one grid; what is in colours; the crop."""
+        from burstlens.viz.inspection import numbered
+
+        for key, given in (("isosurfaces", options.isosurfaces), ("haze", options.haze)):
+            for at, one in numbered(key, given):
+                seen.columns(one.variable, f"{at}.variable", one.units, f"{at}.units")
+        names = [one.variable for one in options.seen]
+        if options.variable is not None:
+            found = seen.variable(options.variable, "variable")
+            seen.units(found, options.units, "units")
+            if options.slices is not None:
+                seen.columns(options.variable, "variable")
+                cuts = {key: getattr(options.slices, key) for key in ("x", "y", "lon", "lat")}
+                seen.cuts(cuts, "slices")
+                seen.heights(options.slices.height, "slices.height")
+            elif found is not None and seen.is_deep(options.variable):
+                seen.add(
+                    "variable", f"{options.variable} has levels: say by slices where it is shown"
+                )
+            names.append(options.variable)
+        seen.crop(options.crop, names[:1])
+
+    def make(self, options: SceneOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
+        """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
+        domain, and when it cannot be rendered on this machine."""
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.storms.track import centred
+        from burstlens.viz.drawing.limits import fitted
+        from burstlens.viz.frames.times import lead
+        from burstlens.viz.kinds.scene.draw import draw
+        from burstlens.viz.kinds.scene.read import read_scene
+
+        options = replace(options, crop=centred(options.crop, frame))
+        scene = read_scene(options, frame)
+        if self.chained(options):
+            keep_totals(frame, context)
+        if scene.coloured is not None:
+            context = fitted(context, options, scene.coloured)
+        drawn = draw(scene, options, out, context, lead(frame, context))
+        return Made("png", drawn, context.limits)

@@ -1,0 +1,145 @@
+"""The axes of a vertical section: distance and places below, height or pressure on the left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.core.units import printed
+from burstlens.viz.drawing import heading, style
+from burstlens.viz.drawing.colour_bar import STEPS, minus, plain_frame
+from burstlens.viz.drawing.maps.graticule import latitude, longitude
+from burstlens.viz.geometry.columns import Vertical
+from burstlens.viz.geometry.transect import Transect
+from burstlens.viz.kinds.section.read import Sections
+
+Array = NDArray[Any]
+_RIGHT, _TOP, _BOTTOM = 84.0, 68.0, 72.0
+_PLACE, _DIGIT = 64.0, 11.0
+"""Points that a latitude and a longitude take, without decimals, and for each decimal of both."""
+_PRESSURES = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10, 5, 2, 1)
+
+
+def section_axes(figure: Figure, distance: Array, span: tuple[float, float]) -> Axes:
+    """The axes of the picture, from the first to the last distance, over ``span`` upwards."""
+    point = figure.dpi / 72
+    width, height = figure.bbox.width, figure.bbox.height
+    left, right = heading.LEFT * point / width, 1 - _RIGHT * point / width
+    bottom, top = _BOTTOM * point / height, 1 - _TOP * point / height
+    axes = figure.add_axes(
+        (left, bottom, right - left, top - bottom), facecolor=style.MISSING,
+        xlim=(float(distance[0]), float(distance[-1])), ylim=span, autoscale_on=False,
+    )  # fmt: skip
+    plain_frame(axes)
+    return axes
+
+
+def shown_range(vertical: Vertical, top: float | None) -> tuple[float, float]:
+    """The lowest and the highest place on the axis that are shown; FrameError when ``top`` leaves
+    nothing of the column."""
+    axis = on_axis(vertical, vertical.levels)
+    low = float(np.nanmin(axis))
+    if vertical.ground is not None:
+        low = min(low, float(np.nanmin(on_axis(vertical, vertical.ground))))
+        # So much of the ground that it can be seen where it is lowest.
+        low -= 0.015 * (float(np.nanmin(axis[-1])) - low)
+    # The lowest of the highest level, so that no part of the picture is empty.
+    high = float(np.nanmin(axis[-1]))
+    if top is not None:
+        asked = float(on_axis(vertical, np.array(-top if vertical.down else top)))
+        low, high = (asked, high) if vertical.down else (low, asked)
+    if not low < high:
+        span = vertical.levels[0].min(), vertical.levels[-1].max()
+        shown = " to ".join(f"{abs(end):.4g}" for end in span)
+        raise FrameError(
+            f"section: top = {top or 0:g} leaves nothing: "
+            f"the levels are at {shown} {vertical.units}"
+        )
+    return low, high
+
+
+def on_axis(vertical: Vertical, values: Array) -> Array:
+    """Levels as they lie on the axis: -ln p, so that pressure rises downwards."""
+    return -np.log(values) if vertical.log else values
+
+
+def off_axis(vertical: Vertical, *places: float) -> list[float]:
+    """What places on the axis mean: km, or hPa."""
+    return [float(np.exp(-at)) if vertical.log else at for at in places]
+
+
+def label_axes(axes: Axes, sections: Sections) -> None:
+    """Numbers and names along both axes: distances with the places below, heights or pressures."""
+    line = sections.line
+    first, last = float(line.distance[0]), float(line.distance[-1])
+    slack = 1e-3 * (last - first)  # an end at 299.9996 km is written as 300
+    digits = _digits(line)
+    # Places stand below the distances, and take more room the finer they are told.
+    room = axes.bbox.width * 72 / axes.figure.dpi / (_PLACE + _DIGIT * digits)
+    count = 6 if line.lon is None else int(np.clip(room, 1, 6))
+    ticks = MaxNLocator(count, steps=STEPS).tick_values(first, last)
+    ticks = [t for t in ticks if first - slack <= t <= last + slack]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _place(line, value, digits)))
+    since = f" from {line.origin}" if line.origin else ""
+    axes.set_xlabel(
+        f"distance{since} ({line.units})", fontsize=9, color=style.INK, family=style.FONT
+    )
+    label_levels(axes, sections.vertical)
+
+
+def label_levels(axes: Axes, vertical: Vertical) -> None:
+    """Numbers and a name on the left: heights, depths, pressures, or numbers of levels."""
+    axes.yaxis.set_minor_locator(NullLocator())
+    words = f"{vertical.words} ({printed(vertical.units) or 'grid point'})"
+    axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)
+    low, high = axes.get_ylim()
+    if vertical.log:
+        shown: list[float] = [p for p in _PRESSURES if low <= -np.log(p) <= high]
+        if len(shown) < 3:
+            bottom, top = np.exp(-low), np.exp(-high)
+            shown = [p for p in MaxNLocator(6, steps=STEPS).tick_values(top, bottom) if p > 0]
+        axes.yaxis.set_major_locator(FixedLocator([-float(np.log(p)) for p in shown]))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{np.exp(-value):.4g}"))
+        axes.set_ylim(low, high)
+        return
+    axes.yaxis.set_major_locator(MaxNLocator(7, steps=STEPS))
+    sign = -1.0 if vertical.down else 1.0
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{sign * value + 0.0:g}")))
+
+
+def _digits(line: Transect) -> int:
+    """Decimals of degrees by which places a sixth of the way apart differ; one at least."""
+    if line.lon is None or line.lat is None:
+        return 1
+    apart = max(float(np.ptp(line.lat)), float(np.ptp(np.unwrap(line.lon, period=360)))) / 6
+    return int(np.clip(np.ceil(-np.log10(apart)), 1, 4)) if apart > 0 else 1
+
+
+def _place(line: Transect, distance: float, digits: int) -> str:
+    """A distance, and below it the latitude and longitude there."""
+    text = minus(f"{distance:g}")
+    if line.lon is None or line.lat is None:
+        return text
+    degrees = [float(np.interp(distance, line.distance, of)) for of in (line.lat, line.lon)]
+    return f"{text}\n{latitude(round(degrees[0], digits))} {longitude(round(degrees[1], digits))}"
+
+
+def way(sections: Sections) -> str:
+    """Both ends in words; empty off the earth."""
+    both = ends(sections) or ()
+    return " to ".join(f"{latitude(round(a, 2))} {longitude(round(b, 2))}" for a, b in both)
+
+
+def ends(sections: Sections) -> list[list[float]] | None:
+    """[latitude, longitude] of both ends, in degrees."""
+    line = sections.line
+    if line.lon is None or line.lat is None:
+        return None
+    return [[float(np.round(v[n], 4)) for v in (line.lat, line.lon)] for n in (0, -1)]

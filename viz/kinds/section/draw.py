@@ -1,0 +1,231 @@
+"""A vertical section printed: field, isolines and wind over the ground, along the way between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.patheffects import AbstractPathEffect, withStroke
+from numpy.typing import NDArray
+
+from burstlens.core.units import printed
+from burstlens.viz.diagnostics.formula import bare
+from burstlens.viz.drawing import heading, style
+from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high
+from burstlens.viz.drawing.colours import colours, norm
+from burstlens.viz.drawing.maps.isolines import draw_isolines
+from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
+from burstlens.viz.drawing.picture import blank, letters_dpi
+from burstlens.viz.drawing.png import write_png
+from burstlens.viz.frames import times
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.columns import Vertical
+from burstlens.viz.geometry.field import Field
+from burstlens.viz.kinds.section.axes import (
+    ends,
+    label_axes,
+    off_axis,
+    on_axis,
+    section_axes,
+    shown_range,
+    way,
+)
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.kinds.section.read import Sections, Slice
+from burstlens.viz.product import Context
+
+Array = NDArray[Any]
+_GROUND = "#7d746b"
+_ROWS = 300
+"""Heights that a column is interpolated to."""
+_SCALE_HEIGHT_KM = 7.5
+"""How far up pressure falls to 1/e, for the slope of arrows over an axis of pressure."""
+_HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.2, foreground="white", alpha=0.85)]
+_SPACING_PX = 42
+"""Between symbols of the wind, at 100 dpi."""
+
+
+def draw(
+    sections: Sections, options: SectionOptions, out: Path, context: Context, lead: str
+) -> dict[str, Any]:
+    """Draw the PNG and return what was shown, as JSON facts.
+
+    The field's range is that of the whole section; ``limits``, ``colormap``, ``size`` and ``box``
+    are those of a map, ``extent`` is (first, last in km, lowest, highest on the axis).
+    FrameError when ``top`` leaves nothing of the column.
+    """
+    field, line, vertical = sections.field, sections.line, sections.vertical
+    name, limits, bounds = colours(field, options, context)
+    size = options.width_px, options.height_px
+    figure = blank(*size, letters_dpi(*size, options.dpi))
+    canvas: Any = figure.canvas
+    axes = section_axes(figure, line.distance, shown_range(vertical, options.top))
+    colormap = style.colormap(name)
+    scale = norm(colormap, limits, bounds, log=options.log)
+    rows = np.linspace(*axes.get_ylim(), _ROWS)
+    shown = _between_levels(field.values, vertical, rows)
+    if options.levels == "mass":
+        _cells(axes, line.distance, field.values, vertical, scale, colormap)
+    else:
+        mesh = axes.pcolormesh(
+            line.distance, rows, shown, shading="nearest", norm=scale, cmap=colormap, zorder=1
+        )
+        mesh.set_rasterized(True)
+    bar = ColourBar(figure, axes, colormap, scale, printed(field.units))
+    for arrow, beyond in zip(
+        bar.arrows, (np.nanmin(field.values) < limits[0], np.nanmax(field.values) > limits[1]),
+        strict=True,
+    ):  # fmt: skip
+        arrow.set_visible(bool(beyond))
+    for asked, one in sections.contours:
+        _isolines(
+            axes, asked, one, _between_levels(one.values, vertical, rows), line.distance, rows
+        )
+    if sections.wind is not None:
+        _wind(axes, sections, rows, along=options.wind == "along")
+    if vertical.ground is not None:
+        foot = np.full_like(line.distance, rows[0])
+        axes.fill_between(
+            line.distance, foot, on_axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
+        )
+    for bend in line.bends:
+        axes.axvline(
+            line.distance[bend],
+            color=style.INK,
+            lw=0.9,
+            ls=(0, (4, 3)),
+            zorder=3,
+            path_effects=_HALO,
+        )
+    label_axes(axes, sections)
+    title = options.title or style.words(field.name, field.long_name)
+    below = "  ·  ".join(part for part in (heading.subtitle(context), way(sections)) if part)
+    words = heading.Heading(figure, title, below, heading.maker(context))
+    key = f"  ·  {BARBS_KEY}" if options.wind == "barbs" else ""
+    words.write(times.stamp(context.time), lead, _caption(field) + key)
+    canvas.draw()
+    told = heading.texts(f"{field.name}, vertical section", context, field.long_name)
+    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
+    low, high = field.extent()
+    bottom, top = (float(v) for v in axes.get_ylim())
+    box = axes.bbox
+    height = options.height_px
+    return {
+        "variable": field.name,
+        "units": field.units,
+        "shape": list(field.values.shape),
+        "min": low,
+        "max": high,
+        "limits": list(limits),
+        "colormap": name,
+        "size": [options.width_px, height],
+        "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
+        "extent": [
+            float(line.distance[0]),
+            float(line.distance[-1]),
+            *off_axis(vertical, bottom, top),
+        ],
+        "length": float(np.ptp(line.distance)),
+        "length_units": line.units,
+        "ends": ends(sections),
+    }
+
+
+def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
+    """Values (row, point) at places on the axis: linear between levels, those of the lowest level
+    down to the ground; NaN above the highest and below the ground."""
+    axis = on_axis(vertical, vertical.levels)
+    found = np.full((rows.size, axis.shape[1]), np.nan)
+    for n in range(axis.shape[1]):
+        levels = axis[:, n]
+        whole = np.isfinite(levels)
+        if whole.any() and (np.diff(levels[whole]) > 0).all():
+            found[:, n] = np.interp(rows, levels[whole], values[whole, n], right=np.nan)
+    bottom = axis[0] if vertical.ground is None else on_axis(vertical, vertical.ground)
+    found[rows[:, None] < bottom] = np.nan
+    return found
+
+
+def _cells(
+    axes: Axes, distance: Array, values: Array, vertical: Vertical, scale: Normalize, colormap: Any
+) -> None:
+    """The model's own cells: edges half-way between levels, the lowest one at the ground."""
+    axis = on_axis(vertical, vertical.levels)
+    bottom = 1.5 * axis[:1] - 0.5 * axis[1:2]
+    if vertical.ground is not None:
+        bottom = on_axis(vertical, vertical.ground)[None]
+    faces = np.concatenate(
+        [bottom, 0.5 * (axis[1:] + axis[:-1]), 1.5 * axis[-1:] - 0.5 * axis[-2:-1]]
+    )
+    x = np.broadcast_to(distance, faces.shape)
+    # A cell between two points has the value of the nearer one.
+    axes.pcolormesh(x, faces, values[:, :-1], norm=scale, cmap=colormap, zorder=1)
+
+
+def _isolines(
+    axes: Axes, asked: Contours, one: Slice, values: Array, distance: Array, rows: Array
+) -> None:
+    if not np.isfinite(values).any():
+        return
+    plane = grid.Plane(distance, rows, "")
+    shown = Field(one.name, one.long_name, one.units, values, plane, "", ("z", "x"), (0, 0), (1, 1))
+    draw_isolines(axes, shown, asked)
+
+
+def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
+    """Arrows or barbs, equally far apart on the picture."""
+    assert sections.wind is not None
+    spacing = _SPACING_PX * axes.figure.dpi / 100
+    line, vertical = sections.line, sections.vertical
+    columns = np.linspace(0, line.distance.size - 1, max(2, int(axes.bbox.width / spacing)) + 1)
+    columns = np.rint(0.5 * (columns[1:] + columns[:-1])).astype(int)
+    places = np.linspace(rows[0], rows[-1], max(2, int(axes.bbox.height / spacing)) + 1)
+    places = 0.5 * (places[1:] + places[:-1])
+    across, up = (
+        _between_levels(part, vertical, places)[:, columns]
+        for part in (sections.wind.across, sections.wind.up)
+    )
+    x, y = np.meshgrid(line.distance[columns], places)
+    whole = np.isfinite(across) & np.isfinite(up)
+    x, y, across, up = x[whole], y[whole], across[whole], up[whole]
+    if not x.size:
+        return
+    if not along:
+        axes.barbs(
+            x, y, across, up, length=5.4, linewidth=0.7, color=style.INK,
+            sizes={"emptybarb": 0.12}, zorder=3, flip_barb=_south(sections), path_effects=_HALO,
+        )  # fmt: skip
+        return
+    wide_km = float(line.distance[-1] - line.distance[0])
+    tall_km = float(rows[-1] - rows[0]) * (_SCALE_HEIGHT_KM if vertical.log else 1.0)
+    stretch = (axes.bbox.height / tall_km) / (axes.bbox.width / wide_km)
+    up = up * stretch
+    speed = float(np.percentile(np.hypot(across, up), 98)) or 1.0
+    power = 10.0 ** np.floor(np.log10(speed))
+    reference = float(min((1, 2, 5, 10), key=lambda n: abs(n * power - speed)) * power)
+    arrows = axes.quiver(
+        x, y, across, up, angles="uv", scale_units="dots", scale=reference / (0.95 * spacing),
+        units="dots", width=max(1.0, spacing / 26), color=style.INK, pivot="mid", zorder=3,
+        path_effects=_HALO,
+    )  # fmt: skip
+    point = axes.figure.dpi / 72
+    # On the left: a long unit of the colours ends on the right.
+    axes.quiverkey(
+        arrows, spacing / axes.bbox.width, 1 + 9 * point / axes.bbox.height,
+        reference, f"along {reference:g} m s⁻¹, upwards {reference / stretch:.2g} m s⁻¹",
+        labelpos="E", labelsep=0.06, coordinates="axes",
+        fontproperties={"family": style.FONT, "size": 8},
+    )  # fmt: skip
+
+
+def _south(sections: Sections) -> bool:
+    lat = sections.line.lat
+    return lat is not None and float(np.mean(lat)) < 0
+
+
+def _caption(field: Slice) -> str:
+    return f"{bare(field.name)}: {low_to_high(*field.extent())} {printed(field.units)}".rstrip()

@@ -1,0 +1,45 @@
+"""The product kind ``sounding``: a PNG of the column over a point, as a skew-T log-p diagram."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.inspection import Inspection
+    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.sounding.options import SoundingOptions
+
+
+class SoundingKind(PlainKind):
+    """Soundings of WRF columns: drawn by matplotlib's Agg canvas, without a display."""
+
+    name: ClassVar[str] = "sounding"
+    options: ClassVar[type[SoundingOptions]] = SoundingOptions
+
+    def preload(self) -> None:
+        """Import matplotlib, and the compiled parcels."""
+        from burstlens.viz.kinds.sounding import draw  # noqa: F401
+
+    def extensions(self, options: SoundingOptions) -> tuple[str, ...]:
+        """Always PNG."""
+        return ("png",)
+
+    def inspect(self, options: SoundingOptions, seen: Inspection) -> None:
+        """What a column needs, and its point."""
+        names = ("pressure", "temperature", "QVAPOR", "dew_point", "u_earth", "v_earth")
+        seen.needs(names, "kind")
+        seen.ends({"at": options.at}, "T")
+
+    def make(
+        self, options: SoundingOptions, frame: ProductFrame, out: Path, context: Context
+    ) -> Made:
+        """Draw the PNG. FrameError when the point is outside of the domain or a variable lacks."""
+        from burstlens.viz.frames.times import lead
+        from burstlens.viz.kinds.sounding.draw import draw
+        from burstlens.viz.kinds.sounding.read import read_column
+
+        column = read_column(frame, options.at, most_unstable=options.parcel == "most_unstable")
+        return Made("png", draw(column, options, out, context, lead(frame, context)))

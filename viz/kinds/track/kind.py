@@ -1,0 +1,56 @@
+"""The product kind ``track``: where a storm was, frame after frame, as a table or as GeoJSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from burstlens.viz.product import Context, Made, PlainKind
+
+if TYPE_CHECKING:
+    from burstlens.viz.inspection import Inspection
+    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.track.options import TrackOptions
+
+
+class TrackKind(PlainKind):
+    """Tracks of storms, which maps, volumes and crops of the same recipe can follow."""
+
+    name: ClassVar[str] = "track"
+    options: ClassVar[type[TrackOptions]] = TrackOptions
+
+    def preload(self) -> None:
+        """Import what reads and searches."""
+        from burstlens.viz.kinds.track import draw, read  # noqa: F401
+
+    def extensions(self, options: TrackOptions) -> tuple[str, ...]:
+        """That of the format."""
+        return (options.format,)
+
+    def chained(self, options: TrackOptions) -> bool:
+        """Each frame's search begins where the frames before lead to."""
+        return True
+
+    def inspect(self, options: TrackOptions, seen: Inspection) -> None:
+        """The field that is followed."""
+        from burstlens.viz.geometry.crop import Crop
+
+        seen.plane(options.variable, Crop(), level=options.level, units=options.units)
+        if options.first_guess is not None:
+            seen.places((options.first_guess,), "first_guess")
+
+    def make(self, options: TrackOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
+        """Write the track up to this frame, and its state. FrameError as :func:`find_storm`."""
+        from burstlens.viz.diagnostics.storms.track import read_track
+        from burstlens.viz.kinds.track.draw import write_track
+        from burstlens.viz.kinds.track.read import find_storm, first_guess, start_track
+
+        track = start_track(frame, options)
+        if frame.previous is not None:
+            track = track.continued(read_track(frame.previous)).before(frame.time)
+        guess = track.guess(frame.time) or first_guess(options, track)
+        track = track.with_point(find_storm(frame, options, guess))
+        write_track(track, out, options.format, context)
+        if context.state is not None:
+            track.write(context.state)
+        return Made(options.format, track.facts())

@@ -1,0 +1,169 @@
+"""VTKHDF files: a frame's structured grid in each, and one file that shows them as a series.
+
+Format: VTK's "VTKHDF file format", version 2.7, StructuredGrid, which VTK 9.7 and ParaView 6.2 are
+the first to read. In a series each array has the number of the time step as its first axis. That
+series is a file of references (HDF5 virtual datasets) to the frames' files, a few hundred bytes a
+frame, so that it can be written anew, whole, for each frame: docs/decisions/0034 says why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.viz.kinds.vtk.xml_file import Curvilinear, check_shapes, native
+from burstlens.viz.product import whole_file
+
+Array = NDArray[Any]
+Layout = Mapping[str, tuple[str, tuple[int, ...]]]
+"""The type (as numpy writes it) and the shape of each array, by its path in the file."""
+_VERSION = (2, 7)
+_ROOT = "VTKHDF"
+_KIND = b"StructuredGrid"
+_LEVEL = 1
+_REST = 1 << 16
+"""Bytes of a file beside its arrays, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A frame's file, relative to the folder of the series, its time in seconds, its arrays."""
+
+    name: str
+    time: float
+    layout: Layout
+
+
+def write_vtkhdf(
+    out: Path,
+    points: Array,
+    arrays: Mapping[str, Array],
+    *,
+    fields: Mapping[str, float | str],
+    compress: bool = False,
+) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Write point data on ``points`` (z, y, x, 3) as one file, and return its :data:`Layout`.
+
+    ``arrays`` and ``fields`` are those of :func:`.xml_file.write_vtk`. Raises
+    ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
+    """
+    mesh = Curvilinear(points)
+    check_shapes(mesh, arrays)
+    named = {"Points": points} | {f"PointData/{_name(n)}": a for n, a in arrays.items()}
+    options: dict[str, Any] = {}
+    if compress:
+        options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
+    layout = {}
+    size = sum(values.nbytes for values in named.values()) + _REST
+    with whole_file(out), _hdf5(out, size) as file:
+        root = _root(file, mesh.shape)
+        for path, values in named.items():
+            stored = root.create_dataset(path, data=native(values), **options)
+            layout[path] = (stored.dtype.str, tuple(stored.shape))
+        for name, value in fields.items():
+            kind: Any = np.float64
+            held: list[Any] = [value]
+            if isinstance(value, str):
+                # VTK's reader fails at strings of UTF-8.
+                kind = h5py.string_dtype("ascii")
+                held = [value.encode("ascii", "backslashreplace")]
+            root.create_dataset(f"FieldData/{_name(name)}", data=held, dtype=kind)
+    return layout
+
+
+def layout_of(facts: Mapping[str, Any]) -> Layout | None:
+    """The layout that :func:`write_vtkhdf` told of a file; None where the facts hold none.
+
+    A file of a user's own program may end alike, with any facts or none.
+    """
+    layout = facts.get("layout")
+    if not isinstance(layout, Mapping) or "Points" not in layout:
+        return None
+    try:
+        found = {
+            str(path): (np.dtype(kind).str, tuple(map(int, shape)))
+            for path, (kind, shape) in layout.items()
+        }
+    except (TypeError, ValueError):
+        return None
+    return found if len(found["Points"][1]) == 4 else None
+
+
+def write_series(out: Path, steps: Sequence[Step]) -> int:
+    """Write the series of frames, in the order of time, and return how many are in it.
+
+    A series has one layout, that of the newest frame: frames with another one are left out. The
+    file stands whole under its name at once. Raises OSError when it cannot be written.
+    """
+    layout = steps[-1].layout
+    shown = [step for step in steps if step.layout == layout]
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        with _hdf5(part, _REST) as file:
+            points = layout["Points"][1]
+            root = _root(file, (points[0], points[1], points[2]))
+            for path, (kind, shape) in layout.items():
+                _refer(root, path, kind, shape, shown)
+            if len(shown) > 1:
+                times = root.create_group("Steps")
+                times.attrs["NSteps"] = len(shown)
+                times["Values"] = np.array([step.time for step in shown])
+                times["PointOffsets"] = np.arange(len(shown))
+        os.replace(part, out)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return len(shown)
+
+
+@contextmanager
+def _hdf5(path: Path, size: int) -> Iterator[h5py.File]:
+    """A new file of about ``size`` bytes, made in memory and written at the end. Raises OSError.
+
+    On a full disk HDF5 can neither write a file nor close it: the worker would keep it for ever.
+    """
+    with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=size) as file:
+        yield file
+        file.flush()
+        image = file.id.get_file_image()
+    with path.open("wb") as stream:
+        stream.write(image)
+
+
+def _refer(
+    root: h5py.Group, path: str, kind: str, shape: tuple[int, ...], steps: Sequence[Step]
+) -> None:
+    # VTK's reader (9.7) does not know what to make of the time axis of a single step: until there
+    # are two, the series is a static file.
+    whole = shape if len(steps) == 1 else (len(steps), *shape)
+    layout = h5py.VirtualLayout(whole, kind)
+    for n, step in enumerate(steps):
+        # HDF5 takes % in these names for a pattern.
+        source = h5py.VirtualSource(
+            step.name.replace("%", "%%"), f"{_ROOT}/{path}", shape=shape, dtype=kind
+        )
+        layout[... if len(steps) == 1 else n] = source
+    root.create_virtual_dataset(path, layout)
+
+
+def _root(file: h5py.File, shape: tuple[int, int, int]) -> h5py.Group:
+    root = file.create_group(_ROOT)
+    root.attrs["Version"] = np.array(_VERSION)
+    root.attrs.create("Type", _KIND, dtype=f"S{len(_KIND)}")
+    root.attrs["Dimensions"] = np.array(shape[::-1], np.int32)
+    return root
+
+
+def _name(name: str) -> str:
+    """A name that HDF5 does not take for a path."""
+    return name.replace("/", "_")

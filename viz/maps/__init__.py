@@ -1,1 +1,0 @@
-"""Maps: a field on the model's own plane, with what lies under and over it."""

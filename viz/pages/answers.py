@@ -1,0 +1,141 @@
+"""What a run's dashboard asks of the kernel, and the answers: JSON objects and pictures' bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
+from burstlens.clients.opened.steering import nothing_to_stop
+from burstlens.clients.opened.view import RunView
+from burstlens.core.errors import BurstlensError, RunError
+from burstlens.core.run.directory import all_runs
+from burstlens.core.run.follow import Line, read_stretch
+from burstlens.core.run.index import product_path, published
+
+STATUS_PERIOD_S = 0.5
+BATCH_BYTES = 500_000
+"""Of the index in one answer: at first a long run comes in several."""
+KEPT_BYTES = 400_000
+"""Of a picture that is kept with the notebook."""
+KEPT_PICTURES = 4
+
+Answer = tuple[dict[str, Any], list[bytes]]
+
+
+class Answers:
+    """Answers what is asked of a run, and of its neighbours that it is compared with.
+
+    A request is ``{ask, run, ...}``, where ``run`` is a neighbour's id or None:
+
+    * ``poll`` with ``offset`` and ``stamp`` of the last answer: ``status`` (None when it is the
+      same), ``stamp``, ``lines`` of the index, ``offset``, ``fresh``, ``more``, ``may_stop``
+    * ``image`` with the ``name`` of an index line: ``type``, and the bytes
+    * ``others``: ``runs`` in the same folder
+    * ``control`` with ``what``, ``stop`` or ``stop-now``
+    """
+
+    def __init__(self, run: RunView, *, allow_stop: bool) -> None:
+        self._run = run
+        self._allow_stop = allow_stop
+        self._statuses: dict[str, tuple[float, dict[str, Any], int]] = {}
+        self._asks: dict[str, Callable[[RunView, Mapping[str, Any]], Answer]] = {
+            "poll": self._poll,
+            "image": self._image,
+            "others": self._others,
+            "control": self._control,
+        }
+
+    def answer(self, request: Mapping[str, Any]) -> Answer:
+        """The answer; ``{error}`` with a sentence for people when it cannot be given."""
+        try:
+            return self._asks[request["ask"]](self._named(request.get("run")), request)
+        except BurstlensError as error:
+            return {"error": str(error)}, []
+        except OSError as error:
+            return {"error": f"cannot read {error.filename}: {error.strerror}"}, []
+        except Exception as error:  # whatever somebody else's files hold: the view asks on
+            return {"error": f"this cannot be answered: {error!r}"}, []
+
+    def kept(self) -> dict[str, Any]:
+        """What stays with a notebook that is saved: the status and each product's last picture."""
+        newest: dict[str, Line] = {}
+        pictures: dict[str, bytes] = {}
+        for view in self._run.products.values():
+            if not view.entries or not is_picture(view.entries[-1].name):
+                continue
+            with contextlib.suppress(RunError):  # one that is gone hides no other
+                picture = view.image()
+                data = picture.data
+                if len(data) <= KEPT_BYTES and len(pictures) < KEPT_PICTURES:
+                    pictures[picture.entry.name] = data
+                    newest[view.name] = picture.entry.line
+        status, _ = self._status(self._run)
+        return {"status": status, "lines": list(newest.values()), "pictures": pictures}
+
+    def _named(self, name: object) -> RunView:
+        if name is None or name == self._run.id:
+            return self._run
+        for run in all_runs(self._run.directory.path.parent):
+            if run.id == name:  # one of these and nothing else: the name is no path
+                return RunView(run)
+        raise RunError(f"there is no run {name!r} beside this one")
+
+    def _status(self, run: RunView) -> tuple[dict[str, Any], int]:
+        at, status, stamp = self._statuses.get(run.id, (-STATUS_PERIOD_S, {}, 0))
+        now = time.monotonic()
+        if now - at >= STATUS_PERIOD_S:
+            status = dict(run.status)
+            stamp = zlib.crc32(json.dumps(status, sort_keys=True, default=str).encode())
+            self._statuses[run.id] = (now, status, stamp)
+        return status, stamp
+
+    def _poll(self, run: RunView, request: Mapping[str, Any]) -> Answer:
+        status, stamp = self._status(run)
+        found = read_stretch(run.directory.index, int(request["offset"]), limit=BATCH_BYTES)
+        answer = {
+            "status": None if request.get("stamp") == stamp else status,
+            "stamp": stamp,
+            "lines": [line for line in found.lines if published(line) is not None],
+            "offset": found.offset,
+            "fresh": found.fresh,
+            "more": found.more,
+            "may_stop": self._allow_stop and run is self._run,
+        }
+        return answer, []
+
+    def _image(self, run: RunView, request: Mapping[str, Any]) -> Answer:
+        name = request["name"]
+        if not is_picture(name):
+            raise RunError(f"{name} is no picture")
+        path = product_path(run.directory.products, name)
+        return {"type": picture_type(path)}, [read_picture(path)]
+
+    def _others(self, run: RunView, _: Mapping[str, Any]) -> Answer:
+        rows = []
+        for found in all_runs(run.directory.path.parent):
+            with contextlib.suppress(Exception):  # one that cannot be read hides no other
+                status = run.status if found.id == run.id else RunView(found).status
+                row = {key: status[key] for key in ("title", "state")}
+                rows.append({"run": found.id, **row, "frames": status["frames"]["ready"]})
+        return {"runs": rows}, []
+
+    def _control(self, run: RunView, request: Mapping[str, Any]) -> Answer:
+        if not self._allow_stop or run is not self._run:
+            raise RunError(f"{run.id} is shown read-only: dashboard(allow_stop=True) lets it stop")
+        what = request["what"]
+        if what == "pause":
+            run.pause()
+        elif what == "resume-watching":
+            run.resume_watching()
+        elif what not in ("stop", "stop-now"):
+            raise RunError(f"nothing is known by {what!r}")
+        elif (over := nothing_to_stop(run.id, run.status)) is not None:
+            raise RunError(over)
+        else:
+            run.stop(now=what == "stop-now")
+        return {}, []

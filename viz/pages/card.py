@@ -1,0 +1,84 @@
+"""A run as a small card of HTML: how it stands and its newest picture, for a notebook's output."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from burstlens.clients.opened.picture import Picture
+from burstlens.clients.opened.status import OVER, facts, next_steps
+from burstlens.clients.opened.table import text_html, time_label
+from burstlens.core.errors import RunError
+
+if TYPE_CHECKING:
+    from burstlens.clients.opened.view import RunStatus, RunView
+
+LARGEST_BYTES = 400_000
+"""Of an embedded picture: a notebook that is shared should stay small."""
+WIDTH_PX = 260
+# Borders take the text's colour, so that the card suits light and dark.
+_BOX = (
+    "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start;max-width:60em;padding:.8em 1em;"
+    "border:1px solid color-mix(in srgb,currentColor 25%,transparent);border-radius:6px"
+)
+
+
+def card(run: RunView) -> str:
+    """The run as HTML; each text in it is escaped, and nothing in it is fetched or run."""
+    try:
+        return _card(run, run.status)
+    except RunError as error:
+        return f"<p>{text_html(error)}</p>"
+    except Exception as error:  # a status that is not ours; a cell's output has to be something
+        return f"<p>{text_html(f'{run.id}: its status cannot be shown: {error!r}')}</p>"
+
+
+def _card(run: RunView, status: RunStatus) -> str:
+    # Paths of the machine mean nothing to who is sent the notebook.
+    hidden = {"pictures", "buffer"} if status["state"] in OVER else {"pictures"}
+    told = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
+    return (
+        f'<div style="{_BOX}">'
+        f'<div style="flex:1 1 22em"><strong>{text_html(status["title"] or run.id)}</strong>'
+        f"<div>{text_html(run.id)}: {text_html(status['state'])}</div>{_trouble(status)}"
+        f"<table>{told}</table></div>{_picture(run)}</div>"
+    )
+
+
+def _row(label: str, text: str) -> str:
+    return (
+        f'<tr><th scope="row" style="text-align:left">{text_html(label)}</th>'
+        f'<td style="text-align:left">{text_html(text)}</td></tr>'
+    )
+
+
+def _trouble(status: RunStatus) -> str:
+    """Why it ended, what is wrong, and what to do."""
+    outcome = status.get("outcome") or {}
+    lines = [outcome[key] for key in ("message", "line") if outcome.get(key)]
+    lines += [status["hint"]] if status.get("hint") else []
+    lines += [alarm["text"] for alarm in status["alarms"][-3:]]
+    if status["state"] in OVER:
+        lines += next_steps(status)
+    return "".join(f"<div>{text_html(line)}</div>" for line in lines)
+
+
+def _picture(run: RunView) -> str:
+    try:
+        picture = run.image()
+        return embedded(picture)
+    except RunError:  # none yet, or gone: the rest of the card is worth showing
+        return ""
+
+
+def embedded(picture: Picture) -> str:
+    """A picture inside the HTML; empty when it is too large for that. Raises RunError."""
+    data = picture.data
+    if len(data) > LARGEST_BYTES:
+        return ""
+    told = text_html(f"{picture.entry.product}, {time_label(picture.entry.time)}")
+    return (
+        f'<figure style="margin:0"><img alt="{told}" width="{WIDTH_PX}" '
+        f'src="data:{picture.type};base64,{base64.b64encode(data).decode("ascii")}">'
+        f"<figcaption>{told}</figcaption></figure>"
+    )

@@ -1,0 +1,94 @@
+"""A report's pictures: the newest of each product large, evenly spaced ones small, embedded."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
+from burstlens.core.errors import RunError
+from burstlens.core.run.index import Published, product_path
+
+BUDGET_BYTES = 6 * 2**20
+"""Of all pictures, as they lie in the file."""
+THUMBNAILS = 8
+THUMBNAIL_PX = 320
+LARGE_PX = 1200
+"""The longer side of a newest picture that had to be made smaller."""
+QUALITY = 82
+_BASE64 = 4 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture in the report: where it is from, and the ``data:`` URI that holds it."""
+
+    entry: Published
+    uri: str
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A product's pictures: the newest, and some of all, by valid time."""
+
+    product: str
+    newest: Shown
+    small: tuple[Shown, ...]
+
+
+def gallery(products: Path, entries: Sequence[Published]) -> list[Series]:
+    """The series of each product that is a picture, in ``BUDGET_BYTES`` altogether.
+
+    ``entries`` are in order of valid time. A picture that cannot be read is passed over.
+    """
+    series: dict[str, list[Published]] = {}
+    for entry in entries:
+        if is_picture(entry.name):
+            series.setdefault(entry.product, []).append(entry)
+    share = 0.7 * BUDGET_BYTES / max(1, len(series))
+    made = []
+    for name, pictures in series.items():
+        real = [entry for entry in pictures if not entry.placeholder] or pictures
+        large = (_shown(products, entry, LARGE_PX, share) for entry in reversed(real))
+        newest = next(filter(None, large), None)
+        if newest is not None:
+            small = (_shown(products, entry, THUMBNAIL_PX) for entry in _spread(pictures))
+            made.append(Series(name, newest, tuple(filter(None, small))))
+    return made
+
+
+def _spread(entries: Sequence[Published]) -> list[Published]:
+    """At most ``THUMBNAILS``, evenly spaced, the first and the last among them; none of one."""
+    last = len(entries) - 1
+    gaps = min(THUMBNAILS - 1, last)
+    return [entries[round(last * it / gaps)] for it in range(gaps + 1)] if gaps else []
+
+
+def _shown(
+    products: Path, entry: Published, longest_px: int, most_bytes: float = 0
+) -> Shown | None:
+    """The file as it is where it fits in ``most_bytes``, else smaller and with losses."""
+    try:
+        path = product_path(products, entry.name)
+        data = read_picture(path)
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            if len(data) * _BASE64 <= most_bytes:
+                return Shown(entry, _uri(data, picture_type(path)), image.size)
+            small = image.convert("RGB")
+        small.thumbnail((longest_px, longest_px), Image.Resampling.LANCZOS)
+        held = io.BytesIO()
+        small.save(held, "WEBP", quality=QUALITY, method=4)
+        return Shown(entry, _uri(held.getvalue(), "image/webp"), small.size)
+    except (RunError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
+def _uri(data: bytes, media_type: str) -> str:
+    return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"

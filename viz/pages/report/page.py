@@ -1,0 +1,202 @@
+"""A run's report, put together: what ran, how it went, what was seen, and with what.
+
+The templates beside this file lay it out. Every text in it may be somebody else's: jinja2 escapes
+all that a template prints, and control characters are dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from burstlens.clients.opened.products import ProductView
+from burstlens.clients.opened.status import OVER, Status, facts
+from burstlens.clients.opened.table import clock_time, time_label
+from burstlens.clients.opened.view import RunView
+from burstlens.core.durable import write_whole
+from burstlens.core.errors import RunError
+from burstlens.core.printable import printable
+from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.core.run.directory import facts_of
+from burstlens.core.version import __version__
+from burstlens.viz.pages.report.gallery import BUDGET_BYTES, gallery
+from burstlens.viz.pages.report.plot import Line, Plot, TimeAxis
+from burstlens.viz.pages.report.story import Story, story_of
+
+HASHED_BYTES = 64 * 2**20
+"""Of a larger file the size is stated and no digest."""
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report that stands whole at ``path``: its size, and that of the pictures in it."""
+
+    path: Path
+    run: str
+    bytes: int
+    picture_bytes: int
+    pictures: int
+
+
+def write_report(run: RunView, out: Path) -> Report:
+    """Write the run's report as exactly ``out``. Raises RunError; then no file is left."""
+    status, products = run.status, list(run.products.values())
+    entries = [entry for view in products for entry in view.entries]
+    series = gallery(run.directory.products, entries)
+    shown = [it for one in series for it in (one.newest, *one.small)]
+    picture_bytes = sum(len(it.uri) for it in shown)
+    story, over = story_of(run.journal()), status["state"] in OVER
+    known = [fact for fact in facts(status) if fact[0] != "pictures"]
+    text = _templates().get_template("report.html").render(
+        run=run, title=status["title"] or run.id, status=status, over=over,
+        outcome={"message": "", "line": ""} | (status.get("outcome") or {}),
+        facts=[("begun", _utc(status.get("started"))), *known], series=series,
+        story=story, axis=_axis(story, over=over), plots=_plots(story),
+        guards=_guards(status), trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
+        marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
+        products=[_product(view, story) for view in products], what_ran=_what_ran(run, story),
+        recipe=_recipe(run), files=_files(run.directory.path), entries=entries,
+        pictures=len(shown), picture_bytes=picture_bytes,
+    )  # fmt: skip
+    try:
+        write_whole(out, text, sync=False)
+    except OSError as error:
+        raise RunError(
+            f"cannot write {out}: {error.strerror}; --out names another place"
+        ) from error
+    return Report(out, run.id, len(text.encode()), picture_bytes, len(shown))
+
+
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda it: it if isinstance(it, Markup) else printable(str(it)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "counted": counted, "duration": show_duration, "size": show_bytes, "utc": _utc,
+        "valid": time_label,
+    }  # fmt: skip
+    environment.globals |= {
+        "now": time.time(), "version": __version__, "budget_bytes": BUDGET_BYTES,
+        "most_rows": MOST_ROWS,
+    }  # fmt: skip
+    return environment
+
+
+def _axis(story: Story, *, over: bool) -> TimeAxis | None:
+    """From the run's first event to its last, or to now; None of a run without a journal."""
+    if story.begin is None or story.end is None:
+        return None
+    return TimeAxis(story.begin, story.end if over else max(story.end, time.time()))
+
+
+def _plots(story: Story) -> list[Plot]:
+    held = story.held if story.held[-1:] != story.raw[-1:] else []  # else both are the same line
+    plots = (
+        Plot("From frame written to product published", show_duration,
+             [Line("one", "latency", story.latency)]),
+        Plot("Bytes so far: frames, and products brought out", show_bytes,
+             [Line("one", "frames", story.raw), Line("two", "products", story.brought)]),
+        Plot("Frames on the buffer", show_bytes, [Line("one", "on the buffer", held)]),
+    )  # fmt: skip
+    return [plot for plot in plots if any(line.points for line in plot.lines)]
+
+
+def _guards(status: Status) -> list[list[str]]:
+    guards = [it for it in status.get("guards") or [] if isinstance(it, dict)]
+    return [[str(it.get(key, "")) for key in ("name", "text", "state")] for it in guards]
+
+
+def _trip(event: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        _utc(event.get("found", event["t"])), event["guard"], event["text"],
+        time_label(event["time"]), _place(event.get("place") or {}), event["then"],
+    )  # fmt: skip
+
+
+def _product(view: ProductView, story: Story) -> tuple[str, ...]:
+    holes = sum(bool(entry.placeholder) for entry in view.entries)
+    ends = [time_label(view.entries[at].time) for at in (0, -1)] if view.entries else ["", ""]
+    return (
+        view.name, view.kind, str(len(view) - holes), str(holes),
+        show_bytes(sum(entry.bytes for entry in view.entries)), *ends,
+        story.failures.get(view.name, ""),
+    )  # fmt: skip
+
+
+def _what_ran(run: RunView, story: Story) -> list[tuple[str, str]]:
+    known = facts_of(run.directory)
+    recipe: Any = known.get("table") or {}
+    simulation = recipe.get("simulation") or {}
+    nodes, ranks = simulation.get("nodes", 1), simulation.get("ranks_per_node", 1)
+    return [
+        ("what", str(recipe.get("description", ""))),
+        ("model", str(simulation.get("model", ""))),
+        ("inputs", str(simulation.get("inputs", ""))),
+        ("size", f"{counted(nodes, 'node')}, {counted(ranks, 'rank')} on each"),
+        ("recipe", f"{known.get('recipe', '')}, from {known.get('source', '')}"),
+        ("site", str(known.get("site", ""))),
+        ("host", str(known.get("host", ""))),
+        ("buffer", story.buffer),
+        ("created", _utc(known.get("created"))),
+        ("with", f"Burstlens {known.get('burstlens', '')}, Python {known.get('python', '')}"),
+        ("brought home", ", ".join(f"{name} ({show_bytes(size)})" for name, size in story.home)),
+    ]
+
+
+def _recipe(run: RunView) -> str:
+    try:
+        return run.directory.recipe.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+
+
+def _files(place: Path) -> list[tuple[str, int, str]]:
+    """Name, bytes and SHA-256 of what was given and what came of it."""
+    names = ["recipe.toml", "run.json", "journal.jsonl", "products/index.jsonl"]
+    for folder in ("files", "output"):
+        found = sorted(path for path in (place / folder).rglob("*") if path.is_file())
+        names += [str(path.relative_to(place)) for path in found[:MOST_ROWS]]
+    files = []
+    for name in names:
+        try:
+            with (place / name).open("rb") as file:
+                size = (place / name).stat().st_size
+                digest = f"not taken above {show_bytes(HASHED_BYTES)}"
+                if size <= HASHED_BYTES:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                files.append((name, size, digest))
+        except OSError:
+            continue  # gone or never made: the others are worth stating
+    return files
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    """``grid y 24, x 20; x 8000 m, y 9600 m``: the index, then the coordinates with units."""
+    index = place.get("index")
+    grid = [f"{name} {value}" for name, value in index.items()] if isinstance(index, dict) else []
+    units = {"x": "xy_units", "y": "xy_units", "z": "z_units"}
+    near = [
+        f"{name} {place[name]:.5g} {place.get(units.get(name, ''), '')}".rstrip()
+        for name in ("lon", "lat", "x", "y", "z")
+        if isinstance(place.get(name), int | float)
+    ]
+    parts = (f"grid {', '.join(grid)}" if grid else "", ", ".join(near))
+    return "; ".join(filter(None, parts))
+
+
+def _utc(seconds: object) -> str:
+    shown = clock_time(seconds) if isinstance(seconds, int | float) else ""
+    return f"{shown} UTC" if shown else ""

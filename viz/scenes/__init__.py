@@ -1,1 +1,0 @@
-"""Scenes: a frame in three dimensions, rendered by VTK off screen."""

@@ -1,0 +1,108 @@
+"""The seam of frames: what whoever reads one may ask of it.
+
+A file, tiles joined, a frame that is still to come, one with diagnostics computed: all answer
+alike. This module imports nothing of ``viz`` and no numpy at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Window = Mapping[str, slice]
+"""The part of each dimension that is wanted; dimensions not named are taken whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable of a frame; dimensions and shape are those of one record, without time."""
+
+    name: str
+    dimensions: tuple[str, ...]
+    shape: tuple[int, ...]
+    attributes: Mapping[str, Any]
+
+    @property
+    def units(self) -> str:
+        """The unit as the file writes it; empty when it names none."""
+        return str(self.attributes.get("units", "")).strip()
+
+    @property
+    def long_name(self) -> str:
+        """What the variable is, in words (CF ``long_name``, WRF ``description``), or its name."""
+        for key in ("long_name", "description", "standard_name"):
+            text = str(self.attributes.get(key, "")).strip()
+            if text:
+                return text
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Values as the file holds them: NaN and infinities stay. ``fills`` stand for no value."""
+
+    values: NDArray[Any]
+    fills: tuple[float, ...]
+
+
+class OpenFrame(Protocol):
+    """One frame, open for reading: arrays without the time dimension, missing values as NaN.
+
+    ``str()`` gives its name for messages.
+    """
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The global attributes, of the first tile where there are several."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all variables that are stored."""
+
+    @property
+    def dimensions(self) -> Mapping[str, int]:
+        """The size of each dimension of the whole domain, without time."""
+
+    @property
+    def time(self) -> str:
+        """The valid-time key that the frame was opened with; empty where none was given."""
+
+    @property
+    def start(self) -> str | None:
+        """The valid-time key of the model's start, where the file has it."""
+
+    @property
+    def record(self) -> int:
+        """The frame's index along time in its files."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def variable(self, name: str) -> Variable:
+        """What is known of a variable; FrameError with near names when there is none."""
+
+    def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
+        """The values of a variable within a window, one axis for each of its dimensions.
+
+        Floating point keeps its width; missing values are NaN (integers that have some become
+        float64). Raises FrameError when the variable is not there or cannot be read.
+        """
+
+    def stored(self, name: str, window: Window | None = None) -> Stored:
+        """The values of a variable as the model wrote them, for those who judge it.
+
+        Unlike ``read`` it hides nothing: what ``valid_range`` excludes is there, and a NaN is
+        one also where the file says that NaN stands for a missing value. Packed values are
+        unpacked, their missing ones NaN; so are those of a level that a column does not reach.
+        Raises FrameError.
+        """
+
+    def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
+        """Keep what ``stored`` gave until the frame is closed, so that the same part, or any
+        part of a whole variable, is read from the disk once.
+
+        Only for values of which none is missing: ``read`` would mask those.
+        """

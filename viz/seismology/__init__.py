@@ -1,1 +1,0 @@
-"""Ground motion: running peaks, seismograms, spectra."""

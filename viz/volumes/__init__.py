@@ -1,1 +1,0 @@
-"""Volumes: several variables on one mesh, as files for ParaView."""

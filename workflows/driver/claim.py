@@ -1,0 +1,71 @@
+"""The claim: which process drives a run, one epoch after the other, and never two at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from burstlens.core.durable import read_json
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.heartbeat import driver_lives
+from burstlens.core.run.record import read_record
+from burstlens.core.run.start import driver_process
+
+HEARTBEAT_OLD_S = 60.0
+"""Beyond this a driver on another host is taken for dead, when its heartbeat stands still."""
+HEARTBEAT_LOOK_S = 5.0
+_CLAIM = {"host": str, "pid": int, "ticks": int}
+
+
+def take_over(run: RunDir) -> int:
+    """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
+    epoch = free_epoch(run)
+    try:
+        descriptor = os.open(run.claim(epoch), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        raise RunError(f"another driver of {run.id} started at the same moment") from None
+    except OSError as error:
+        raise RunError(f"the run directory {run.path} is not writable: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "w") as stream:
+            json.dump(driver_process(), stream)
+    except OSError as error:
+        raise RunError(f"cannot write {run.claim(epoch)}: {error.strerror}") from error
+    return epoch
+
+
+def free_epoch(run: RunDir) -> int:
+    """The epoch that the next driver takes. Raises RunError when the last one lives."""
+    epochs = run.epochs
+    driver = driver_alive(run, epochs)
+    if driver is not None:
+        raise RunError(
+            f"run {run.id} has a driver already ({driver}); burstlens watch {run.id} shows it, "
+            f"burstlens stop {run.id} stops it"
+        )
+    return max(epochs, default=0) + 1
+
+
+def driver_alive(run: RunDir, epochs: Sequence[int]) -> str | None:
+    """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
+    # A file without a claim is a stray, or its driver was killed as it made it: the one before it
+    # speaks. A driver that lives gives way to the next.
+    claims = ((epoch, _read(run, epoch)) for epoch in reversed(epochs))
+    epoch, claim = next(((epoch, claim) for epoch, claim in claims if claim), (0, None))
+    if claim is None:
+        return None
+    told: Any = (read_json(run.status) or {}).get("driver")
+    known = told if isinstance(told, dict) and told.get("epoch") in (None, epoch) else {}
+    driver = {**claim, "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
+    alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
+    return f"pid {claim['pid']} on {claim['host']}" if alive else None
+
+
+def _read(run: RunDir, epoch: int) -> dict[str, Any] | None:
+    try:
+        return read_record(run.claim(epoch), _CLAIM, "")
+    except RunError:
+        return None

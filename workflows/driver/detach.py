@@ -1,0 +1,153 @@
+"""A driver that outlives its login shell: in a session of its own, or as a one-core batch job."""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from burstlens.cluster_configs.batch_script import BatchJob
+from burstlens.cluster_configs.site import Site
+from burstlens.core.durable import read_json
+from burstlens.core.errors import RunError, SiteError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import read
+from burstlens.core.run.start import last_words, note_start, read_start
+from burstlens.workflows.driver.claim import free_epoch
+from burstlens.workflows.driver.run import forget_stop, recipe_of, scheduled
+from burstlens.workflows.placement.hosted import HostedLauncher
+
+LOGIND = Path("/etc/systemd")
+BEGINS_S = 30.0
+
+
+def detach(run: RunDir) -> int:
+    """Start a driver of its own for the run, in a session of its own; returns its pid.
+
+    Raises RunError where the run directory cannot be written, and with the end of the driver's log
+    when it dies at once.
+    """
+    epoch = _ask(run)
+    with _writing(run):
+        stream = (run.logs / "driver.log").open("ab")
+    with stream:
+        said = stream.tell()
+        with _writing(run):
+            note_start(run, epoch, os.getpid(), log_from=said)
+        child = subprocess.Popen(
+            _command(run),
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    # From here on the start is the child's: this process may end before it has begun.
+    with contextlib.suppress(OSError):
+        note_start(run, epoch, child.pid, log_from=said)
+    deadline = time.monotonic() + BEGINS_S
+    while time.monotonic() < deadline and not _has_begun(run, epoch):
+        if child.poll() is not None:
+            start = read_start(run)
+            why = last_words(run, start) if start is not None else ""
+            raise RunError(f"the driver ended at once: {why or f'exit code {child.returncode}'}")
+        time.sleep(0.1)
+    return child.pid
+
+
+def _ask(run: RunDir) -> int:
+    """The epoch of the driver that is to be started; a stop of an earlier life is forgotten now,
+    so that one which is asked for while the driver starts is obeyed."""
+    epoch = free_epoch(run)
+    history = replay(read(run.journal))
+    if history.state != "new":
+        forget_stop(run, history, was_over=history.outcome is not None)
+    return epoch
+
+
+def _has_begun(run: RunDir, epoch: int) -> bool:
+    """Whether that driver's loop has written its first snapshot."""
+    driver = (read_json(run.status) or {}).get("driver")
+    return isinstance(driver, dict) and driver.get("epoch") == epoch and not driver.get("loading")
+
+
+def submit_driver(run: RunDir) -> str:
+    """Put the driver into a batch job of one core; returns the job's number.
+
+    For sites that end what runs on a login node. Raises SiteError, and RunError where the run
+    directory cannot be written.
+    """
+    recipe, site = recipe_of(run)
+    require_batch(site)
+    epoch = _ask(run)
+    launcher, _ = scheduled(run, recipe, site)
+    if isinstance(launcher, HostedLauncher):
+        launcher = launcher.batch
+    assert launcher is not None
+    number = len(list((run.path / "steps").glob("driver-*"))) + 1
+    job = driver_job(run, site, launcher.token, number)
+    said = job.output.stat().st_size if job.output.exists() else 0
+    with _writing(run):
+        note_start(run, epoch, os.getpid(), log_from=said)
+        job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
+        number_of_job = job_id.partition(":")[2]
+        note_start(run, epoch, os.getpid(), job=number_of_job, log_from=said)
+    return number_of_job
+
+
+def driver_job(run: RunDir, site: Site, token: str, number: int) -> BatchJob:
+    """The batch job of the run's driver."""
+    return BatchJob(
+        name=f"{token}-driver-{number}",
+        comment=run.id,
+        argv=tuple(_command(run)),
+        output=run.logs / "driver.log",
+        walltime_s=site.slurm.driver_walltime,
+        options=site.slurm.driver_options,
+        init=site.slurm.job_init,
+    )
+
+
+@contextlib.contextmanager
+def _writing(run: RunDir) -> Iterator[None]:
+    """Say what of the run directory cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or run.path
+        raise RunError(f"cannot write {place}: {error.strerror}") from error
+
+
+def require_batch(site: Site) -> None:
+    """Raise SiteError where no batch job can be had."""
+    if site.scheduler == "local":
+        raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
+
+
+def is_ended_at_logout(folder: Path = LOGIND) -> bool:
+    """Whether systemd ends a user's processes at logout here (logind.conf, KillUserProcesses)."""
+    ends = False
+    for path in [folder / "logind.conf", *sorted(folder.glob("logind.conf.d/*.conf"))]:
+        settings = configparser.ConfigParser(strict=False, interpolation=None)
+        with contextlib.suppress(configparser.Error, ValueError):
+            settings.read(path)
+            ends = settings.getboolean("Login", "KillUserProcesses", fallback=ends)
+    return ends
+
+
+def _environment() -> dict[str, str]:
+    """This process's, without a notebook's matplotlib backend: a worker has no notebook."""
+    inline = os.environ.get("MPLBACKEND", "").startswith("module://matplotlib_inline")
+    return {
+        name: value for name, value in os.environ.items() if not (inline and name == "MPLBACKEND")
+    }
+
+
+def _command(run: RunDir) -> list[str]:
+    return [sys.executable, "-m", "burstlens", "drive", str(run.path)]

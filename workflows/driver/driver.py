@@ -1,0 +1,395 @@
+"""The driver: one loop that turns what the graph's nodes give into the next nodes.
+
+It runs on the login node and is light: no netCDF, no rendering, no path on the buffer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from burstlens.cluster_configs.site import Site
+from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.outcome import Outcome
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.driver.early_stop import EarlyStop
+from burstlens.workflows.driver.homecoming import Homecoming
+from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.driver.presence import Presence
+from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.driver.viewing import Viewing
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.launch import Launcher
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.production import tasks
+from burstlens.workflows.production.graph import URGENT, Done, Graph
+from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.production.pressure import Pressure
+from burstlens.workflows.production.production import Production
+from burstlens.workflows.production.retries import Retries
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.recipe.recipe import Recipe
+
+TICK_S = 0.5
+WATCH_S = 2.0
+"""How long a watcher that sees nothing stays: a stop waits for its next report at most."""
+PATIENCE_S = 120.0
+"""How long to go on without a writable target, or with products that cannot be staged, when
+nothing else is left to do."""
+
+
+class Driver:
+    """Drives one run to its end. ``tick`` is called about twice a second with the snapshot."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        site: Site,
+        graph: Graph,
+        journal: Journal,
+        history: History,
+        provision: Provision,
+        launcher: Launcher | None,
+        tick: Callable[[Snapshot], None],
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.site = site
+        self.graph = graph
+        self.journal = journal
+        self.history = history
+        self.presence = Presence(run, history)
+        self.snapshot = Snapshot(run, recipe, history, journal.epoch)
+        self.steering = Steering(run, journal, history, self.snapshot)
+        self.guarding = Guarding(run, recipe, journal, history, self.snapshot)
+        self.provision = provision
+        self._early_stop = EarlyStop(run, journal, history)
+        self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
+        self.buffer: BufferRef | None = None
+        self.production: Production | None = None
+        self._pressure = Pressure(run, recipe, self.snapshot)
+        self._cursor = Cursor()
+        self._watched_all = False
+        self._end: Outcome | None = None
+        self._retries = Retries(self.snapshot.alarm)
+        self._homecoming = Homecoming(
+            run,
+            recipe,
+            graph,
+            journal,
+            self.snapshot,
+            provision,
+            self.jobs,
+            self._lost,
+            self._retries,
+        )
+        kinds = {product.kind.name for product in recipe.products}
+        self._viewing = Viewing(run, graph, journal, self.snapshot, kinds)
+        self._tick = tick
+        self._last_tick = self._last_sync = 0.0
+        self._last_good = time.monotonic()
+        self._away = ""
+        self._handlers: dict[str, Callable[[Done], None]] = {
+            "buffer": self._on_buffer,
+            "stagein": self._on_staged_in,
+            "submitted": self._on_submitted,
+            "job": self._on_job,
+            "watch": self._on_watch,
+            "work": self._on_work,
+            "home": self._homecoming.on_home,
+            "freed": self._homecoming.on_freed,
+            "released": self._on_released,
+            "warm": lambda done: None,
+        }
+
+    def drive(self) -> Outcome:
+        """Run to the end.
+
+        Raises RunError when another driver took over, or the run directory is lost or another's.
+        """
+        if self._local:
+            self._viewing.open()
+        self._prepare()
+        try:
+            while (end := self._end or self._homecoming.end) is None:
+                for done in self.graph.events(TICK_S):
+                    self._handlers[done.kind](done)
+                self._advance(time.monotonic())
+            self.guarding.settle(done=end.state == "done")
+            return end
+        finally:
+            self.guarding.close()
+            self.presence.close()
+            if self.production is not None and not self.presence.lost:
+                self.production.publisher.close()
+
+    def _prepare(self) -> None:
+        known = BufferRef(**self.history.buffer) if self.history.buffer else None
+        if self.history.buffer_released:
+            known = None
+            if self.history.brought_home:  # a former driver died before it could say so
+                self._end = self.snapshot.judge(Outcome("done", 0))
+                return
+        if known and self.history.brought_home and self._homecoming.goes_back(known):
+            # A former driver died as it gave the buffer back: asking would make a new one.
+            self._homecoming.free(known, self.snapshot.judge(Outcome("done", 0)))
+            return
+        self.snapshot.state = "waiting for the buffer"
+        if known is None:
+            # On disk before anything is asked for: `free` looks for it, whatever is killed.
+            self.journal.append(
+                "buffer.requested", kind=self.site.buffer.kind, name=self.provision.name
+            )
+            self.journal.sync()
+        self.graph.login("buffer", None, self.provision.provide, known)
+
+    @property
+    def _local(self) -> bool:
+        return self.site.scheduler == "local"
+
+    @property
+    def _separate(self) -> bool:
+        return self.site.viewing.placement == "separate"
+
+    # What comes back from the graph.
+
+    def _lost(self, done: Done, again: Callable[[], None]) -> bool:
+        if done.error is None:
+            self._viewing.gave()
+        return self._retries.lost(done, again)
+
+    def _on_buffer(self, done: Done) -> None:
+        if self._lost(done, self._prepare):
+            return
+        if isinstance(done.error, GivenUpError):
+            what = f"{done.error}; burstlens free {self.run.id} looks for what is left"
+            self._end = self._early_stop.outcome(what)
+            return
+        if done.error is not None:
+            self._end = Outcome("failed", 1, str(done.error))
+            return
+        found, adopted = done.value
+        self.buffer = replace(found, by=found.by or self.site.buffer.stager or "")
+        if not adopted:
+            self.history.staged_in = False
+            self.jobs.fresh_buffer = True
+            self._report_lost_buffer(self.history.attempt)
+        self.journal.append(
+            "buffer.adopted" if adopted else "buffer.created",
+            kind=self.buffer.kind,
+            path=self.buffer.path,
+            folder=self.buffer.folder,
+            name=self.buffer.name,
+            owned=self.buffer.owned,
+            by=self.buffer.by,
+        )
+        self.production = Production(
+            self.run,
+            self.recipe,
+            self.graph,
+            self.journal,
+            self.history,
+            self.snapshot,
+            self.buffer,
+            slots=2 * self.graph.workers,
+            guarding=self.guarding,
+        )
+        self.production.publisher.settle()
+        self.production.publisher.clean_incoming()
+        self.snapshot.open(self.production)
+        if self._early_stop.asked and not self.history.brought_home:
+            self._end = self._early_stop.outcome()
+            return
+        if isinstance(self.provision, JobBuffer):
+            self.graph.enter(self.provision.inside())
+        if not self._local:
+            self.graph.mount(self.provision.lines(self.buffer))
+            self._viewing.open()
+        if self.history.brought_home:
+            # A former driver died between the last file home and the end: only freeing is left.
+            self._homecoming.free(self.buffer, self.snapshot.judge(Outcome("done", 0)))
+            return
+        if self.history.staged_in or self.site.job_stages_in:
+            self._start_jobs()
+            return
+        self.snapshot.state = "staging in"
+        self._stage_in()
+
+    def _report_lost_buffer(self, attempt: int) -> None:
+        """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
+        if self.history.frames:
+            text = (
+                f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
+                f"starts again from its inputs, as attempt {attempt + 1}"
+            )
+            self.journal.append("alarm", text=text)
+            self.snapshot.alarm(text)
+
+    def _stage_in(self) -> None:
+        leave = self.recipe.simulation.leave
+        inputs = str(self.recipe.inputs)
+        self.graph.view(
+            "stagein", None, buffers.stage_in, self.buffer, inputs, self.recipe.model, leave
+        )
+
+    def _on_staged_in(self, done: Done) -> None:
+        if self._lost(done, self._stage_in):
+            return
+        if done.error is not None:
+            self._end = Outcome("failed", 1, f"stage in failed: {done.error}")
+            return
+        files, size, left = done.value
+        self.journal.append("stagein.done", files=files, bytes=size, left=left)
+        self._start_jobs()
+
+    def _start_jobs(self) -> None:
+        assert self.buffer is not None
+        self.snapshot.state = "starting"
+        self.jobs.start(self.buffer)
+        self._watch()
+
+    def _on_submitted(self, done: Done) -> None:
+        self.jobs.submitted(done.about, done.value)
+        if self._separate and done.about == self.jobs.simulation:
+            self.graph.ask_block(done.value.partition(":")[2])
+
+    def _watch(self) -> None:
+        self.graph.view(
+            "watch",
+            None,
+            tasks.watch_buffer,
+            self.buffer,
+            self.recipe.model,
+            self.run.id,
+            self.jobs.attempt,
+            self._cursor,
+            str(self.jobs.folder),
+            WATCH_S,
+            self.site.viewing.poll_interval_s,
+            self.guarding.patterns,
+            priority=URGENT,
+        )
+
+    def _on_job(self, done: Done) -> None:
+        self._end = self._end or self.jobs.ended(done.about, done.value, done.error)
+        if done.value is not None and done.value.message:
+            self.snapshot.alarm(done.value.message)
+
+    def _on_watch(self, done: Done) -> None:
+        assert self.production is not None
+        if self._lost(done, self._watch):
+            return
+        if done.error is not None:
+            raise RunError(
+                f"the output cannot be watched: {done.error}; burstlens resume {self.run.id}"
+            ) from done.error
+        report = done.value.report
+        self._cursor = report.cursor
+        self.production.take(report, self.jobs.attempt)
+        for line in (*report.trouble, *report.notices):
+            self.journal.append("alarm", text=line)
+            self.snapshot.alarm(line)
+        self.snapshot.heard(report, done.value.free_bytes)
+        if not (report.ended or report.cursor.speech.ended_well or self.jobs.over):
+            self._pressure.look(
+                self.production.space,
+                self.production.stuck_frames(held=self.jobs.holders),
+                free_bytes=done.value.free_bytes,
+                fraction=self.snapshot.fraction,
+            )
+        self.guarding.heard(report, self.production.space, done.value.free_bytes, self.jobs.attempt)
+        if report.stopping:
+            self._heed_stop()
+        self.jobs.heard(report)
+        self._watched_all = report.ended
+        if not report.ended:
+            self._watch()
+
+    def _on_work(self, done: Done) -> None:
+        assert self.production is not None
+        self.production.returned(done)
+
+    def _on_released(self, done: Done) -> None:
+        assert self.production is not None
+        self.production.released(done)
+
+    # What is to be done next.
+
+    def _advance(self, now: float) -> None:
+        self.presence.look(now)  # before anything is written by name
+        self._retries.call_due(now)
+        if self.production is not None:
+            try:
+                self.production.publish()
+                if now - self._last_sync > 1.0:
+                    self.journal.sync()
+                    self._last_sync = now
+                self.production.release(held=self.jobs.holders)
+                self._last_good, self._away = now, ""
+            except OSError as error:
+                self._wait_for_target(error, now)
+            self.production.submit(now)
+        if now - self._last_tick >= TICK_S:
+            self._last_tick = now
+            self._look_around()
+        if self.production is not None and not self._homecoming.begun:
+            over = self._watched_all and self.jobs.over
+            if over and self.production.settled:
+                assert self.buffer is not None
+                self._homecoming.begin(self.buffer)
+            elif over and self.production.stuck(now, PATIENCE_S):
+                self._end = self._stuck(self.production)
+
+    def _stuck(self, production: Production) -> Outcome:
+        jobs = self.jobs.outcome()
+        message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
+        told = f"{jobs.message}; {message}" if jobs.message else message
+        return Outcome("failed", 1, told, jobs.line)
+
+    def _wait_for_target(self, error: OSError, now: float) -> None:
+        # What is made waits in .incoming or on the buffer, and is published when it can be.
+        told = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
+        if told != self._away:  # once, until it can be written again
+            self._away = told
+            self.snapshot.alarm(f"{told}; the run waits until it can")
+        if now - self._last_good > PATIENCE_S and self.jobs.over:
+            raise RunError(
+                f"{told}; when it can be again: burstlens resume {self.run.id}"
+            ) from error
+        time.sleep(TICK_S)
+
+    def _look_around(self) -> None:
+        self.jobs.note_stage_in()
+        if self.buffer is None or not self._homecoming.lost_buffer():
+            self._viewing.mend()
+        self._heed_stop()
+        self.guarding.look()
+        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
+            raise RunError(f"another driver has taken over {self.run.id}; this one ends")
+        self.steering.look(self.production, over=self.jobs.over)
+        if self._separate and self.jobs.over and not self.jobs.began:
+            self._end = self._end or self.jobs.outcome()  # there is nothing to see
+        if self._viewing.look(self.jobs) and self.production is not None:
+            self.production.slots = 2 * self.graph.workers
+        self.snapshot.write()
+        self._tick(self.snapshot)
+
+    def _heed_stop(self) -> None:
+        """Let the phase that is under way obey what is asked in it."""
+        asked = self.run.asked()
+        if asked is None or self._homecoming.gives_back:  # then the provision obeys
+            return
+        if self.jobs.attempt:
+            self.jobs.stop(asked, self._pressure.why)
+        elif self.buffer is None:
+            self._end = self._end or self._early_stop.waited_for_buffer()
+        elif self._early_stop.asked and not self._homecoming.begun:
+            self._end = self._early_stop.outcome()

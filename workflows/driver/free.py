@@ -1,0 +1,101 @@
+"""Giving back the space of a run that is over, which a failure or a stop has left.
+
+The journal says what was asked for; what exists is asked of the machine: Slurm's buffers and queue,
+or the directories. A run's model that has not ended is waited for when it was asked to stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History, replay
+from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.driver.claim import take_over
+from burstlens.workflows.driver.run import recipe_of, require_host, scheduled, signals
+from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.leftovers import end_jobs
+from burstlens.workflows.placement.provision import Provision, provision
+from burstlens.workflows.recipe.recipe import Recipe
+
+
+def free(run: RunDir, *, discard: bool = False) -> str:
+    """Give the run's space on the buffer back; returns what was freed, in words.
+
+    What ``[stage_out]`` names must be home, unless ``discard`` says that it may be lost. A first
+    SIGINT gives up what still waits, a second one at once. Raises RunError, SiteError and
+    StagingError.
+    """
+    history = replay(read(run.journal))
+    if not _has_asked(run, history):
+        return f"run {run.id} holds no space on a buffer"
+    recipe, site = recipe_of(run)
+    require_host(run, history)
+    epoch = take_over(run)
+    launcher, _ = scheduled(run, recipe, site)
+    with contextlib.closing(Journal(run.journal, epoch)) as journal:
+        cancelled = end_jobs(run, history, launcher)
+        run.clear_control()  # obeyed by now: what is asked from here on is for the giving back
+        space = provision(site, run, recipe, launcher, lambda: False)
+        known = BufferRef(**history.buffer) if history.buffer else None
+        buffer = space.left(known)
+        what = f"cancelled {', '.join(cancelled)}" if cancelled else ""
+        if buffer is not None:
+            _require_home(run, recipe, history, discard=discard)
+            with signals(run):
+                freed = _give_back(run, space, buffer, history)
+            what = "; ".join(part for part in (freed, what) if part)
+            run.clear_control()
+        elif known is not None and known.name and not history.buffer_released:
+            what = "; ".join(
+                part for part in (f"buffer {known.name} is gone already", what) if part
+            )
+        if history.buffer_requested:
+            journal.append("buffer.released", host=socket.gethostname())
+        _show_released(run)
+    return what or f"run {run.id} holds no space on a buffer"
+
+
+def _has_asked(run: RunDir, history: History) -> bool:
+    """Whether this run ever asked for anything: a run without a driver did not."""
+    return history.state != "new" or any((run.path / "steps").glob("*/submitting"))
+
+
+def _require_home(run: RunDir, recipe: Recipe, history: History, *, discard: bool) -> None:
+    if recipe.stage_out.keep and not history.kept_home and history.frames and not discard:
+        raise RunError(
+            f"{', '.join(recipe.stage_out.keep)} of {run.id} are not home: burstlens resume "
+            f"{run.id} goes on, --discard gives them up"
+        )
+
+
+def _give_back(run: RunDir, space: Provision, buffer: BufferRef, history: History) -> str:
+    """Give it back; returns what was freed, empty when nothing of the run lies there."""
+    if not space.lasts or (buffer.name and buffer.owned):
+        try:
+            space.give_back(buffer)
+        except GivenUpError:
+            run.clear_control()
+            raise
+        return f"freed {f'buffer {buffer.name}' if buffer.name else 'the buffer of its job'}"
+    if buffer.path.startswith("$"):
+        if not history.attempt:
+            return ""
+        raise RunError(
+            f"buffer {buffer.name} was there before the run, and only jobs see it: delete "
+            f"{buffer.path}/{buffer.folder} in a job that mounts it"
+        )
+    buffers.destroy(buffer)
+    return f"freed {buffer.path}/{buffer.folder}"
+
+
+def _show_released(run: RunDir) -> None:
+    status = read_json(run.status)
+    if status and status.get("buffer"):
+        status["buffer"]["released"] = True
+        with contextlib.suppress(OSError):  # as in the driver: the journal is the truth
+            write_json(run.status, status)

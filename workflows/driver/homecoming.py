@@ -1,0 +1,207 @@
+"""The end of a run: logs and kept files come home, then the buffer is given back."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from burstlens.core.errors import GivenUpError, RunError, SiteError, StagingError
+from burstlens.core.outcome import Outcome
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.placement.buffer import BufferRef, Home
+from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.production.graph import Done, Graph
+from burstlens.workflows.production.retries import Retries
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.recipe.recipe import Recipe
+from burstlens.workflows.recipe.wanted import wanted
+
+AWAY = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.EIO, errno.ENOTCONN, errno.EHOSTDOWN}
+"""What a directory answers that is renamed, unmounted or whose server is silent."""
+AWAY_PAUSE_S = 1.0
+AWAY_PATIENCE_S = 120.0
+"""How long a run directory that is away is waited for when nothing else is left to do."""
+
+
+class Homecoming:
+    """Brings home and frees; ``end`` is the run's outcome as soon as that is done.
+
+    ``lost`` says whether a node failed with what ran it, and is then tried again.
+    """
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        graph: Graph,
+        journal: Journal,
+        snapshot: Snapshot,
+        provision: Provision,
+        jobs: Jobs,
+        lost: Callable[[Done, Callable[[], None]], bool],
+        retries: Retries,
+    ) -> None:
+        self._run = run
+        self._recipe = recipe
+        self._graph = graph
+        self._journal = journal
+        self._snapshot = snapshot
+        self._provision = provision
+        self._jobs = jobs
+        self._lost = lost
+        self._retries = retries
+        self._away_since: float | None = None
+        self.begun = False
+        self.gives_back = False
+        """Whether the buffer is being given back: a request to stop is for that from then on."""
+        self.end: Outcome | None = None
+        self._lost_buffer = False
+
+    def lost_buffer(self) -> bool:
+        """Whether the job that had the buffer ended before all was home: no viewing block can run
+        any more, and the run ends as soon as its jobs are known to have ended."""
+        if self.gives_back or not isinstance(self._provision, JobBuffer):
+            return False
+        if not self._lost_buffer and self._graph.block_state() == "gone":
+            with contextlib.suppress(SiteError, OSError):  # asked again in a moment
+                self._lost_buffer = self._provision.has_ended()
+        if self._lost_buffer and not self._jobs.live and self.end is None:
+            self._journal.append("buffer.released")
+            self.end = self._without_buffer()
+        return self._lost_buffer
+
+    def _without_buffer(self) -> Outcome:
+        outcome = self._jobs.outcome()
+        what = (
+            "the job with the buffer has ended, and with it the raw frames; to simulate again: "
+            f"burstlens resume {self._run.id}"
+        )
+        message = f"{outcome.message}; {what}" if outcome.message else what
+        if outcome.state == "done":
+            return Outcome("failed", 1, message)
+        return replace(outcome, message=message)
+
+    def goes_back(self, buffer: BufferRef) -> bool:
+        """Whether the scheduler takes the buffer back, with all that it holds."""
+        return not self._provision.lasts or bool(buffer.name and buffer.owned)
+
+    def begin(self, buffer: BufferRef) -> None:
+        """Bring home what the recipe keeps, and the logs."""
+        self.begun = True
+        self._snapshot.state = "bringing home"
+        history = self._snapshot.history
+        self._graph.view(
+            "home",
+            buffer,
+            buffers.bring_all_home,
+            buffer,
+            str(self._jobs.attempt),
+            self._recipe.model,
+            wanted(self._recipe, {stream for stream, *_ in history.frames | history.damaged}),
+            str(self._run.output),
+            str(self._run.logs / self._jobs.simulation),
+        )
+
+    def on_home(self, done: Done) -> None:
+        """All is home, or could not be brought."""
+        buffer: BufferRef = done.about
+        if self._lost(done, lambda: self.begin(buffer)):
+            return
+        if isinstance(done.error, StagingError) and self._is_away(done.error):
+            self._snapshot.alarm(f"{done.error}; tried again when the run directory is back")
+            self._retries.later(AWAY_PAUSE_S, lambda: self.begin(buffer))
+            return
+        self._away_since = None
+        outcome = self._snapshot.judge(self._jobs.outcome())
+        if done.error is not None:
+            message = f"{done.error}; the buffer is kept"
+            if outcome.state == "done":
+                message += f", burstlens resume {self._run.id} tries again"
+                self.end = Outcome("failed", 1, message)
+            else:
+                why = f"{outcome.message}; {message}" if outcome.message else message
+                self.end = replace(outcome, message=why)
+            return
+        home: Home = done.value
+        missing = [] if outcome.state == "failed" else home.missing
+        for text in missing:
+            self._journal.append("alarm", text=text)
+            self._snapshot.alarm(text)
+        if outcome.state == "done" and missing:
+            outcome = replace(outcome, message="; ".join(missing))
+        files = [list(item) for item in home.files]
+        self._journal.append(
+            "stageout.done",
+            outcome=outcome.state,
+            exit_code=outcome.exit_code,
+            files=files,
+            missing=missing,
+        )
+        self.free(buffer, outcome)
+
+    def _is_away(self, error: StagingError) -> bool:
+        """Whether the run directory went away, and may still come back."""
+        inside = Path(error.path).is_relative_to(self._run.path)
+        if not (inside and error.errno in AWAY):
+            return False
+        now = time.monotonic()
+        self._away_since = self._away_since or now
+        return now - self._away_since < AWAY_PATIENCE_S
+
+    def free(self, buffer: BufferRef, outcome: Outcome) -> None:
+        """Free the buffer where the recipe and the outcome allow it; then the run ends."""
+        self.begun = True
+        try:
+            self._journal.sync()  # what was published must be known for good before raw data goes
+        except OSError as error:
+            place = error.filename or self._run.path
+            self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
+            self._retries.later(1.0, lambda: self.free(buffer, outcome))
+            return
+        freed = self._recipe.buffer.destroy == "on-success" and outcome.state == "done"
+        if self._provision.lasts and not freed:
+            self.end = outcome
+        elif self.goes_back(buffer):
+            if not freed and self._recipe.buffer.raw == "keep":
+                self._snapshot.alarm(
+                    "the buffer ends with its job, and with it the raw files that [stage_out] keep "
+                    "does not name"
+                )
+            if not self.gives_back:
+                self._forget_obeyed()
+            self.gives_back = True
+            self._snapshot.state = "giving the buffer back"
+            self._graph.close_block()
+            self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer)
+        else:
+            self._graph.view("freed", (buffer, outcome), buffers.destroy, buffer)
+
+    def _forget_obeyed(self) -> None:
+        """What was asked so far was for the run: the clean-up obeys only what is asked in it."""
+        try:
+            self._run.clear_control()
+        except RunError as error:
+            self._snapshot.alarm(str(error))
+
+    def on_freed(self, done: Done) -> None:
+        """The buffer is free, or could not be freed: the run ends all the same."""
+        buffer, outcome = done.about
+        if self._lost(done, lambda: self.free(buffer, outcome)):
+            return
+        if done.error is None:
+            self._journal.append("buffer.released")
+        elif isinstance(done.error, GivenUpError):
+            self._journal.append("control.received", control=self._run.asked() or "stop")
+            what = f"{outcome.message}; {done.error}" if outcome.message else str(done.error)
+            outcome = replace(outcome, message=what)
+        else:
+            self._snapshot.alarm(str(done.error))
+        self.end = outcome

@@ -1,0 +1,268 @@
+"""The supervised jobs of a run: the simulation's attempts and the steps around it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.cluster_configs.site import Site
+from burstlens.core.durable import read_json
+from burstlens.core.errors import RunError
+from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
+from burstlens.core.model import Progress
+from burstlens.core.outcome import Outcome
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.frames.cursor import Speech
+from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_file import JobFile
+from burstlens.workflows.placement.job_folder import lacks
+from burstlens.workflows.placement.launch import Launcher, LocalLauncher
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.placement.stage_in import DONE
+from burstlens.workflows.placement.supervised import Ended, JobFailedError, describe
+from burstlens.workflows.recipe.recipe import Recipe, Step
+
+if TYPE_CHECKING:
+    from burstlens.workflows.production.graph import (
+        Graph,  # and with it Parsl, a second of importing
+    )
+
+
+class Jobs:
+    """Starts them in order, stops them, judges how they ended."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        site: Site,
+        graph: Graph,
+        journal: Journal,
+        history: History,
+        provision: Provision,
+        launcher: Launcher | None,
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.site = site
+        self.graph = graph
+        self.journal = journal
+        self.history = history
+        self.attempt = 0
+        self.asked: str | None = None
+        self.provision = provision
+        self._local = LocalLauncher()
+        self._launcher: Launcher = launcher or self._local
+        self.live: set[str] = set()
+        self.ends: dict[str, Ended | None] = {}
+        self.fresh_buffer = False
+        """Whether the buffer of earlier attempts is gone, with all that lay there."""
+        self._speech = Speech()
+        self._unknown = ""
+        self._why: dict[str, Any] = {}
+        self._progress: Progress | None = None
+        self._begun = False
+        self._describe = JobFile(run, recipe, site, history, provision)
+
+    @property
+    def simulation(self) -> str:
+        """The name of the current attempt."""
+        return f"attempt-{self.attempt}"
+
+    @property
+    def folder(self) -> Path:
+        """The job folder of the current attempt, in the run directory."""
+        return self.run.job(self.simulation)
+
+    def start(self, buffer: BufferRef) -> None:
+        """Submit every job that has not ended well yet, each after those that it needs."""
+        last = self.history.jobs.get(f"attempt-{self.history.attempt}")
+        again = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
+        self.attempt = self.history.attempt + 1 if again else self.history.attempt
+        if self.fresh_buffer:
+            (self.run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
+        self._describe.open(buffer, self.attempt)
+        before: list[Any] = []
+        for step in self._steps("before"):
+            before += self._submit_step(step, before[-1:])
+        self.journal.append("simulation.submitting", job=self.simulation, attempt=self.attempt)
+        self.journal.sync()
+        if not (self.folder / "job.json").exists():
+            describe(self.folder, self._describe.simulation(self.simulation))
+        simulation = self._node(self.simulation, self.folder, before, self._launcher)
+        for step in self._steps("beside"):
+            self._submit_step(step, before)
+        after = [simulation]
+        for step in self._steps("after"):
+            after += self._submit_step(step, after[-1:])
+        self._begun = True
+
+    def _steps(self, phase: str) -> list[Step]:
+        return [step for step in self.recipe.steps if step.phase == phase]
+
+    def _submit_step(self, step: Step, after: list[Any]) -> list[Any]:
+        """The step's node; none when it has ended well in an earlier life of the run."""
+        times = 1
+        while True:
+            name = (
+                f"step-{step.name}-{times}"
+                if step.phase == "before"
+                else (f"step-{step.name}-{self.attempt}.{times}")
+            )
+            record = self.history.jobs.get(name)
+            if record is None or (record.outcome is None and not self.fresh_buffer):
+                break
+            if record.outcome == "done" and not self.fresh_buffer:
+                return []
+            times += 1
+        folder = self.run.job(name)
+        self.journal.append("step.submitting", job=name, step=step.name)
+        if not (folder / "job.json").exists():
+            describe(folder, self._describe.step(step, name))
+        launcher = self._local if step.where == "login" else self._launcher
+        return [self._node(name, folder, after, launcher)]
+
+    def _node(self, name: str, folder: Path, after: list[Any], launcher: Launcher) -> Any:
+        self.live.add(name)
+        return self.graph.job("job", name, launcher, folder, after)
+
+    def submitted(self, name: str, job_id: str) -> None:
+        """A job's id is known: journal it before anything else happens."""
+        if name == self.simulation:
+            self.journal.append(
+                "simulation.submitted", job=name, attempt=self.attempt, job_id=job_id
+            )
+        else:
+            self.journal.append("step.started", job=name, job_id=job_id)
+        self._settle_journal()
+
+    def _settle_journal(self) -> None:
+        # A target that is full or away now gets these lines first when it is back.
+        with contextlib.suppress(OSError):
+            self.journal.sync()
+
+    def ended(self, name: str, value: Ended | None, error: BaseException | None) -> Outcome | None:
+        """Take a job's end; returns an outcome when nothing can follow it any more."""
+        self.live.discard(name)
+        end = error.ended if isinstance(error, JobFailedError) else value
+        self.ends[name] = end
+        message = f"{name} {end.text()}" if end else f"{name} did not run: {_root(error)}"
+        state = "done" if end and end.well else "stopped" if end and end.stopped else "failed"
+        if state != "done" and end is None:
+            self._unknown = _root(error)  # what it waited for failed, and says so itself
+            return None
+        kind = "simulation.ended" if name == self.simulation else "step.ended"
+        told = self.history.jobs.get(name)
+        if told is None or told.outcome is None:
+            self.journal.append(
+                kind, job=name, attempt=self.attempt, outcome=state, message=message
+            )
+            self._settle_journal()
+        before = {f"step-{step.name}" for step in self._steps("before")}
+        if state != "done" and name.rpartition("-")[0] in before:
+            exit_code = self._stopped().exit_code if state == "stopped" else 1
+            log = self.run.logs / name / f"{name}.log"
+            return Outcome(state, exit_code, f"{message}; its log is {log}")
+        return None
+
+    def heard(self, report: Report) -> None:
+        """Take what the watcher saw: it decides when a stop need not wait any longer."""
+        self._speech = report.cursor.speech
+        self._progress = report.progress or self._progress
+        # The report must have been made after the stop was asked for.
+        done = report.stopping and (report.frames or not report.in_progress)
+        if self.asked == "stop" and done:
+            with contextlib.suppress(RunError):  # tried again at the next report
+                self.run.drop("frame-done")
+                self.asked = "stopping"
+
+    @property
+    def waits(self) -> str:
+        """Why a job has not begun, where a scheduler says it; else nothing."""
+        return next(iter(self._launcher.waits.values()), "")
+
+    def note_stage_in(self) -> None:
+        """Journal what the first job says of its stage in, once."""
+        if self.site.job_stages_in and not self.history.staged_in:
+            told = None
+            with contextlib.suppress(OSError):  # looked for again in a moment
+                told = read_json(self.run.path / DONE)
+            if told is not None:
+                self.history.staged_in = True
+                self.journal.append("stagein.done", **told)
+
+    @property
+    def began(self) -> bool:
+        """Whether the simulation's program was started in this attempt, as far as can be seen."""
+        return not lacks(self.folder, "started.json")
+
+    def stop(self, asked: str, own: Mapping[str, str]) -> None:
+        """Pass on what is asked for; the supervisors see it for themselves as well.
+
+        ``own`` is why the driver itself asked, where a full disk did not take that.
+        """
+        if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
+            self._why = self._why or self.run.why() or dict(own)
+            why = {key: self._why.get(key) for key in ("by", "guard", "user")}
+            told = {key: value for key, value in why.items() if value is not None}
+            self.journal.append("control.received", control=asked, **told)
+            self._settle_journal()
+            self.asked = asked
+
+    @property
+    def over(self) -> bool:
+        """Whether all jobs were started and have ended."""
+        return self._begun and not self.live
+
+    @property
+    def holders(self) -> bool:
+        """Whether a step that may read raw frames is still to end well."""
+        unfinished = {name for name, end in self.ends.items() if end is None or not end.well}
+        return any(not name.startswith("attempt-") for name in self.live | unfinished)
+
+    def outcome(self) -> Outcome:
+        """The judgement, when all is over."""
+        end = self.ends.get(self.simulation)
+        if end is None:
+            why = f": {self._unknown}" if self._unknown else ""
+            return Outcome("failed", 1, f"how the simulation ended is not known{why}")
+        if end.stopped:
+            return self._stopped()
+        if not end.well:
+            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", self._speech.why)
+        if not self._speech.ended_well and self.recipe.model.facts(self.recipe.inputs).tells_end:
+            message = "the model ended with exit code 0 but never said that it was done"
+            return Outcome("failed", 1, message, self._speech.why)
+        failed = [name for name, other in self.ends.items() if other is None or not other.well]
+        if failed:
+            return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self.run.logs}")
+        return Outcome("done", 0)
+
+    def _stopped(self) -> Outcome:
+        """The outcome of a run that a person, a guard or a full buffer has stopped, as the file
+        in ``control/`` has it: the driver that asked may not be the one that sees the end."""
+        why, saved = self._why or self.run.why(), self._saved_node_hours()
+        if why.get("by") == "guard":
+            message = f"stopped by {why.get('text') or 'a guard'}"
+            return Outcome("stopped", STOPPED_BY_GUARD, message, saved_node_hours=saved)
+        if why.get("by") == "space":
+            message = str(why.get("text") or "stopped for want of space")
+            return Outcome("stopped", NO_SPACE, message, saved_node_hours=saved)
+        return Outcome("stopped", STOPPED, "stopped, as asked", saved_node_hours=saved)
+
+    def _saved_node_hours(self) -> float | None:
+        """What the rest of the simulation would have cost at the speed so far: an estimate."""
+        if self._progress is None or self._progress.eta_s is None:
+            return None
+        return round(self._progress.eta_s / 3600 * self.recipe.simulation.nodes, 4)
+
+
+def _root(error: BaseException | None) -> str:
+    while error is not None and error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)

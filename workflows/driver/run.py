@@ -1,0 +1,321 @@
+"""A run from its creation to its end, and again after whatever cut it short."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.cluster_configs.site import Site, choose
+from burstlens.cluster_configs.slurm import Slurm, SlurmError
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.errors import RunError
+from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.naming import NAME
+from burstlens.core.outcome import Outcome
+from burstlens.core.quantity import counted
+from burstlens.core.run.directory import RunDir, facts_of, runs_folder
+from burstlens.core.run.format import stamp
+from burstlens.core.run.history import History, replay
+from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.snapshot import new_status, read_snapshot
+from burstlens.core.run.start import driver_process, note_start, read_start
+from burstlens.viz.live.feed import FrameFeed, write_status
+from burstlens.viz.live.page import write_page
+from burstlens.workflows.driver.addition import table_of
+from burstlens.workflows.driver.claim import free_epoch, take_over
+from burstlens.workflows.placement.batch import BatchLauncher
+from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.provision import provision
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.recipe.layers import Source
+from burstlens.workflows.recipe.load import check
+from burstlens.workflows.recipe.recipe import Recipe
+
+if TYPE_CHECKING:
+    from burstlens.cluster_configs.parsl_config import Block
+
+PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
+
+
+def create(
+    recipe: Recipe, table: dict[str, Any], source: Path, site: str, name: str | None
+) -> RunDir:
+    """Make the run directory of a new run, with everything it needs later.
+
+    Raises RunError when it exists or cannot be written.
+    """
+    if name is not None and not NAME.fullmatch(name):
+        raise RunError(
+            f"--name {name!r}: a run's name is 1 to 64 letters, digits, '_' or '-', "
+            "as it names folders"
+        )
+    moment = time.strftime("%Y%m%d-%H%M%S")
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", recipe.name).strip("-")[:40] or "run"
+    run = RunDir(runs_folder() / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
+    if not PLAIN_PATH.fullmatch(str(run.path)):
+        # Parsl writes the path into a shell script without quotes.
+        raise RunError(
+            f"the run directory {run.path} has characters that Parsl's scripts cannot hold; "
+            "BURSTLENS_RUNS names another place"
+        )
+    run.create()
+    try:
+        shutil.copyfile(source, run.recipe)
+        for product in recipe.products:
+            for file in product.kind.ships(product.options):
+                target = run.files / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(recipe.folder / file, target)
+        write_json(
+            run.facts,
+            {
+                "run": run.id,
+                # Runs of one name in two folders must not meet on the buffer.
+                "buffer_folder": f"{run.id}-{secrets.token_hex(4)}",
+                "title": recipe.title,
+                "recipe": recipe.name,
+                "source": str(source),
+                "table": {
+                    **table,
+                    "simulation": table["simulation"] | {"inputs": str(recipe.inputs)},
+                },
+                "site": site,
+                "created": round(time.time(), 3),
+                "host": socket.gethostname(),
+                **stamp(),
+                "python": sys.version.split()[0],
+            },
+        )
+        note_start(run, 1, os.getpid())
+        show_new(run)
+    except OSError as error:
+        shutil.rmtree(run.path, ignore_errors=True)  # half a run would hold its name
+        raise RunError(f"cannot write {error.filename or run.path}: {error.strerror}") from error
+    return run
+
+
+def show_new(run: RunDir) -> None:
+    """What viewers read of a run that waits for its driver: no page of it meets a missing file."""
+    show(run, new_status(run))
+    FrameFeed(run).write()
+    run.index.touch()
+    write_page(run)
+
+
+def show(run: RunDir, status: dict[str, Any]) -> None:
+    """Write a snapshot that no driver's loop has made. Raises OSError."""
+    write_json(run.status, status)
+    write_status(run, status)
+
+
+def show_loading(run: RunDir, epoch: int) -> None:
+    """Show that this process drives the run from now on, and loads what it needs for that."""
+    driver = {**driver_process(), "epoch": epoch, "heartbeat": round(time.time(), 3)}
+    with contextlib.suppress(OSError):
+        try:
+            status = read_snapshot(run)
+        except RunError:  # what is damaged is written anew
+            status = new_status(run)
+        fresh = {"state": "starting", "outcome": None, "driver": driver | {"loading": True}}
+        show(run, status | fresh)
+
+
+def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
+    """The recipe that a run was created with, with the products that were added to it since, and
+    its site. Raises RunError, RecipeError, SiteError."""
+    facts = facts_of(run, "recipe", "source", "table", "site")
+    table = table_of(run, replay(read(run.journal)))
+    recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
+    return recipe, choose(str(facts["site"]))
+
+
+def execute(
+    run: RunDir,
+    tick: Callable[[Snapshot], None] = lambda _: None,
+    begun: Callable[[], None] = lambda: None,
+) -> Outcome:
+    """Drive a run, new or cut short, to its end. Call it from the main thread.
+
+    ``tick`` is called about twice a second, ``begun`` once, when this process is the run's driver.
+    The first SIGINT asks for a stop, the second for a stop at once, as does SIGTERM; SIGHUP is
+    ignored, so that a run outlives its login shell. Raises RunError when another driver lives.
+    """
+    from burstlens.workflows.driver.driver import Driver
+    from burstlens.workflows.production.graph import Graph
+
+    recipe, site = recipe_of(run)
+    history = replay(read(run.journal))
+    require_host(run, history)
+    epoch = take_over(run)
+    begun()
+    show_loading(run, epoch)
+    history = replay(read(run.journal))
+    new, was_over = history.state == "new", history.outcome is not None
+    idle = {} if new else {"idle_s": idle_s(run, history)}
+    with (
+        _target(run),
+        contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal,
+        signals(run),
+    ):
+        begins = "run.started" if new else "run.resumed"
+        journal.append(begins, host=socket.gethostname(), **stamp(), **idle)
+        journal.sync()
+        with contextlib.suppress(OSError):
+            write_page(run)  # a newer Burstlens may have a newer one
+        start = read_start(run)
+        if not new and (start is None or start.epoch != epoch):
+            # Who asked for a start in advance has done so.
+            forget_stop(run, history, was_over=was_over)
+        launcher, block = scheduled(run, recipe, site)
+        with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
+            leaving = graph.leaving.is_set
+            space = provision(site, run, recipe, launcher, leaving)
+            driver = Driver(run, recipe, site, graph, journal, history, space, launcher, tick)
+            outcome = driver.drive()
+        run.sweep()
+        withdraw(launcher)
+        journal.append(
+            "run.ended",
+            outcome=outcome.state,
+            exit_code=outcome.exit_code,
+            message=outcome.message,
+            line=outcome.line,
+            saved_node_hours=outcome.saved_node_hours,
+        )
+        journal.sync()
+        driver.snapshot.end(outcome)
+    return outcome
+
+
+def scheduled(
+    run: RunDir, recipe: Recipe, site: Site
+) -> tuple[BatchLauncher | HostedLauncher | None, Block | None]:
+    """How jobs and viewing blocks are submitted, where there is a scheduler."""
+    if site.scheduler == "local":
+        return None, None
+    from burstlens.cluster_configs.parsl_config import Block
+
+    slurm = Slurm(site.slurm.query_interval_s)
+    token = str(facts_of(run, "buffer_folder")["buffer_folder"])
+    walltime = site.viewing.walltime or recipe.simulation.walltime
+    launcher = BatchLauncher(slurm, site, run, token)
+    if site.viewing.placement == "same-job":
+        return HostedLauncher(launcher), None
+    return launcher, Block(slurm=slurm, comment=run.id, token=token, walltime_s=walltime)
+
+
+@contextlib.contextmanager
+def _target(run: RunDir) -> Iterator[None]:
+    """What the run directory does not take, and nothing can wait for, ends the driver clearly."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or run.path
+        raise RunError(
+            f"cannot write {place} ({error.strerror}); when it can be again: "
+            f"burstlens resume {run.id}"
+        ) from error
+
+
+def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
+    """Cancel what still waits for a run that is over, such as the job of a buffer that Slurm made
+    ahead of it. `free` looks again, where Slurm does not answer now."""
+    batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
+    if batch is not None:
+        with contextlib.suppress(SlurmError):
+            batch.withdraw_waiting()
+
+
+def forget_stop(run: RunDir, history: History, *, was_over: bool) -> None:
+    """Take away a stop that was obeyed, or came too late; one that a live attempt has still to
+    obey stays. A run that ``was_over`` has obeyed it, whatever is known of its attempt."""
+    last = history.jobs.get(f"attempt-{history.attempt}")
+    if was_over or last is None or last.outcome is not None:
+        run.clear_control()
+
+
+def idle_s(run: RunDir, history: History) -> float:
+    """Seconds since the last driver's last event in which no model ran.
+
+    A model that still runs, or whose supervisor has not reported its end, counts as running.
+    """
+    last = history.jobs.get(f"attempt-{history.attempt}")
+    until = history.last
+    if last is not None and last.outcome is None and history.state == "running":
+        ended = read_json(run.job(last.name) / "ended.json")
+        if ended is None:
+            return 0.0
+        told = ended.get("ended")
+        until = max(until, float(told)) if isinstance(told, int | float) else until
+    return round(max(0.0, time.time() - until), 3)
+
+
+def require_host(run: RunDir, history: History) -> None:
+    """Raise RunError when the model runs, under its supervisor, on another host."""
+    last = history.jobs.get(f"attempt-{history.attempt}")
+    if last is None or last.outcome is not None or (last.job_id or "").startswith("slurm:"):
+        return
+    folder = run.job(last.name)
+    host = (read_json(folder / "started.json") or {}).get("host")
+    if host not in {None, socket.gethostname()} and not (folder / "ended.json").exists():
+        raise RunError(f"the model of {run.id} runs on {host}; resume it there")
+
+
+def resumable(run: RunDir) -> str | None:
+    """Why there is nothing to resume, or None when there is.
+
+    Raises RunError when a driver lives.
+    """
+    free_epoch(run)
+    history = replay(read(run.journal))
+    if history.outcome is not None:
+        _mend_status(run, history.outcome)
+    if history.state == "done":
+        return f"run {run.id} is done; there is nothing to resume"
+    if history.outcome is not None and history.outcome["exit_code"] == FRAMES_LOST:
+        return (
+            f"run {run.id} has ended, with {counted(len(history.lost_frames()), 'frame')} lost or "
+            "damaged: to resume would not bring them back, only the model writes them again; "
+            "start a new run"
+        )
+    return None
+
+
+def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
+    """Write how the run ended where the disk did not take the last snapshot."""
+    status = read_json(run.status) or new_status(run)
+    if status.get("state") != outcome["state"]:
+        with contextlib.suppress(OSError):
+            status |= {"state": outcome["state"], "outcome": outcome, "block": "gone"}
+            write_json(run.status, status)
+            write_status(run, status)
+
+
+@contextlib.contextmanager
+def signals(run: RunDir) -> Iterator[None]:
+    """For a while, SIGINT asks the run to stop, a second one and SIGTERM to stop at once."""
+
+    def stop(number: int, _: object) -> None:
+        again = number == signal.SIGTERM or (run.control / "stop").exists()
+        run.drop("stop-now" if again else "stop")
+
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, stop),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, stop),
+        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

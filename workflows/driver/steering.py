@@ -1,0 +1,110 @@
+"""Steering, the driver's side: what people ask of a run that goes on, beside stopping it.
+
+What is asked lies in ``control/``. The journal says what was made of it, on disk before a request
+is taken away, so that a driver that dies in between does nothing twice and forgets nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.driver.addition import (
+    PATTERN,
+    Added,
+    Addition,
+    check_addition,
+    read_addition,
+)
+from burstlens.workflows.production.production import Production
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.recipe.recipe import MadeProduct
+
+
+class Steering:
+    """Obeys ``pause``, ``resume-watching`` and ``add``. Driver's thread only."""
+
+    def __init__(self, run: RunDir, journal: Journal, history: History, snapshot: Snapshot) -> None:
+        self.run = run
+        self.journal = journal
+        self.history = history
+        self.snapshot = snapshot
+        self._settled: set[str] = set()
+
+    def look(self, production: Production | None, *, over: bool) -> None:
+        """Obey what is asked now; ``over`` says that the model has ended.
+
+        A run directory that is away is asked again at the next look.
+        """
+        with contextlib.suppress(OSError):
+            self._look_at_pause(production, over=over)
+            if production is not None:
+                for request in sorted(self.run.control.glob(PATTERN)):
+                    if request.name not in self._settled:
+                        self._add(production, request)
+                        self._settled.add(request.name)
+                    self.journal.sync()
+                    request.unlink(missing_ok=True)
+
+    def _look_at_pause(self, production: Production | None, *, over: bool) -> None:
+        asked = self.run.pause.exists()
+        why = ""
+        if asked and over:
+            why = "the model has ended: what waited is made now"
+        elif asked and production and production.space.pressed(self.snapshot.free_bytes):
+            why = "the buffer is nearly full: the pause is over, so that frames can be released"
+        if why:
+            # A forgotten pause must neither hold a buffer for ever nor fill it.
+            self.run.pause.unlink(missing_ok=True)
+            self.snapshot.alarm(why)
+            asked = False
+        if asked != self.history.paused:
+            self.journal.append("control.received", control="pause" if asked else "resume-watching")
+            self.snapshot.note("watching is paused" if asked else "watching goes on")
+            self.snapshot.ask_late()
+
+    def _add(self, production: Production, request: Path) -> None:
+        try:
+            addition = read_addition(request)
+            products = self._check(request, addition)
+        except RecipeError as error:
+            self.journal.append("product.refused", request=request.name, reason=str(error))
+            self.snapshot.alarm(f"products are not added: {error}")
+        else:
+            for product, table in products:
+                self.journal.append(
+                    "product.added",
+                    product=product.name,
+                    request=request.name,
+                    table=table,
+                    all_frames=addition.all_frames,
+                    gone=production.gone(product) if addition.all_frames else 0,
+                    user=addition.user,
+                )
+                self.snapshot.note(f"product {product.name} is added")
+                if addition.all_frames:
+                    self.snapshot.ask_late()
+            if products:
+                self._enter(production, tuple(product for product, _ in products))
+
+    def _check(self, request: Path, addition: Addition) -> Added:
+        # What was dropped is gone when somebody reads the message: it names their own file.
+        source = Path(addition.file) if addition.file else request
+        products = check_addition(self.run, self.history, addition, source)
+        for product, _ in products:
+            for name in product.kind.ships(product.options):
+                if not (self.run.files / name).is_file():
+                    raise RecipeError(f"product.{product.name}: there is no {name} in files/")
+        return products
+
+    def _enter(self, production: Production, products: tuple[MadeProduct, ...]) -> None:
+        production.enter(products)
+        recipe = self.snapshot.recipe
+        known = {product.name for product in recipe.products}
+        fresh = tuple(product for product in products if product.name not in known)
+        self.snapshot.recipe = replace(recipe, products=recipe.products + fresh)

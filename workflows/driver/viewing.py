@@ -1,0 +1,65 @@
+"""The viewing blocks of a run as its driver sees them: opened, running, ended, replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.production.snapshot import Snapshot
+
+BLOCKS = 5
+"""Viewing blocks in a row that may end without having given anything."""
+
+
+class Viewing:
+    """Journals the life of each block; ``kinds`` of products are imported ahead of the first."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        graph: Graph,
+        journal: Journal,
+        snapshot: Snapshot,
+        kinds: Collection[str],
+    ) -> None:
+        self._run = run
+        self._graph = graph
+        self._journal = journal
+        self._snapshot = snapshot
+        self._kinds = sorted(set(kinds))
+        self._ended = 0
+
+    def open(self) -> None:
+        """Ask for the first block."""
+        self._journal.append("viewing.queued", label=self._graph.open_block())
+        self._graph.warm(self._kinds)
+
+    def gave(self) -> None:
+        """A node of the graph has given something: the block is good for it."""
+        self._ended = 0
+
+    def mend(self) -> None:
+        """Replace a block that has ended. Raises RunError when too many did, one after another."""
+        mended = self._graph.mend_block()
+        if mended is not None:
+            self._ended += 1
+            self._journal.append("viewing.ended", reason=mended)
+            self._snapshot.alarm(f"viewing block: {mended}")
+        if self._ended > BLOCKS:
+            raise RunError(
+                f"the viewing block ended {self._ended} times without a result; what it said "
+                f"is below {self._run.parsl}. When that is mended: burstlens resume {self._run.id}"
+            )
+
+    def look(self, jobs: Jobs) -> bool:
+        """Bring the snapshot up to date; returns whether a block has just begun to run."""
+        state = self._graph.block_state()
+        begun = state == "running" and self._snapshot.block != "running"
+        if begun:
+            self._journal.append("viewing.started", label=self._graph.label)
+        self._snapshot.look(jobs, state)
+        return begun

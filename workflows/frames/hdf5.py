@@ -1,0 +1,261 @@
+"""HDF5 files in progress: their superblock's end of file, and what h5py finds in them.
+
+Each h5py probe is made by a child process that lives as long as its owner. A half-written file
+can make the HDF5 library loop, crash or allocate without bound, and no thread or signal handler
+can end a call into it: the child is ended by the kernel (an alarm with its default disposition)
+and its memory is limited, so a bad file costs one probe and never the worker.
+Format: "HDF5 File Format Specification Version 3.0", sections II.A.1 to II.A.3.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from burstlens.core.about import answer
+from burstlens.core.errors import FrameError, UnreadError
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+LIMIT_S = 5.0
+"""What one probe may take before the child is ended; 0.5 to 0.9 ms is usual."""
+START_LIMIT_S = 60.0
+MEMORY_BYTES = 1 << 30
+MAX_TIMES = 4096
+"""Records asked for in one probe."""
+_REST_S = 10.0
+_GONE_S = 0.5
+_ASKED_AT_MOST = 3
+"""A child that somebody kills, for memory say, says nothing of the file: another one is asked."""
+_MAX_USER_BLOCK = 1 << 16
+
+
+class Superblock(NamedTuple):
+    """``end``, the end-of-file address, equals the size of a file at rest. ``has_writer``: the
+    consistency flags say that a program has the file open for writing. The library clears that
+    when it closes the file, not when it is killed; HDF5 1.8 never sets it."""
+
+    end: int
+    has_writer: bool
+
+
+def superblock(descriptor: int) -> Superblock | None:
+    """The superblock, or None when there is none yet, or one of a version that is not known.
+
+    A user block in front of it (a power of two from 512 bytes on) is skipped.
+    """
+    offset = 0
+    while offset <= _MAX_USER_BLOCK:
+        block = os.pread(descriptor, 64, offset)
+        if block.startswith(SIGNATURE):
+            return _superblock(block)
+        offset = max(512, offset * 2)
+    return None
+
+
+def _superblock(block: bytes) -> Superblock | None:
+    if len(block) < 64:
+        return None
+    version = block[8]
+    if version in (0, 1):
+        width, start, flags = block[13], 24 if version == 0 else 28, block[20]
+    elif version in (2, 3):
+        width, start, flags = block[9], 12, block[11]
+    else:
+        return None
+    if width not in (2, 4, 8):
+        return None
+    # Absolute, although relative to the base address by the letter of the format: a user block
+    # counts (so h5py with HDF5 2.0 writes it).
+    end = int.from_bytes(block[start + 2 * width : start + 3 * width], "little")
+    return Superblock(end, bool(flags & 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What h5py found: how many records, the keys of those asked for, numeric attributes."""
+
+    records: int
+    times: tuple[str | None, ...]
+    numbers: Mapping[str, int]
+
+
+class Prober:
+    """Asks h5py about files, in a child process that it starts when first needed."""
+
+    def __init__(self, limit_s: float = LIMIT_S, command: Sequence[str] | None = None) -> None:
+        self._limit_s = limit_s
+        self._command = command or (sys.executable, "-m", __name__, str(limit_s))
+        self._child: subprocess.Popen[bytes] | None = None
+        self._resting: dict[str, tuple[float, FrameError]] = {}
+
+    def ask(
+        self, path: str, first: int, time_variable: str, attributes: Sequence[str] = ()
+    ) -> Reply:
+        """What the file holds, with the times of its records from ``first`` on.
+
+        ``attributes`` names global ones to read, as integers, where they are there.
+
+        Raises :class:`FrameError` when it cannot be read (yet), has no such variable, or crashes
+        the library, :class:`UnreadError` when it took longer than the limit or the child was
+        killed again and again. One that did not answer is left alone for a while.
+        """
+        until, error = self._resting.get(path, (0.0, None))
+        if error is not None and until > time.monotonic():
+            raise type(error)(f"{error}; it is left alone for a while")
+        request = json.dumps([path, first, time_variable, [*attributes]])
+        for left in reversed(range(_ASKED_AT_MOST)):
+            child = self._started()
+            try:
+                answer = self._answer(child, request)
+            except (OSError, ValueError) as failed:
+                killed = _killed(child)
+                self.close()
+                if killed and left:
+                    continue
+                error = _end(child)
+                self._resting[path] = time.monotonic() + _REST_S, error
+                raise error from failed
+            break
+        if "error" in answer:
+            raise FrameError(answer["error"])
+        return Reply(answer["records"], tuple(answer["times"]), answer["numbers"])
+
+    def _answer(self, child: subprocess.Popen[bytes], request: str) -> dict[str, Any]:
+        if child.stdin is None:
+            raise ValueError("no pipe")
+        child.stdin.write(request.encode() + b"\n")
+        child.stdin.flush()
+        found: dict[str, Any] = json.loads(self._line(child, self._limit_s + 1.0))
+        return found
+
+    def close(self) -> None:
+        """End the child. It also ends by itself when its owner does."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    continue
+        child.kill()
+        try:
+            child.wait(1.0)
+        except subprocess.TimeoutExpired:
+            # It hangs in the kernel, on a file server that does not answer: nothing ends it.
+            return
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        self.close()
+        environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
+        self._child = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
+        try:
+            self._line(self._child, START_LIMIT_S)
+        except ValueError as error:
+            self.close()
+            raise UnreadError("the prober of HDF5 files did not start: is h5py there?") from error
+        return self._child
+
+    @staticmethod
+    def _line(child: subprocess.Popen[bytes], limit_s: float) -> bytes:
+        """One line of the child. Raises ValueError when it ended or gave none in time."""
+        if child.stdout is None:
+            raise ValueError("no pipe")
+        descriptor, line, end = child.stdout.fileno(), b"", time.monotonic() + limit_s
+        while not line.endswith(b"\n"):
+            if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise ValueError("no answer in time")
+            more = os.read(descriptor, 1 << 16)
+            if not more:
+                raise ValueError("the child ended")
+            line += more
+        return line
+
+
+def _killed(child: subprocess.Popen[bytes]) -> bool:
+    """Whether somebody else has killed it: its own limit ends it by SIGALRM."""
+    try:
+        return child.wait(_GONE_S) == -signal.SIGKILL
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _end(child: subprocess.Popen[bytes]) -> FrameError:
+    code = child.returncode
+    if code is None or code in (-signal.SIGALRM, -signal.SIGKILL):
+        return UnreadError("reading it was ended: it took too long")
+    how = f"signal {-code} in the HDF5 library" if code < 0 else f"exit code {code}"
+    return FrameError(f"reading it was ended: {how}")
+
+
+def main(limit_s: float) -> None:
+    """The child: answers one JSON line a request until its input ends."""
+    import resource
+
+    import h5py
+
+    # What a probe imports is imported here, before the alarm runs.
+    from burstlens.workflows.frames import time_axis  # noqa: F401
+
+    pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
+    limit = pages * resource.getpagesize() + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        signal.setitimer(signal.ITIMER_REAL, limit_s)
+        try:
+            path, *rest = json.loads(line)
+            with h5py.File(path, "r", locking=False) as file:
+                answer = _look(file, *rest)
+        except FrameError as error:
+            answer = {"error": str(error)}
+        except Exception as error:
+            # Whatever h5py makes of a half-written file, it is not readable yet.
+            answer = {"error": f"it cannot be read: {str(error)[:200]}"}
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(json.dumps(answer), flush=True)
+
+
+def _look(file: Any, first: int, variable: str, attributes: list[str]) -> dict[str, object]:
+    import h5py
+    import numpy as np
+
+    from burstlens.workflows.frames import time_axis
+
+    found = file.get(variable)
+    if not isinstance(found, h5py.Dataset):
+        raise FrameError(time_axis.no_variable(variable, list(file)[:1000]))
+    records = found.shape[0] if found.shape else 1
+    rows = np.atleast_1d(found[first : first + MAX_TIMES] if found.shape else found[()])
+    if rows.dtype.kind == "S":
+        width = rows[0].nbytes if len(rows) else 1
+        times = time_axis.text_keys(rows.tobytes(), width)
+    else:
+        units, calendar = (_text(found.attrs.get(key)) for key in ("units", "calendar"))
+        times = time_axis.numeric_keys(rows.ravel(), units or "s", calendar or "standard")
+    numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
+    return {"records": records, "times": times, "numbers": numbers}
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value or "")
+
+
+if __name__ == "__main__":
+    answer(__doc__)
+    main(float(sys.argv[1]))

@@ -1,0 +1,115 @@
+"""What lies in the model's folder: units of output, ready flags and logs, by name alone.
+
+Nothing is stat'ed here and each name is looked at once, so that a folder with thousands of
+finished frames costs its listing and a set difference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from burstlens.workflows.frames.cursor import Cursor, Unit
+from burstlens.workflows.frames.model_log import Follower
+from burstlens.workflows.models.base import Model, OutputName
+
+Stat = tuple[int, int]
+
+
+class Listing:
+    """The names in the folders of output, sorted into what they mean.
+
+    ``units`` are those that the cursor has not finished with, each with its files by tile number;
+    ``newest`` the last unit of each line (:attr:`Unit.line`) that was made in this attempt.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        folders: tuple[str, ...],
+        model: Model,
+        follower: Follower,
+        baseline: Mapping[str, Stat],
+    ) -> None:
+        self._folder, self._folders = folder, folders
+        self._model, self._follower, self._baseline = model, follower, baseline
+        self._names: set[str] = set()
+        self._stale: dict[str, OutputName] = {}
+        self._stale_flags: dict[str, OutputName] = {}
+        self.units: dict[Unit, dict[int, str]] = {}
+        self.newest: dict[str, tuple[tuple[str, int, str], frozenset[int]]] = {}
+        self.flags: set[tuple[str, str | None]] = set()
+        self.logs: dict[str, bool] = {}
+
+    def refresh(self, cursor: Cursor) -> None:
+        """List anew. Raises OSError when the model's own folder cannot be listed."""
+        names: set[str] = set()
+        for sub in self._folders:
+            try:
+                found = os.listdir(self._folder / sub)
+            except FileNotFoundError:
+                if not sub:
+                    raise
+                continue
+            names.update(f"{sub}/{name}" for name in found) if sub else names.update(found)
+        if names != self._names:
+            for name in names - self._names:
+                self._sort(name, cursor)
+            self._forget(self._names - names)
+            self.logs = self._follower.logs(names)
+            self._names = names
+        self._wake(cursor)
+
+    def drop(self, unit: Unit) -> None:
+        """Stop listing that unit."""
+        self.units.pop(unit, None)
+
+    def _sort(self, name: str, cursor: Cursor) -> None:
+        output = self._model.identify(name)
+        if output is not None:
+            if name in self._baseline:
+                self._stale[name] = output
+            else:
+                self._add(name, output, cursor)
+        elif (flag := self._model.ready_flag(name)) is not None:
+            if name in self._baseline:
+                self._stale_flags[name] = flag
+            else:
+                self.flags.add((flag.stream, flag.time))
+
+    def _add(self, name: str, output: OutputName, cursor: Cursor) -> None:
+        unit, tile = Unit.of(name, output), output.tile or 0
+        order, tiles = self.newest.get(unit.line, (("", 0, ""), frozenset()))
+        if unit.order > order:
+            self.newest[unit.line] = (unit.order, frozenset({tile}))
+        elif unit.order == order:
+            self.newest[unit.line] = (order, tiles | {tile})
+        if not cursor.is_done(unit):
+            self.units.setdefault(unit, {})[tile] = name
+
+    def _forget(self, gone: set[str]) -> None:
+        if not gone:
+            return
+        for name in gone:
+            self._stale.pop(name, None)
+            self._stale_flags.pop(name, None)
+        for unit, files in list(self.units.items()):
+            left = {tile: name for tile, name in files.items() if name not in gone}
+            if left != files:
+                self.units[unit] = left
+
+    def _wake(self, cursor: Cursor) -> None:
+        """What lay there before the model began counts from the moment it changes."""
+        for name in [name for name in self._stale if self._changed(name)]:
+            self._add(name, self._stale.pop(name), cursor)
+        for name in [name for name in self._stale_flags if self._changed(name)]:
+            flag = self._stale_flags.pop(name)
+            self.flags.add((flag.stream, flag.time))
+
+    def _changed(self, name: str) -> bool:
+        try:
+            found = os.stat(self._folder / name)
+        except FileNotFoundError:
+            return False
+        return (found.st_size, found.st_mtime_ns) != self._baseline[name]

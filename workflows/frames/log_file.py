@@ -1,0 +1,73 @@
+"""One log file, read on from where the last look ended, in bounded pieces that end at line ends."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from burstlens.core.durable import open_regular
+
+PIECE_BYTES = 1 << 20
+"""Bytes read in one look, shared by the logs of a model: a long log takes several looks."""
+LONGEST_LINE_BYTES = 1 << 16
+"""What is longer is cut there; the rest of the line is passed over."""
+_MARK_BYTES = 64
+_LINE_END = re.compile(rb"[\r\n]")
+
+
+class Position(NamedTuple):
+    """How far a log is read: ``offset`` in bytes, ``mark`` the CRC-32 of the bytes before it.
+
+    ``inside``: the offset lies in a line that was cut.
+    """
+
+    offset: int = 0
+    mark: int | None = None
+    inside: bool = False
+
+
+class Piece(NamedTuple):
+    """Whole lines without their ends, where they end, and whether the file holds more."""
+
+    lines: list[str]
+    position: Position
+    behind: bool
+
+
+def read_piece(path: Path, position: Position, size: int, *, last: bool = False) -> Piece:
+    """The lines from ``position`` on, at most ``size`` bytes (at least ``LONGEST_LINE_BYTES``).
+
+    Reads from the beginning where the file is shorter than before, or another one: the mark does
+    not fit. ``last``: nobody writes any more, so that the last line may lack its end. Lines end
+    with LF, CR LF or CR alone. Raises OSError.
+    """
+    size = max(size, LONGEST_LINE_BYTES)
+    with open_regular(path) as file:
+        before = min(position.offset, _MARK_BYTES)
+        file.seek(position.offset - before)
+        known = file.read(before)
+        moved = position.mark is not None and zlib.crc32(known) != position.mark
+        if len(known) < before or moved:
+            position, known = Position(), b""
+            file.seek(0)
+        data = file.read(size)
+    behind = len(data) == size
+    end = len(data) if last and not behind else max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    skip, cut = 0, False
+    if position.inside:
+        found = _LINE_END.search(data)
+        skip, cut = found.end() if found else len(data), found is None
+        end = max(end, skip)
+    elif not end and len(data) >= LONGEST_LINE_BYTES:
+        end, cut = len(data), True
+    if (known + data[:skip]).endswith(b"\r") and data[skip : skip + 1] == b"\n":
+        skip += 1  # the second half of a line end
+    text = data[skip:end].decode("utf-8", "replace")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    mark = zlib.crc32((known + data[:end])[-_MARK_BYTES:])
+    after = Position(position.offset + end, mark, cut)
+    return Piece([line[:LONGEST_LINE_BYTES] for line in lines], after, behind)

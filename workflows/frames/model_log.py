@@ -1,0 +1,221 @@
+"""Following the model's logs: new lines only, and what they mean.
+
+Of the logs that one pattern matches, the first by name speaks for the model (``rsl.error.0000``,
+the first rank's); the others can only tell of trouble.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from burstlens.core.model import Progress
+from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
+from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
+from burstlens.workflows.frames.log_search import LogPattern, Search
+from burstlens.workflows.frames.progress import at_speed, progressed
+from burstlens.workflows.frames.reason import LONGEST, Opened, Reason
+from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
+from burstlens.workflows.models.ends import is_rule, read_end
+
+TAIL_LINES = 20
+MAX_TROUBLE = 20
+_REFUSED = {errno.EACCES, errno.EISDIR, errno.EINVAL, errno.ELOOP, errno.ENXIO}
+"""What a log answers that is no plain file, or that others may not read: it is passed over."""
+_SHOWN = 500
+"""Characters of a log line that are shown."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the logs said in one scan.
+
+    ``behind``: a log holds more than was read. ``trouble`` has the weightiest last.
+    ``unreadable`` says which logs cannot be read, and why.
+    """
+
+    speech: Speech
+    lost: list[LogLine] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    search: Search = field(default_factory=lambda: Search(()))
+    behind: bool = False
+    unreadable: list[str] = field(default_factory=list)
+    reasons: dict[Reason, None] = field(default_factory=dict)
+    elapsed: float | None = None
+    last_line: str = ""
+
+    @property
+    def trouble(self) -> list[str]:
+        """What a person should see: the weightiest last, and of equal ones the first."""
+        told = enumerate(self.reasons)
+        # Of mere trouble the latest counts.
+        weighed = sorted(
+            (one.weight, at if one.weight == TROUBLE else -at, one) for at, one in told
+        )
+        return [reason.text for *_, reason in weighed[-MAX_TROUBLE:]]
+
+
+class Follower:
+    """Reads the logs of one model folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        model: Model,
+        facts: Facts,
+        baseline: Mapping[str, tuple[int, int]],
+        patterns: Sequence[LogPattern] = (),
+    ) -> None:
+        self._folder, self._model, self._facts = folder, model, facts
+        self._baseline, self._patterns = baseline, patterns
+
+    def logs(self, names: Iterable[str]) -> dict[str, bool]:
+        """The logs among these names, and whether each speaks for the model."""
+        names = sorted(names)
+        found: dict[str, bool] = {}
+        for pattern in self._model.log_patterns:
+            for index, name in enumerate(n for n in names if fnmatchcase(n, pattern)):
+                found[name] = found.get(name, False) or index == 0
+        return found
+
+    def hear(
+        self, logs: Mapping[str, bool], speech: Speech, now: float, *, last: bool = False
+    ) -> Heard:
+        """Read what is new, a bounded piece of each log. ``last``: nothing more will come.
+
+        Raises OSError when the file system does not answer; a log that is not there is none.
+        """
+        heard = Heard(speech, search=Search(self._patterns))
+        positions, opened = dict(speech.positions), dict(speech.opened)
+        for name, speaks in logs.items():
+            position = positions.get(name) or Position(self._baseline.get(name, (0, 0))[0])
+            try:
+                piece = read_piece(
+                    self._folder / name, position, PIECE_BYTES // len(logs), last=last
+                )
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno not in _REFUSED:
+                    raise
+                heard.unreadable.append(f"{name} cannot be read: {error.strerror}")
+                continue
+            positions[name] = piece.position
+            heard.behind |= piece.behind
+            for line in piece.lines:
+                self._take(heard, opened, name, line, speaks=speaks)
+            if speaks:
+                heard.tail.extend(line[:_SHOWN] for line in piece.lines)
+            if last and not piece.behind and name in opened:
+                self._conclude(heard, opened.pop(name).said)
+        last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
+        heard.speech = replace(
+            heard.speech, positions=positions, opened=opened, last_line=last_line
+        )
+        self._measure(heard, now)
+        return heard
+
+    def _measure(self, heard: Heard, now: float) -> None:
+        speech = heard.speech
+        pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
+        progress = speech.progress and at_speed(speech.progress, pulse.speed)
+        heard.speech = replace(speech, pulse=pulse, progress=progress)
+
+    def _take(
+        self, heard: Heard, opened: dict[str, Opened], name: str, line: str, *, speaks: bool
+    ) -> None:
+        """What one line means; it may belong to what the lines before it have begun."""
+        said: LogLine | None
+        entry = opened.pop(name, None)
+        longer = entry and entry.taking(line)
+        if longer is not None:
+            opened[name], said = longer, longer.said
+        else:
+            if entry is not None:
+                self._conclude(heard, entry.said)
+            said = self._model.read_line(line) or read_end(line)
+            if said is not None and said.kind == "trouble" and said.more:
+                opened[name] = Opened(said)
+            elif said is not None:
+                self._heed(heard, said, speaks=speaks)
+        progress = heard.speech.progress
+        tells = said is not None and said.kind != "written"
+        time = (said.time if said and tells else "") or (
+            progress.time if progress and speaks else ""
+        )
+        heard.search.take(name, [line], time)
+        banner = said is not None and said.kind == "trouble" and said.weight == BANNER
+        if speaks and not banner and not is_rule(line):
+            heard.last_line = line
+
+    def _conclude(self, heard: Heard, said: LogLine) -> None:
+        """Take in a line of trouble, with all that belongs to it."""
+        reason = Reason(said.weight, " ".join(said.text.split())[:LONGEST])
+        if not reason.text:
+            return
+        before = heard.speech.reason
+        heard.speech = replace(heard.speech, reason=reason.against(before))
+        # That more ranks were killed by the same thing is no news.
+        again = before is not None and before.weight == reason.weight in {SIGNAL, CAUSE}
+        if reason.weight > BANNER and not again:
+            heard.reasons[reason] = None
+
+    def _heed(self, heard: Heard, said: LogLine, *, speaks: bool) -> None:
+        if said.kind == "trouble":
+            self._conclude(heard, said)
+            if said.file is not None and speaks:
+                heard.lost.append(said)
+            return
+        if not speaks:
+            return
+        speech = heard.speech
+        if said.kind == "written":
+            written = Written(said.stream, said.time, said.file, said.cut)
+            heard.written.append(written)
+            if said.cut:
+                return
+            known = said.time is not None and said.time <= speech.told.get(said.stream or "", "")
+            waiting = speech.written if known else _bounded((*speech.written, written))
+            heard.speech = replace(speech, speaks=True, written=waiting)
+        elif said.kind == "asynchronous":
+            heard.speech = replace(speech, asynchronous=True)
+        else:
+            progress = progressed(speech.progress or Progress(), said, self._facts)
+            over = speech.ended_well or said.kind == "end"
+            heard.speech = replace(speech, progress=progress, ended_well=over)
+            heard.elapsed = progress.elapsed_s
+
+
+def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
+    stream = written[-1].stream
+    same = [index for index, entry in enumerate(written) if entry.stream == stream]
+    if len(same) <= MAX_WRITTEN:
+        return written
+    return written[: same[0]] + written[same[0] + 1 :]
+
+
+def matching(
+    written: Iterable[Written], stream: str, time: str, files: tuple[str, ...]
+) -> Iterator[Written]:
+    """The log lines that speak of the frame of that stream and time, or of one of its files."""
+    for entry in written:
+        if entry.stream not in (None, stream):
+            continue
+        if entry.time is not None:
+            if time.startswith(entry.time):
+                yield entry
+        elif entry.file in files:
+            yield entry
+
+
+def heeded(speech: Speech, stream: str, time: str, files: tuple[str, ...]) -> Speech:
+    """Without the lines that speak of that frame, which is declared now."""
+    spoken = set(matching(speech.written, stream, time, files))
+    told = {**speech.told, stream: max(time, speech.told.get(stream, ""))}
+    written = tuple(entry for entry in speech.written if entry not in spoken)
+    return replace(speech, written=written, told=told)

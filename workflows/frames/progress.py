@@ -1,0 +1,113 @@
+"""How far the model is, and how fast: from log lines that were seen as they were written.
+
+Lines that had been standing in the log for a while, at the first look or after one that did not
+reach the log's end, say how far the model is, and nothing of its speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from burstlens.core import valid_time
+from burstlens.core.model import Progress
+from burstlens.workflows.models.base import Facts, LogLine
+
+_SAMPLE_S, _SAMPLES = 4.0, 16
+_LONGEST_GAP_S = 120.0
+"""Between two looks: beyond it, as after a jump of the clock, speed is measured anew."""
+_SPAN = 4.0
+"""Speed is taken over so many times the uncertainty of its first and last sample at least."""
+
+
+class Sample(NamedTuple):
+    """At ``clock`` (Unix seconds, the watcher's) the model had simulated ``elapsed`` seconds.
+
+    The line may have been written up to ``late`` seconds earlier.
+    """
+
+    clock: float
+    elapsed: float
+    late: float
+
+
+class Pulse(NamedTuple):
+    """Samples of the last minute or so, and when the log was last read to its end."""
+
+    samples: tuple[Sample, ...] = ()
+    looked: float | None = None
+
+    @property
+    def speed(self) -> float | None:
+        """Simulated seconds per second, once that is known with some precision."""
+        if len(self.samples) < 2:
+            return None
+        first, last = self.samples[0], self.samples[-1]
+        span = last.clock - first.clock
+        if span <= 0 or span < _SPAN * max(first.late, last.late):
+            return None
+        return (last.elapsed - first.elapsed) / span
+
+    def after(self, now: float, elapsed: float | None, *, behind: bool) -> Pulse:
+        """After a look at ``now``; ``elapsed`` is what its newest line says, None without one.
+
+        ``behind``: the look did not reach the end of the log.
+        """
+        gap = None if self.looked is None else now - self.looked
+        samples = self.samples
+        if gap is not None and not 0 <= gap <= _LONGEST_GAP_S:
+            gap, samples = None, ()
+        if behind:
+            return Pulse(samples, None)
+        if gap is not None and elapsed is not None:
+            samples = _with(samples, Sample(now, elapsed, gap))
+        return Pulse(samples, now)
+
+
+def _with(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
+    """With one more, at most one every few seconds: the newest always counts."""
+    if samples and new.elapsed < samples[-1].elapsed:
+        samples = ()
+    if len(samples) > 1 and new.clock - samples[-2].clock < _SAMPLE_S:
+        samples = samples[:-1]
+    return (*samples, new)[-_SAMPLES:]
+
+
+def progressed(before: Progress, said: LogLine, facts: Facts) -> Progress:
+    """How far the model is after that line (``progress``, ``phase`` or ``end``)."""
+    if said.kind == "phase":
+        return replace(before, phase=said.text)
+    elapsed = said.elapsed_s
+    if elapsed is None and said.time is not None and facts.start is not None:
+        elapsed = seconds_between(facts.start, said.time)
+    return replace(
+        before,
+        time=said.time or before.time,
+        elapsed_s=before.elapsed_s if elapsed is None else elapsed,
+        total_s=said.total_s or before.total_s or facts.total_s,
+        rate_mpps=said.rate_mpps or before.rate_mpps,
+        phase="ended" if said.kind == "end" else "running",
+    )
+
+
+def at_speed(progress: Progress, speed: float | None) -> Progress:
+    """With the speed (the one before stays while there is none) and the time left by it."""
+    speed = speed or progress.speed
+    eta = 0.0 if progress.phase == "ended" else None
+    if eta is None and speed and progress.total_s is not None and progress.elapsed_s is not None:
+        eta = max(0.0, progress.total_s - progress.elapsed_s) / speed
+    return replace(progress, speed=speed, eta_s=eta)
+
+
+def seconds_between(start: str, end: str) -> float | None:
+    """Seconds from one valid-time key to another of the same kind, else None."""
+    if valid_time.is_calendar(start) and valid_time.is_calendar(end):
+        try:
+            first, second = (datetime.strptime(key, "%Y%m%dT%H%M%S") for key in (start, end))
+        except ValueError:
+            return None
+        return (second - first).total_seconds()
+    if start.startswith("t") and end.startswith("t"):
+        return float(end[1:]) - float(start[1:])
+    return None

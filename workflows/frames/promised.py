@@ -1,0 +1,129 @@
+"""Frames that the model's log calls written: at the end each is in a file, or it is lost.
+
+A model may ignore a full disk (WRF does): it calls the frame written, goes on, and ends with
+status 0. The watcher sees files alone, so the driver holds the log's lines against the frames.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from burstlens.core import valid_time
+from burstlens.core.model import Damage, in_model_folder
+from burstlens.core.run.history import History
+from burstlens.workflows.frames.cursor import Written
+from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.models.base import Model
+
+ROUNDING_S = 0.0021
+"""Elapsed times are keys to the millisecond, and the log and the file each round their own."""
+REASON = "the model's log calls it written, and no file holds it"
+CUT = "the log cuts its time, and there may be more of them"
+
+
+class Promised:
+    """The lines of one attempt that call a frame of a watched stream written.
+
+    ``streams`` are those that the model's settings name; the log may cut a file's name.
+    """
+
+    def __init__(
+        self, run: str, folder: str, model: Model, history: History, streams: Iterable[str]
+    ) -> None:
+        self._run, self._folder, self._model, self._history = run, folder, model, history
+        self._streams = frozenset(streams)
+        self._said: dict[Written, None] = {}
+
+    def hear(self, lines: Iterable[Written]) -> None:
+        """Keep these lines. A resumed driver reads the log again, so one may come twice."""
+        self._said |= dict.fromkeys(line for line in lines if self._is_watched(line))
+
+    def _is_watched(self, line: Written) -> bool:
+        if line.stream is None:
+            return False
+        return line.stream in self._streams or (
+            line.file is not None and self._model.identify(line.file) is not None
+        )
+
+    def placed(self, damage: Damage) -> Damage:
+        """The damage with the valid time of its frame where only the log knows it.
+
+        In a growing file that is the first frame, since the file's start, that the log calls
+        written and that is not whole.
+        """
+        if damage.time is not None or not damage.paths:
+            return damage
+        named = self._model.identify(in_model_folder(damage.paths[0]))
+        start = (named.time if named else None) or ""
+        times = [
+            line.time
+            for line in self._missing(damage.attempt)
+            if line.time is not None
+            and not line.cut
+            and line.stream == damage.stream
+            and line.time >= start
+        ]
+        return replace(damage, time=min(times)) if times else damage
+
+    def lost(self, report: Report, attempt: int) -> list[Damage]:
+        """The frames that the log calls written and that are neither whole nor damaged.
+
+        ``report`` is the last one of the attempt: nothing is lost before its end. A log that
+        comes before the data (quilting) promises nothing unless the model ended well.
+        """
+        speech = report.cursor.speech
+        if not report.ended or (speech.asynchronous and not speech.ended_well):
+            return []
+        history = self._history
+        damaged = _Times((s, t) for s, t, a in history.damaged if a == attempt)
+        files = {file for _, file, _, a in history.undated if a == attempt}
+        return [
+            self._damage(line, attempt)
+            for line in self._missing(attempt)
+            if not (damaged.have(line) if line.time is not None else line.file in files)
+        ]
+
+    def _damage(self, line: Written, attempt: int) -> Damage:
+        # The log of a growing file names the frame's own file, which there is none of.
+        paths = () if line.time else (f"{self._folder}/{attempt}/{line.file}",)
+        time, reason = line.time, REASON
+        if line.time is not None and line.cut:  # the first time that the line may mean
+            time, reason = line.time + "YYYYMMDDT000000"[len(line.time) :], f"{REASON}; {CUT}"
+        return Damage(self._run, attempt, line.stream or "", time, paths, 0, reason)
+
+    def _missing(self, attempt: int) -> list[Written]:
+        """The lines whose frame is not whole, in the order of the log."""
+        whole = _Times((s, t) for s, t, a in self._history.frames if a == attempt)
+        files = self._history.files.get(attempt, set())
+        nameless = "" in files  # a journal of an older version names no files
+        return [
+            line
+            for line in self._said
+            if not (whole.have(line) if line.time is not None else nameless or line.file in files)
+        ]
+
+
+class _Times:
+    """The valid times of frames by stream, to be found by their beginning."""
+
+    def __init__(self, frames: Iterable[tuple[str, str]]) -> None:
+        self._of: dict[str, list[str]] = defaultdict(list)
+        for stream, time in sorted(frames):
+            self._of[stream].append(time)
+
+    def have(self, line: Written) -> bool:
+        """Whether the frame of that line is there: the log may cut its time."""
+        times, start = self._of[line.stream or ""], line.time or ""
+        at = bisect.bisect_left(times, start)
+        near = times[max(0, at - 1) : at + 1]
+        return any(time.startswith(start) or _close(time, start) for time in near)
+
+
+def _close(one: str, other: str) -> bool:
+    """Whether two elapsed times differ by their rounding alone."""
+    if valid_time.is_calendar(one) or not (one.startswith("t") and other.startswith("t")):
+        return False
+    return abs(valid_time.seconds(one) - valid_time.seconds(other)) <= ROUNDING_S

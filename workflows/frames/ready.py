@@ -1,0 +1,81 @@
+"""When a frame is whole: the one place where the rule lives.
+
+A record is ready when its file's structure says so (:mod:`.frames.structure`) *and* a witness
+outside of these bytes does. Which witness may speak depends on who writes the file:
+
+==============  ==================================================================================
+``log``         the model's log says that the frame is written. Not with asynchronous output
+                (WRF's quilting), where the line comes before the data.
+``later``       a later frame of the stream exists, made in this attempt. Not with more than one
+                I/O group, where frames overtake each other.
+``closed``      the file itself: its HDF5 superblock said that a program had it open for
+                writing, and says so no longer. A kill does not clear that mark.
+``ended``       the model has ended. For files that several processes write only if its log says
+                that it ended well: cut in the middle they can have their full size.
+``quiet``       size and mtime unchanged for ``QUIET_S``: only where the structure is conclusive.
+``flag``        the same, and the model's ready flag is there. The flag alone comes some
+                milliseconds before the last write.
+``weak``        unchanged for ``WEAK_QUIET_S`` in a file that several processes write, from a model
+                whose log has never spoken of a frame: all that there is to go by.
+==============  ==================================================================================
+
+A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
+writer with a record dimension (the number of records is written last). ``docs/decisions`` holds
+what was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burstlens.workflows.models.base import QUIET_S as QUIET_S
+
+WEAK_QUIET_S = 30.0
+LOST_QUIET_S = 2.0
+"""How long a file stays unchanged after the model's end until it is given up as damaged."""
+UNREAD_QUIET_S = 70.0
+"""The same for one that gave no answer when it was read: it is read again meanwhile."""
+LOOK_AGAIN_S = 0.25
+"""mtime is coarse: an unchanged file is read once more after this, then at doubled intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for one record, apart from its structure."""
+
+    conclusive: bool
+    logged: bool = False
+    log_speaks: bool = False
+    asynchronous: bool = False
+    later: bool = False
+    io_groups: int = 1
+    closed: bool = False
+    flagged: bool = False
+    ended: bool = False
+    ended_well: bool = False
+    quiet_s: float = 0.0
+
+
+def witness(evidence: Evidence) -> str | None:
+    """The name of the first witness that decides, or None while none does."""
+    if evidence.logged and not evidence.asynchronous:
+        return "log"
+    if evidence.closed:
+        return "closed"
+    if evidence.later and evidence.io_groups <= 1:
+        return "later"
+    if evidence.ended and (evidence.conclusive or evidence.ended_well):
+        return "ended"
+    if evidence.conclusive and evidence.quiet_s >= QUIET_S:
+        return "flag" if evidence.flagged else "quiet"
+    if not evidence.log_speaks and evidence.quiet_s >= WEAK_QUIET_S:
+        return "weak"
+    return None
+
+
+def looks(quiet_s: float) -> int:
+    """How often a file that stays unchanged for so long should have been looked at again."""
+    count = 0
+    while quiet_s >= LOOK_AGAIN_S * 2**count and count < 12:
+        count += 1
+    return count

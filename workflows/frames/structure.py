@@ -1,0 +1,231 @@
+"""What a file of output says of itself: which of its records are whole, as far as bytes tell.
+
+For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
+read the times: true only while every variable on disk is final. For classic files the number of
+records in the header and the size must cover the record. Nothing here opens a file with a lock or
+with the netCDF library.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from burstlens.core import cdf
+from burstlens.core.errors import FrameError, UnreadError
+from burstlens.core.ranks import absent
+from burstlens.workflows.frames import hdf5, time_axis
+from burstlens.workflows.frames.hdf5 import Prober, Reply
+
+PATCH = tuple(
+    f"{axis}_{part}"
+    for axis in ("WEST-EAST", "SOUTH-NORTH")
+    for part in ("GRID_DIMENSION", "PATCH_START_UNSTAG", "PATCH_END_UNSTAG")
+)
+"""Global attributes that say which part of the domain a tile of WRF holds."""
+
+_NO_RECORD = "it has no record yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The records of one file that are whole by their bytes.
+
+    ``times`` are the keys of the whole records from the one asked for on, ``begun`` how many
+    records the file says it has, ``frame_bytes`` the share of one. ``conclusive``: in a file that
+    one process writes, this cannot be true too early. ``classic``: it is a CDF file.
+    ``cells`` is
+    how many of the domain's cells the file holds, and of how many. ``reason`` says what is missing
+    from the next record, "" when nothing is. ``unread``: the file could not be looked into.
+    """
+
+    times: tuple[str, ...] = ()
+    begun: int = 0
+    frame_bytes: int = 0
+    conclusive: bool = True
+    classic: bool = False
+    cells: tuple[int, int] = (1, 1)
+    reason: str = ""
+    unread: bool = False
+
+
+def probe(
+    path: str,
+    first: int,
+    time_variable: str,
+    prober: Prober,
+    *,
+    is_tile: bool = False,
+    thorough: bool = False,
+) -> Structure:
+    """Look at a file, from record ``first`` on. A file that tells nothing yet gives its reason.
+
+    ``is_tile``: look for which part of the domain it holds.
+    ``thorough``: read a header even where its number of records says that nothing is new; bytes
+    beyond the last record then count as one that was begun and not finished.
+    Raises OSError when the file system does not let it be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        magic = os.pread(descriptor, 12, 0)
+        if magic[:3] == b"CDF":
+            if not thorough and cdf.records(magic) == first:
+                # The usual state of a file in progress: its header need not be read.
+                return Structure(begun=first, classic=True, reason="" if first else _NO_RECORD)
+            return _classic(descriptor, first, time_variable, thorough)
+        if not magic:
+            return Structure(reason="it has 0 bytes")
+        patch = PATCH if is_tile else ()
+        return _hdf5(descriptor, first, lambda: prober.ask(path, first, time_variable, patch))
+    except FrameError as error:
+        return Structure(reason=str(error), unread=isinstance(error, UnreadError))
+    finally:
+        os.close(descriptor)
+
+
+def has_writer(path: str) -> bool:
+    """Whether an HDF5 file says that a program has it open for writing: False proves nothing.
+
+    Raises OSError when the file system does not let it be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        block = hdf5.superblock(descriptor)
+    finally:
+        os.close(descriptor)
+    return block is not None and block.has_writer
+
+
+def has_gap(path: str, index: int) -> bool:
+    """Whether a classic file has a hole in that record, which nobody has written.
+
+    A full disk leaves one when there is room again for the next record. False where the file
+    system does not show holes.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        header = cdf.read_header(descriptor)
+        begin, end = header.begin_of_record(index), header.end_of_record(index)
+        return os.lseek(descriptor, begin, os.SEEK_HOLE) < end
+    except (FrameError, OSError):
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _hdf5(descriptor: int, first: int, ask: Callable[[], Reply]) -> Structure:
+    size, block = os.fstat(descriptor).st_size, hdf5.superblock(descriptor)
+    if block is None:
+        raise FrameError("it has no HDF5 superblock and no netCDF header")
+    if block.end != size:
+        raise FrameError(f"its superblock ends it at {block.end} bytes, it has {size}")
+    reply = ask()
+    if (os.fstat(descriptor).st_size, hdf5.superblock(descriptor)) != (size, block):
+        raise FrameError("it grew while it was read")
+    share = size // max(1, reply.records)
+    return _structure(reply.times, first, reply.records, share, reply.numbers)
+
+
+def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) -> Structure:
+    header = cdf.read_header(descriptor)
+    size = os.fstat(descriptor).st_size
+    variable = header.variables.get(time_variable)
+    if variable is None:
+        raise FrameError(time_axis.no_variable(time_variable, header.variables))
+    if header.records is None:
+        raise FrameError("its number of records is left open")
+    patch = {
+        key: int(value)
+        for key in PATCH
+        if key in header.attributes and (value := header.attributes[key].number) is not None
+    }
+    if not variable.is_record:
+        if size < header.end_of_fixed():
+            raise FrameError(f"it has {size} of {header.end_of_fixed()} bytes")
+        keys = _times(header, variable, header.read(descriptor, variable, 0))
+        share = size // max(1, len(keys))
+        whole = _structure(keys[first:], first, len(keys), share, patch)
+        return replace(whole, classic=True, conclusive=False)
+    keys, short = [], ""
+    for index in range(first, min(header.records, first + hdf5.MAX_TIMES)):
+        end = max(header.end_of_record(index), header.end_of_fixed())
+        if size < end:
+            short = f"it has {size} of {end} bytes"
+            break
+        keys += _times(header, variable, header.read(descriptor, variable, index))
+    end = max(header.begin_of_record(header.records), header.end_of_fixed())
+    if thorough and size > end:
+        short = f"it has {size - end} bytes of an unfinished record"
+    share = size if header.records == 1 else header.record_bytes
+    return replace(_structure(keys, first, header.records, share, patch, short), classic=True)
+
+
+def _times(header: cdf.Header, variable: cdf.Variable, raw: bytes) -> list[str | None]:
+    if len(raw) < variable.bytes:
+        raise FrameError("its times are cut short")
+    if variable.code == "c":
+        return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1)
+    units, calendar = (
+        variable.attributes[key].text if key in variable.attributes else default
+        for key, default in (("units", "s"), ("calendar", "standard"))
+    )
+    values = struct.unpack(
+        f">{len(raw) // struct.calcsize('>' + variable.code)}{variable.code}", raw
+    )
+    return time_axis.numeric_keys(values, units, calendar)
+
+
+def _structure(
+    keys: Iterable[str | None],
+    first: int,
+    begun: int,
+    frame_bytes: int,
+    patch: Mapping[str, int],
+    reason: str = "",
+) -> Structure:
+    times: list[str] = []
+    for key in keys:
+        if key is None:
+            reason = reason or f"record {first + len(times)} has no time yet"
+            break
+        times.append(key)
+    if not times and not first and not reason:
+        reason = _NO_RECORD
+    return Structure(tuple(times), begun, frame_bytes, cells=_cells(patch), reason=reason)
+
+
+def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
+    if len(patch) != len(PATCH):
+        return 1, 1
+    west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
+    mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
+    return mine, west_east * south_north
+
+
+def together(
+    tiles: Sequence[Structure], first: int, time: str | None, ranks: Sequence[int] = (0,)
+) -> Structure:
+    """One structure of the files of a frame: what all have, if they cover the domain.
+
+    ``time`` is the one that their name tells, which the first record must have; ``ranks`` are
+    those whose files they are.
+    """
+    reason = next((tile.reason for tile in tiles if tile.reason), "")
+    times = min([tile.times for tile in tiles], key=len)
+    if time is not None and first == 0 and times and times[0] != time:
+        times, reason = times[:0], f"its first time is {times[0]}, its name says {time}"
+    if times and sum(tile.cells[0] for tile in tiles) < tiles[0].cells[1]:
+        times, reason = times[:0], f"its tiles do not cover the domain: {absent(ranks)}"
+    return Structure(
+        times=times,
+        begun=min(tile.begun for tile in tiles),
+        frame_bytes=sum(tile.frame_bytes for tile in tiles),
+        conclusive=all(tile.conclusive for tile in tiles),
+        classic=any(tile.classic for tile in tiles),
+        reason=reason,
+    )

@@ -1,0 +1,71 @@
+"""From a file's time variable to valid-time keys (:mod:`burstlens.core.valid_time`).
+
+Two forms are known: character times of WRF's kind, and numbers with CF ``units``, either
+``<unit> since <date>`` in a ``calendar``, or a bare unit for elapsed time. A value that is no time
+(fill, zeros where text should be, not finite) gives None: such a record is not written yet.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from burstlens.core.valid_time import calendar_key, elapsed_key, wrf_key
+
+_UNITS = re.compile(r"\s*([A-Za-z]+)(?:\s+since\s+(\S.*?))?\s*")
+_SECONDS = {
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+}
+MAX_ELAPSED_S = 1e8
+"""Beyond this an elapsed time does not fit its key; netCDF's fill value 9.97e36 is far off."""
+
+
+def text_keys(rows: bytes, width: int) -> list[str | None]:
+    """The key of each record of a character variable, ``width`` bytes each."""
+    return [wrf_key(rows[at : at + width].rstrip(b"\0 ")) for at in range(0, len(rows), width)]
+
+
+def numeric_keys(
+    values: Iterable[float], units: str = "s", calendar: str = "standard"
+) -> list[str | None]:
+    """The key of each record of a numeric variable, by CF conventions 1.11, section 4.4.
+
+    Calendar times are rounded to the second, elapsed ones to the millisecond. Units that are not
+    understood give None for every record.
+    """
+    match = _UNITS.fullmatch(units)
+    scale = _SECONDS.get(match[1].lower()) if match else None
+    if match is None or scale is None:
+        return [None for _ in values]
+    if match[2] is None:
+        return [_elapsed(float(value) * scale) for value in values]
+    return [_dated(float(value) * scale, match[2], calendar) for value in values]
+
+
+def _elapsed(seconds: float) -> str | None:
+    return elapsed_key(seconds) if abs(seconds) < MAX_ELAPSED_S else None
+
+
+def _dated(seconds: float, origin: str, calendar: str) -> str | None:
+    import cftime
+
+    if not math.isfinite(seconds) or abs(seconds) > 1e12:
+        return None
+    try:
+        date = cftime.num2date(round(seconds), f"seconds since {origin}", calendar)
+    except (ValueError, OverflowError):
+        return None
+    return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def no_variable(name: str, names: Iterable[str]) -> str:
+    """What to say where a file lacks its time variable, with near names."""
+    known = list(names)
+    near = get_close_matches(name, known, 3, 0.4) or known[:5]
+    return f"it has no variable {name!r}" + (f" (near: {', '.join(near)})" if near else "")

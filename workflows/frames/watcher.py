@@ -1,0 +1,367 @@
+"""One look at the model's folder: which frames are whole, which are lost, what the log said.
+
+It lists, stats only files that are not finished with, and opens one only when something about it
+has changed. The rule is in :mod:`burstlens.workflows.frames.ready`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from burstlens.core.model import Damage, Frame, Progress
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.cursor import Cursor, Open, Unit, Written
+from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.listing import Listing
+from burstlens.workflows.frames.log_search import Hit, LogPattern
+from burstlens.workflows.frames.model_log import Follower, Heard, heeded, matching
+from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.structure import Structure, has_gap, has_writer, probe, together
+from burstlens.workflows.models.base import Model, configured
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one call found, and the cursor for the next.
+
+    ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
+    log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
+    ``tail`` (the log's last new lines). ``ended``: the model has ended and nothing more will come.
+    ``behind``: the logs hold more than was read so far.
+    ``written`` are the log's new lines that call a frame written.
+    ``hits`` are what guards' patterns met in the logs, ``given_up`` says of guards why theirs are
+    not looked for. ``stopping``: a stop had been asked for before this look.
+    """
+
+    frames: tuple[Frame, ...]
+    damaged: tuple[Damage, ...]
+    cursor: Cursor
+    progress: Progress | None = None
+    trouble: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    tail: tuple[str, ...] = ()
+    ended: bool = False
+    behind: bool = False
+    written: tuple[Written, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    given_up: Mapping[str, str] = field(default_factory=dict)
+    stopping: bool = False
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a frame is being written."""
+        return any(not unit.whole for unit in self.cursor.open)
+
+    @property
+    def urgent(self) -> bool:
+        """Whether it should not wait for a next scan."""
+        return bool(self.frames or self.damaged or self.trouble or self.notices or self.ended)
+
+
+_prober: Prober | None = None
+
+
+def _shared_prober() -> Prober:
+    """The worker's one prober: its child outlives the call, since it takes 0.2 s to start."""
+    global _prober
+    if _prober is None:
+        _prober = Prober()
+    return _prober
+
+
+class Watcher:
+    """One call's work: a scan at a time, with the clocks handed in."""
+
+    def __init__(
+        self,
+        root: Path,
+        folder: str,
+        model: Model,
+        run: str,
+        attempt: int,
+        cursor: Cursor,
+        *,
+        baseline: Mapping[str, Sequence[int]] | None = None,
+        prober: Prober | None = None,
+        patterns: tuple[LogPattern, ...] = (),
+    ) -> None:
+        self._folder, self._prefix = root / folder, "" if folder in ("", ".") else f"{folder}/"
+        self._run, self._attempt = run, attempt
+        self._prober = prober or _shared_prober()
+        self.cursor = cursor
+        self._model = configured(model, self._folder)
+        known = {name: (stat[0], stat[1]) for name, stat in (baseline or {}).items()}
+        self._facts = self._model.facts(self._folder)
+        self._same = (self._folder, self._model, run, attempt, known, self._facts, patterns)
+        self._follower = Follower(self._folder, self._model, self._facts, known, patterns)
+        self._listing = Listing(
+            self._folder, self._facts.folders, self._model, self._follower, known
+        )
+
+    def adopt(self, other: Watcher) -> bool:
+        """Take on the other's cursor, if it is a later one of the same watch."""
+        if self._same != other._same or other.cursor.scans < self.cursor.scans:
+            return False
+        if not self._listing.units.keys() >= {entry.unit for entry in other.cursor.open}:
+            return False
+        for unit in [unit for unit in self._listing.units if other.cursor.is_done(unit)]:
+            self._listing.drop(unit)
+        self.cursor = other.cursor
+        return True
+
+    def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
+        """Look once. ``elapsed_s`` since the last scan of this object, ``now`` in Unix seconds."""
+        frames: list[Frame] = []
+        damaged: list[Damage] = []
+        complaints: list[str] = []
+        before = self.cursor
+        heard = Heard(before.speech)
+        over = ended
+        try:
+            self._listing.refresh(before)
+            heard = self._follower.hear(self._listing.logs, before.speech, now, last=ended)
+            self.cursor = replace(before, speech=heard.speech)
+            for said in heard.lost:
+                damaged += self._lose(said.file or "", said.text)
+            # How the model ended, its log says: until all of it is read nothing is concluded.
+            over = ended and not heard.behind
+            self._visit(elapsed_s, now, over, frames, damaged, complaints)
+        except OSError as error:
+            complaints.append(f"the model's folder does not answer: {error.strerror or error}")
+        told = (*complaints, *heard.unreadable)
+        notices = tuple(text for text in told if text not in before.complaints)
+        self.cursor = replace(self.cursor, complaints=told[:20], scans=before.scans + 1)
+        return Report(
+            frames=tuple(sorted(frames, key=lambda frame: (frame.time, frame.stream))),
+            damaged=tuple(damaged),
+            cursor=self.cursor,
+            progress=self.cursor.speech.progress,
+            trouble=tuple(heard.trouble),
+            notices=notices,
+            tail=tuple(heard.tail),
+            written=tuple(heard.written),
+            hits=tuple(heard.search.hits.values()),
+            given_up=dict(heard.search.failed),
+            ended=over and not self.cursor.open and not complaints,
+            behind=heard.behind,
+        )
+
+    def _visit(
+        self,
+        elapsed_s: float,
+        now: float,
+        ended: bool,
+        frames: list[Frame],
+        damaged: list[Damage],
+        complaints: list[str],
+    ) -> None:
+        """Look at each unit that is not finished with, and keep what remains open."""
+        known = {entry.unit: entry for entry in self.cursor.open}
+        still: list[Open] = []
+        for unit in sorted(self._listing.units, key=lambda unit: (unit.stream, unit.order)):
+            tiles = self._listing.units[unit]
+            files = tuple(tiles[tile] for tile in sorted(tiles))
+            entry = known.get(unit, Open(unit, files))
+            try:
+                stats = [os.stat(path) for path in self._places(files)]
+            except FileNotFoundError:
+                # Released, or renamed by its maker: what it held was declared, or was no frame.
+                files = ()
+            except OSError as error:
+                complaints.append(f"{unit.name} does not answer: {error.strerror}")
+                still.append(entry)
+                continue
+            if not files:
+                self._listing.drop(unit)
+                if entry.declared:
+                    self._finish(unit)
+                continue
+            sizes = tuple((stat.st_size, stat.st_mtime_ns) for stat in stats)
+            changed = files != entry.files or sizes != entry.stats
+            quiet_s = 0.0 if changed else entry.quiet_s + elapsed_s
+            entry = replace(entry, files=files, stats=sizes, quiet_s=quiet_s)
+            try:
+                entry = self._look(entry, now, ended, changed, frames, damaged, complaints)
+            except OSError as error:
+                complaints.append(f"{unit.name} does not answer: {error.strerror}")
+            if self._is_finished(entry, ended, damaged):
+                self._finish(unit)
+            else:
+                still.append(entry)
+        self.cursor = replace(self.cursor, open=tuple(still))
+
+    def _look(
+        self,
+        entry: Open,
+        now: float,
+        ended: bool,
+        changed: bool,
+        frames: list[Frame],
+        damaged: list[Damage],
+        complaints: list[str],
+    ) -> Open:
+        """Read the unit if anything that matters is new, and declare what is ready."""
+        unit, later = entry.unit, self._has_later(entry)
+        spoken = tuple(w for w in self.cursor.speech.written if w.stream in (None, unit.stream))
+        asked = (
+            later,
+            ended,
+            (unit.stream, unit.time) in self._listing.flags,
+            ready.looks(entry.quiet_s),
+            entry.quiet_s >= ready.WEAK_QUIET_S,
+            spoken[-1:],
+        )
+        if not changed and asked == entry.asked:
+            return entry
+        entry = replace(entry, asked=asked, unread=False)
+        empty = next(
+            (file for file, (size, _) in zip(entry.files, entry.stats, strict=True) if not size),
+            None,
+        )
+        if empty is not None:
+            which = f"the tile {empty}" if unit.tiled else "it"
+            return replace(entry, reason=f"{which} has 0 bytes", whole=False)
+        paths = self._places(entry.files)
+        writers = {file for file, path in zip(entry.files, paths, strict=True) if has_writer(path)}
+        if not writers <= entry.written_to:
+            entry = replace(entry, written_to=entry.written_to | writers)
+        closed = not writers and entry.written_to >= set(entry.files)
+        outside = Evidence(
+            conclusive=True,
+            logged=bool(spoken),
+            log_speaks=self.cursor.speech.speaks,
+            asynchronous=self.cursor.speech.asynchronous,
+            closed=closed,
+            later=later,
+            io_groups=self._facts.io_groups,
+            ended=ended,
+            ended_well=self.cursor.speech.ended_well or not self._facts.tells_end,
+            quiet_s=entry.quiet_s,
+        )
+        if ready.witness(outside) is None and unit.time is not None and not entry.declared:
+            # Nothing could declare it yet: reading it would be for nothing.
+            return replace(entry, whole=False)
+        whole = self._probe(entry, paths, thorough=ended or not changed)
+        entry = replace(entry, unread=whole.unread)
+        if entry.declared > whole.begun and not whole.reason:
+            complaints.append(f"{unit.name} was rewritten after its frames were handed on")
+        if len(spoken) > len(whole.times) and not self.cursor.speech.asynchronous:
+            place = entry.declared + len(whole.times)
+            entry = replace(entry, doubted=entry.doubted | {place})
+        for index, key in enumerate(whole.times, entry.declared):
+            signal = ready.witness(self._inside(outside, entry, whole, index, key))
+            if signal is None:
+                return replace(entry, whole=False, reason=f"record {index}: no sign of its end")
+            if index in entry.doubted and any(has_gap(path, index) for path in paths):
+                reason = "it was not whole when the log called it written, and has a gap"
+                damaged.append(replace(self._damage(entry, reason), time=key, record=index))
+            else:
+                frames.append(self._frame(entry, whole, index, key, now, signal))
+            entry = replace(entry, declared=index + 1)
+            speech = heeded(self.cursor.speech, unit.stream, key, entry.files)
+            self.cursor = replace(self.cursor, speech=speech)
+        done = not whole.reason and entry.declared >= whole.begun
+        return replace(entry, whole=done, reason=whole.reason)
+
+    def _probe(self, entry: Open, paths: Sequence[str], *, thorough: bool) -> Structure:
+        """One structure of the unit's files; the first that has nothing new speaks for all."""
+        found: list[Structure] = []
+        variable, tiled = self._model.time_variable, entry.unit.tiled
+        for path in paths:
+            tile = probe(
+                path, entry.declared, variable, self._prober, is_tile=tiled, thorough=thorough
+            )
+            if not tile.times:
+                which = f"the tile {os.path.basename(path)}: " if tiled and tile.reason else ""
+                return replace(tile, reason=which + tile.reason)
+            found.append(tile)
+        ranks = sorted(self._listing.units[entry.unit])
+        return together(found, entry.declared, entry.unit.time, ranks)
+
+    def _inside(
+        self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str
+    ) -> Evidence:
+        """The evidence, with what the file's structure adds for one record."""
+        speech, unit = self.cursor.speech, entry.unit
+        serial = unit.tiled or self._facts.serial_classic or not whole.classic
+        followed = whole.begun > index + 1
+        return replace(
+            outside,
+            conclusive=whole.conclusive and serial,
+            logged=any(matching(speech.written, unit.stream, key, (unit.name, *entry.files))),
+            later=outside.later or followed,
+            io_groups=1 if followed else outside.io_groups,
+            flagged=(unit.stream, key) in self._listing.flags,
+        )
+
+    def _frame(
+        self, entry: Open, whole: Structure, index: int, key: str, now: float, signal: str
+    ) -> Frame:
+        return Frame(
+            run=self._run,
+            attempt=self._attempt,
+            stream=entry.unit.stream,
+            time=key,
+            paths=self._paths(entry),
+            record=index,
+            bytes=whole.frame_bytes,
+            written=max(mtime for _, mtime in entry.stats) / 1e9,
+            detected=now,
+            signal=signal,
+        )
+
+    def _has_later(self, entry: Open) -> bool:
+        """Whether a later unit of the same line, with the same tiles, was made."""
+        order, tiles = self._listing.newest.get(entry.unit.line, (entry.unit.order, frozenset()))
+        if order > entry.unit.order:
+            return tiles >= self._listing.units[entry.unit].keys()
+        done = self.cursor.done.get(entry.unit.series)
+        return done is not None and done.last > entry.unit.name
+
+    def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
+        """Whether nothing more can come of it; after the end, what is not whole is damaged."""
+        if entry.whole and entry.declared:
+            settled = self._facts.io_groups <= 1 or entry.quiet_s >= ready.WEAK_QUIET_S
+            return ended or (self._has_later(entry) and settled)
+        patience_s = ready.UNREAD_QUIET_S if entry.unread else ready.LOST_QUIET_S
+        if not ended or entry.quiet_s < patience_s:
+            return False
+        reason = f"the model has ended and {entry.reason}"
+        damaged.append(self._damage(entry, reason))
+        return True
+
+    def _lose(self, file: str, reason: str) -> list[Damage]:
+        """The damage of a frame that the model itself says it could not write."""
+        output = self._model.identify(file)
+        unit = None if output is None else Unit.of(file, output)
+        if unit is None or self.cursor.is_done(unit):
+            return []
+        known = next((entry for entry in self.cursor.open if entry.unit == unit), None)
+        self._finish(unit)
+        return [self._damage(known or Open(unit, (file,)), reason)]
+
+    def _damage(self, entry: Open, reason: str) -> Damage:
+        time_key = entry.unit.time if not entry.declared else None
+        return Damage(
+            self._run,
+            self._attempt,
+            entry.unit.stream,
+            time_key,
+            self._paths(entry),
+            entry.declared,
+            reason,
+        )
+
+    def _finish(self, unit: Unit) -> None:
+        self._listing.drop(unit)
+        self.cursor = self.cursor.finishing(unit)
+
+    def _places(self, files: Sequence[str]) -> list[str]:
+        """Where those files lie."""
+        return [f"{self._folder}/{file}" for file in files]
+
+    def _paths(self, entry: Open) -> tuple[str, ...]:
+        return tuple(f"{self._prefix}{file}" for file in entry.files)

@@ -1,0 +1,129 @@
+"""The inputs of a model: what lies in their folder, and what of it is output of earlier runs."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from burstlens.core.quantity import counted
+from burstlens.workflows.models.base import (
+    Model,
+    OutputName,
+    OutputNamed,
+    OutputNames,
+    configured,
+)
+
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is to be staged in.
+
+    ``files`` are pairs of source and name relative to the model's folder, ``folders`` relative
+    names, parents first: those of the inputs, also empty ones, and those that the model needs.
+    ``left`` is the number of files left behind, links that lead nowhere among them.
+    """
+
+    files: tuple[tuple[str, str], ...]
+    folders: tuple[str, ...]
+    left: int
+
+
+def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
+    """What of the inputs the model gets: not its old output, nor what matches ``leave``."""
+    model = configured(model, inputs)
+    found = input_files(inputs)
+    files = tuple(
+        (str(source), relative)
+        for source, relative in found
+        if not model.is_leftover(relative) and not matches(relative, leave) and not _is_dead(source)
+    )
+    folders = {folder for folder in input_folders(inputs) if not matches(folder, leave)}
+    folders.update(output_names(inputs, model).folders)
+    return Selected(files, tuple(sorted(folders)), len(found) - len(files))
+
+
+def earlier_frame(
+    inputs: Path, identify: Callable[[str], OutputName | None], stream: str
+) -> tuple[Path, ...]:
+    """A frame of that stream from an earlier run: the newest, with all of its tiles."""
+    times: dict[str, list[Path]] = {}
+    for path, relative in input_files(inputs):
+        named = identify(relative)
+        if named is not None and named.stream == stream:
+            times.setdefault(named.time or relative, []).append(path)
+    return tuple(sorted(times[max(times)])) if times else ()
+
+
+def output_names(inputs: Path, model: Model) -> OutputNames:
+    """Where the model writes, with the settings among these inputs; empty where it does not say."""
+    model = configured(model, inputs)
+    return model.output_names(inputs) if isinstance(model, OutputNamed) else OutputNames()
+
+
+def input_files(inputs: Path) -> list[tuple[Path, str]]:
+    """Each file below ``inputs`` with its relative name, links followed, loops left out."""
+    return [
+        (Path(path, name), _relative(path, name, inputs))
+        for path, _, files in _walk(inputs)
+        for name in sorted(files)
+    ]
+
+
+def dead_links(inputs: Path) -> list[str]:
+    """The relative names of the links below ``inputs`` that lead nowhere."""
+    return [relative for source, relative in input_files(inputs) if _is_dead(source)]
+
+
+def _is_dead(path: Path) -> bool:
+    """Whether it is a link that leads nowhere, rather than to what may not be read."""
+    if not os.path.islink(path):
+        return False
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+    return False
+
+
+def input_folders(inputs: Path) -> list[str]:
+    """The relative name of each folder below ``inputs``, links followed, loops left out."""
+    return [_relative(path, "", inputs) for path, _, _ in _walk(inputs) if path != str(inputs)]
+
+
+def old_output(inputs: Path, is_leftover: Callable[[str], bool]) -> list[str]:
+    """One message on the output of earlier runs among the inputs, none where there is none."""
+    old = [name for _, name in input_files(inputs) if is_leftover(name)]
+    if not old:
+        return []
+    shown = ", ".join([*old[:MOST_SHOWN], *(["..."] if len(old) > MOST_SHOWN else [])])
+    return [
+        "the inputs hold output of an earlier run, which is not taken along: "
+        f"{counted(len(old), 'file')} ({shown})"
+    ]
+
+
+def _walk(inputs: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    above: dict[str, frozenset[str]] = {}
+    for path, names, files in os.walk(inputs, followlinks=True):
+        real, parents = os.path.realpath(path), above.get(os.path.dirname(path), frozenset())
+        if real in parents:  # a link that leads back up
+            names.clear()
+            continue
+        above[path] = parents | {real}
+        yield path, names, files
+
+
+def _relative(path: str, name: str, inputs: Path) -> str:
+    return str(PurePosixPath(os.path.relpath(path, inputs), name))
+
+
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Whether one of these globs, which may lead through folders, fits the name."""
+    return any(fnmatch(name, pattern) for pattern in patterns)

@@ -1,0 +1,21 @@
+"""Where things run: the model's job and its supervisor, the steps, the buffers, Parsl's blocks.
+
+``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
+``supervisor`` the program that runs beside the model, ``provision`` makes the buffer, ``stage_in``
+brings the inputs. Imports ``recipe``, ``models``, ``cluster_configs``, ``stagers`` and ``core``.
+"""
+
+__all__ = [
+    "batch",
+    "buffer",
+    "hosted",
+    "job_buffer",
+    "job_file",
+    "job_folder",
+    "launch",
+    "leftovers",
+    "persistent_buffer",
+    "provision",
+    "stage_in",
+    "supervised",
+]

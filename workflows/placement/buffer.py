@@ -1,0 +1,292 @@
+"""The buffer of a run, handled from where it can be seen: prepared, filled, emptied, freed.
+
+These functions run on the viewing block. On the buffer a run owns the folder of its id, with
+``inputs``, one folder an attempt, and ``out`` for products on their way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import os
+import shutil
+import stat
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from burstlens.core.durable import make_folders
+from burstlens.core.errors import SiteError, StagingError
+from burstlens.core.model import in_model_folder
+from burstlens.core.quantity import show_bytes
+from burstlens.stagers.base import Stager, bring, bring_all, remove
+from burstlens.stagers.registry import stager
+from burstlens.workflows.models.base import SIMULATION_LOG, Model
+from burstlens.workflows.models.inputs import selected
+from burstlens.workflows.recipe.wanted import Wanted, remarks
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRef:
+    """The buffer of a run. Each process resolves the root for itself: mount paths differ by job.
+
+    ``path`` is that of a shared directory, or ``$NAME`` of the variable that tells a job where
+    its buffer is mounted. ``name`` is a persistent buffer's, ``owned`` says that the run made it.
+    ``by`` names the stager, where it is not the one that such a buffer usually has.
+    """
+
+    kind: str
+    path: str
+    folder: str
+    name: str = ""
+    owned: bool = True
+    by: str = ""
+
+    def root(self) -> Path:
+        """The buffer's root as this process sees it. Raises StagingError where it is not seen."""
+        if not self.path.startswith("$"):
+            return Path(self.path)
+        path = os.environ.get(self.path[1:])
+        if not path:
+            raise StagingError(f"{self.path[1:]} is not set: this job has not that buffer",
+                               path=self.path)  # fmt: skip
+        return Path(path)
+
+    def stager(self) -> Stager:
+        """The stager that brings files from this buffer."""
+        return stager(self.by or ("datawarp" if self.kind == "datawarp" else "posix"))
+
+
+def free_bytes(root: Path) -> int | None:
+    """Room left for this user at ``root``; None when it cannot be told."""
+    try:
+        status = os.statvfs(root)
+    except OSError:
+        return None
+    return status.f_bavail * status.f_frsize
+
+
+def candidate_root(candidate: str) -> Path | None:
+    """This user's folder on a candidate directory; None where a variable of it is not set."""
+    expanded = os.path.expandvars(os.path.expanduser(candidate))
+    if "$" in expanded or not expanded:
+        return None
+    return Path(expanded) / f"burstlens-{os.getuid()}"
+
+
+def prepare(
+    candidates: Sequence[str], folder: str, capacity_bytes: int, adopt: BufferRef | None
+) -> tuple[BufferRef, bool]:
+    """Make the run's folder on the first candidate with room, or find the one there was.
+
+    Returns the buffer and whether it is the one to adopt. Raises SiteError when none has room.
+    """
+    if adopt is not None and (adopt.root() / adopt.folder).is_dir():
+        return adopt, True
+    return BufferRef("posix", str(with_room(candidates, capacity_bytes, folder)), folder), False
+
+
+def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None = None) -> Path:
+    """This user's folder on the first candidate with room; with ``folder``, that is made in it.
+
+    Nothing is made without ``folder``. Raises SiteError when no candidate can be used.
+    """
+    refused, full = [], False
+    for root in filter(None, map(candidate_root, candidates)):
+        refusal = refused_by(root, capacity_bytes, folder)
+        if refusal is None:
+            return root
+        refused.append(refusal.reason)
+        full = full or refusal.full
+    names = "BURSTLENS_BUFFER names another folder, as does buffer.folders of a site file"
+    if full:
+        raise SiteError(
+            f"no room in the buffer for {show_bytes(capacity_bytes)}: {'; '.join(refused)}. "
+            f"{names}, [buffer] capacity in the recipe says what is needed"
+        )
+    unset = f"of {', '.join(candidates)} none is set"
+    raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
+
+
+class Refusal(NamedTuple):
+    """Why a folder cannot be the buffer; ``full``: it could with more room."""
+
+    reason: str
+    full: bool = False
+
+
+def refused_by(root: Path, capacity_bytes: int, folder: str | None = None) -> Refusal | None:
+    """Why a user's folder cannot hold so much; None where it can, and then ``folder`` is made."""
+    try:
+        if folder is not None:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reason = _unfit(root)
+        free = free_bytes(_existing(root))
+        if reason is None and free is not None and free < capacity_bytes:
+            return Refusal(f"{root} has {show_bytes(free)} free", full=True)
+        if reason is None and folder is not None:
+            (root / folder).mkdir(exist_ok=True)
+    except OSError as error:
+        return Refusal(f"{error.filename or root}: {error.strerror}")
+    return None if reason is None else Refusal(reason)
+
+
+def _unfit(root: Path) -> str | None:
+    """Why a user's folder cannot be one, or cannot be made; None where it can."""
+    if not os.path.lexists(root):
+        above = _existing(root)
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            return f"{root} cannot be made"
+        return None
+    status = root.lstat()
+    # In a folder that all may write, somebody else may have made this one first.
+    if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
+        return f"{root} is not a folder of yours"
+    return f"{root} may be written by others" if status.st_mode & 0o022 else None
+
+
+def _existing(root: Path) -> Path:
+    """The path itself, or the nearest one above it that is there."""
+    return next(path for path in (root, *root.parents) if path.exists())
+
+
+def stage_in(
+    buffer: BufferRef, inputs: str, model: Model, leave: Sequence[str]
+) -> tuple[int, int, int]:
+    """Bring the inputs to ``<run>/inputs``, links followed, output of earlier runs left behind.
+
+    Returns the number of files, their bytes and the number of files left behind. Raises
+    StagingError.
+    """
+    chosen = selected(Path(inputs), model, leave)
+    target = buffer.root() / buffer.folder / "inputs"
+    size = fill(buffer.stager(), chosen.files, chosen.folders, target)
+    return len(chosen.files), size, chosen.left
+
+
+def fill(
+    stager: Stager, files: Sequence[tuple[str, str]], folders: Sequence[str], target: Path
+) -> int:
+    """Make the ``folders`` in ``target`` and bring (source, relative name) there; returns their
+    bytes. Raises StagingError."""
+    pairs = [(Path(source), target / relative) for source, relative in files]
+    try:
+        made = (target / folder for folder in folders)
+        for folder in {target, *made, *(place.parent for _, place in pairs)}:
+            folder.mkdir(parents=True, exist_ok=True)
+        return sum(arrival.bytes for arrival in bring_all(stager, pairs, inward=True))
+    except OSError as error:
+        raise StagingError(
+            "cannot stage in", path=str(error.filename or target), number=error.errno or 0
+        ) from error
+
+
+def bring_home(
+    buffer: BufferRef, folder: str, patterns: Sequence[str], target: str
+) -> list[tuple[str, int]]:
+    """Bring the files of ``folder`` (relative to the run's) that match home, verified.
+
+    Files that stand there already with the same content are not brought again. Returns names
+    and bytes. Raises StagingError.
+    """
+    base = buffer.root() / buffer.folder / folder
+    stager = buffer.stager()
+    home = []
+    for path, _, files in os.walk(base):
+        for name in sorted(files):
+            source = Path(path, name)
+            relative = os.path.relpath(source, base)
+            if not any(fnmatch.fnmatch(relative, pattern) for pattern in patterns):
+                continue
+            place = Path(target) / relative
+            home.append((relative, _bring_one(stager, source, place, Path(target).parent)))
+    return home
+
+
+def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
+    part = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")
+    try:
+        make_folders(place.parent, below)
+        arrival = bring(stager, source, part)
+        os.replace(part, place)
+    except OSError as error:
+        remove(part)
+        raise StagingError("cannot bring home", path=str(place), number=error.errno or 0) from error
+    return arrival.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What came home: names and bytes of the kept files, and what was wanted and never came."""
+
+    files: list[tuple[str, int]]
+    missing: list[str]
+
+
+def bring_all_home(
+    buffer: BufferRef, folder: str, model: Model, what: Wanted, output: str, log_folder: str
+) -> Home:
+    """What the recipe keeps, to ``output``, and the logs, to ``log_folder``. See bring_home."""
+    bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), log_folder)
+    files = bring_home(buffer, folder, what.keep, output) if what.keep else []
+    base = buffer.root() / buffer.folder / folder
+    return Home(files, remarks(what, base, model, Path(output)))
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a release did: files deleted, those of them brought home before, the bytes that this
+    freed, and the paths that stay since they are links, which hold no room."""
+
+    files: int
+    home: int
+    bytes: int
+    links: tuple[str, ...] = ()
+
+
+def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str) -> Released:
+    """Delete raw frames, each only when what ``keep`` names of it is home and verified.
+
+    Raises StagingError.
+    """
+    count = home = freed = 0
+    links = []
+    for path in dict.fromkeys(paths):
+        source = buffer.root() / path
+        relative = in_model_folder(path)
+        try:
+            status = source.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                links.append(path)
+                continue
+            if any(fnmatch.fnmatch(relative, pattern) for pattern in keep):
+                _bring_one(buffer.stager(), source, Path(output) / relative, Path(output).parent)
+                home += 1
+            source.unlink()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise StagingError(
+                "cannot release", path=str(source), number=error.errno or 0
+            ) from error
+        count += 1
+        freed += status.st_size if status.st_nlink == 1 else 0
+    return Released(count, home, freed, tuple(links))
+
+
+def destroy(buffer: BufferRef) -> None:
+    """Delete the run's folder on the buffer. Raises StagingError when something stays."""
+    folder = buffer.root() / buffer.folder
+    if not buffer.folder or "/" in buffer.folder or buffer.folder.startswith("."):
+        raise StagingError("not a run's folder, left alone", path=str(folder))
+    try:
+        while folder.exists():
+            # A file that somebody else deletes meanwhile ends rmtree half way.
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(folder)
+    except OSError as error:
+        raise StagingError(
+            "cannot free the buffer", path=str(error.filename), number=error.errno or 0
+        ) from error

@@ -1,0 +1,169 @@
+"""The buffer of one batch job, in which everything on the buffer runs.
+
+The job's host starts the supervisors, and the viewing block is a step of it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlens.cluster_configs.batch_script import BatchJob
+from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.site import Site
+from burstlens.core.durable import read_json
+from burstlens.core.errors import GivenUpError, SiteError
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement import host as hosts
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.recipe.recipe import Recipe
+
+ROOT = "BURSTLENS_JOB_BUFFER"
+"""The variable that holds the root of a buffer of kind ``posix``, in all processes of the job."""
+LOOK_S = 0.5
+"""How often a file is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobBuffer:
+    """The job with the buffer, submitted when the run begins; the buffer goes when it ends."""
+
+    site: Site
+    run: RunDir
+    launcher: HostedLauncher
+    recipe: Recipe
+    folder: str
+    leaving: Callable[[], bool]
+    lasts: bool = False
+    name: str = ""
+
+    def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
+        """The live host's buffer, else that of a new job, when it has begun.
+
+        Raises SiteError; GivenUpError when the run was asked to stop while it waited.
+        """
+        batch = self.launcher.batch
+        number = self._hosts()
+        found = bool(number) and self._serves(self._host(number))
+        host = self._host(number if found else number + 1)
+        if not found:
+            batch.hand_in(host, self.job(host))
+        self.launcher.host = host
+        while not (host / "host.json").exists():
+            job_id = batch.find(host)
+            if job_id is None or not batch.stands(job_id):
+                raise SiteError(f"the job with the buffer ended: {self._fate(job_id, host)}")
+            if self.run.asked() is not None:
+                self._leave(host)
+                number_ = job_id.partition(":")[2]
+                raise GivenUpError(f"job {number_}, which was to have the buffer, is cancelled")
+            if self.leaving():
+                raise SiteError("left while it waited for the job with the buffer")
+            time.sleep(LOOK_S)
+        return self._reference(), found
+
+    def left(self, known: BufferRef | None) -> BufferRef | None:
+        """The buffer while its job waits or runs. Raises SlurmError."""
+        number = self._hosts()
+        self.launcher.host = self._host(number)
+        job_id = self.launcher.batch.find(self.launcher.host) if number else None
+        if job_id is None or self.launcher.batch.slurm.look(job_id.partition(":")[2]).over:
+            return None
+        return known or self._reference()
+
+    def has_ended(self) -> bool:
+        """Whether the job with the buffer is over, as Slurm says now. Raises SlurmError."""
+        job_id = self.launcher.batch.find(self.launcher.host)
+        number = (job_id or "").partition(":")[2]
+        return not number or self.launcher.batch.slurm.look(number).over
+
+    def give_back(self, buffer: BufferRef) -> None:
+        """Let the job end; its buffer goes with it. Raises GivenUpError, SiteError."""
+        self._leave(self._host(self._hosts()))
+
+    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
+        """Nothing: all is inside the one job."""
+        return ()
+
+    def inside(self) -> Inside:
+        """The job, as the viewing block has to know it."""
+        told = read_json(self.launcher.host / "host.json") or {}
+        cpus = int(told.get("cpus") or 1)
+        node = str(told.get("node") or "")
+        return Inside(str(told["job_id"]), self._variable, str(told["root"]), cpus, node)
+
+    def _leave(self, host: Path) -> None:
+        """End the host's job: one that waits is cancelled, one that runs ends by itself."""
+        (host / "leave").touch()
+        batch = self.launcher.batch
+        job_id = batch.find(host)
+        if job_id is None:
+            return
+        number = job_id.partition(":")[2]
+        if batch.slurm.look(number).waiting:
+            batch.slurm.cancel([number])
+        batch.await_end(job_id, lambda: self.leaving() or self.run.asked() == "stop-now")
+        if self.run.asked() == "stop-now" and not batch.slurm.look(number).over:
+            raise GivenUpError(
+                f"job {number} with the buffer is ending: burstlens free {self.run.id} "
+                "shows when it is gone"
+            )
+
+    def _fate(self, job_id: str | None, host: Path) -> str:
+        """Slurm's word, and what the host itself has said before."""
+        fate = self.launcher.batch.fate(job_id, host)
+        try:
+            said = (host / "host.log").read_text(errors="replace").strip().splitlines()
+        except OSError:
+            said = []
+        return f"{fate}; {said[-1]}" if said else fate
+
+    def _reference(self) -> BufferRef:
+        return BufferRef(self.site.buffer.kind, f"${self._variable}", self.folder)
+
+    @property
+    def _variable(self) -> str:
+        if self.site.buffer.kind == "posix":
+            return ROOT
+        return directives(self.site.buffer).variable("run", persistent=False)
+
+    def _hosts(self) -> int:
+        return len(list((self.run.path / "steps").glob("host-*")))
+
+    def _host(self, number: int) -> Path:
+        return self.run.path / "steps" / f"host-{number}"
+
+    def _serves(self, host: Path) -> bool:
+        job_id = self.launcher.batch.find(host)
+        if job_id is None or (host / "leave").exists():
+            return False
+        # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
+        return not self.launcher.batch.slurm.look(job_id.partition(":")[2]).over
+
+    def job(self, host: Path) -> BatchJob:
+        """The one job, with its marks in that folder."""
+        simulation, slurm = self.recipe.simulation, self.site.slurm
+        steps = [step for step in self.recipe.steps if step.where == "buffer" and not step.beside]
+        buffer, capacity = self.site.buffer, self.recipe.buffer.capacity
+        posix = buffer.kind == "posix"
+        own = () if posix else (directives(buffer).own("run", capacity),)
+        # The host expands them: a login node has other variables and other disks.
+        choice = (str(capacity), *buffer.folders) if posix else ()
+        program = (sys.executable, "-P", hosts.__file__, str(host), self._variable, self.folder)
+        return BatchJob(
+            name=f"{self.launcher.batch.token}-{host.name}",
+            comment=self.run.id,
+            argv=(*program, *choice),
+            output=host / "host.log",
+            nodes=simulation.nodes,
+            tasks_per_node=simulation.ranks_per_node,
+            walltime_s=simulation.walltime + sum(step.walltime for step in steps),
+            buffer_lines=own,
+            options=slurm.options,
+            init=slurm.job_init,
+        )

@@ -1,0 +1,155 @@
+"""The job file of a supervised job: what its supervisor is to do, as ``job.json``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.site import Site
+from burstlens.core.errors import SiteError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.workflows.models.base import SIMULATION_LOG
+from burstlens.workflows.models.inputs import input_files, output_names
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.host import each_node
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.placement.stage_in import LIST, write_list
+from burstlens.workflows.recipe import mpiio
+from burstlens.workflows.recipe.recipe import Recipe, Step
+
+MOST_DIRECTIVES = 200
+SENTINEL_S = 10.0
+"""How long a driver's heartbeat stands still before guards are watched over without it."""
+
+
+class JobFile:
+    """Describes the jobs of one attempt on one buffer. Paths there are relative to its root."""
+
+    def __init__(
+        self, run: RunDir, recipe: Recipe, site: Site, history: History, provision: Provision
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.site = site
+        self.history = history
+        self.provision = provision
+        self.attempt = 0
+        self.buffer = BufferRef("", "", "")
+        self._files: list[tuple[str, str]] = []
+        self._staging = False
+
+    def open(self, buffer: BufferRef, attempt: int) -> None:
+        """From now on of this attempt; where the first job stages in, its list is written."""
+        self.plan(buffer, attempt, [])
+        if self.site.job_stages_in:
+            recipe, leave = self.recipe, self.recipe.simulation.leave
+            self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
+
+    def plan(self, buffer: BufferRef, attempt: int, files: list[tuple[str, str]]) -> None:
+        """From now on of this attempt, whose first job stages in those files; writes nothing."""
+        self.buffer, self.attempt, self._files = buffer, attempt, files
+
+    def _common(self, name: str) -> dict[str, Any]:
+        return {
+            "run_dir": str(self.run.path),
+            "name": name,
+            "root": self.buffer.path,
+            "environment": {
+                "BURSTLENS_RUN": self.run.id,
+                "BURSTLENS_RUN_DIR": str(self.run.path),
+            },
+            "places": {
+                "BURSTLENS_INPUTS": f"{self.buffer.folder}/inputs",
+                "BURSTLENS_OUTPUT": f"{self.buffer.folder}/{self.attempt}",
+            },
+        }
+
+    def simulation(self, name: str) -> dict[str, Any]:
+        """That of an attempt of the model."""
+        simulation, model = self.recipe.simulation, self.recipe.model
+        job = self._common(name)
+        job["environment"] |= {
+            **model.environment(),
+            **mpiio.environment(simulation.mpiio_hints, report=simulation.mpiio_report),
+            **simulation.environment,
+        }
+        job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=True)
+        return job | {
+            "folder": f"{self.buffer.folder}/{self.attempt}",
+            "inputs": f"{self.buffer.folder}/inputs",
+            "executables": [
+                name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)
+            ],
+            "argv": [*self._mpi_prefix(), *model.command()],
+            "walltime_s": simulation.walltime,
+            "log": SIMULATION_LOG,
+            "unlinked": list(model.log_patterns),
+            "copied": output_names(self.recipe.inputs, model).copied,
+            "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
+            **self._sentinel(),
+        }
+
+    def _sentinel(self) -> dict[str, Any]:
+        """When the sentinel is to watch, where a guard may have to stop the model."""
+        if not any(guard.stops for guard in self.recipe.guards):
+            return {}
+        return {"sentinel": {"after_s": SENTINEL_S, "poll_s": self.site.viewing.poll_interval_s}}
+
+    def _mpi_prefix(self) -> list[str]:
+        """The words of the site's MPI launcher; none for one process."""
+        simulation = self.recipe.simulation
+        if not self.recipe.model.mpi or simulation.ranks == 1:
+            return []
+        values = {"ranks": simulation.ranks, "ranks_per_node": simulation.ranks_per_node}
+        return [word.format(**values) for word in self.site.mpi_launcher]
+
+    def step(self, step: Step, name: str) -> dict[str, Any]:
+        """That of a program around the model."""
+        job = self._common(name) | {
+            "argv": list(step.command),
+            "walltime_s": step.walltime,
+            "log": f"{name}.log",
+            "keep_logs": [f"{name}.log"],
+            "stop_grace_s": 0.0,
+        }
+        if step.where == "login":
+            return job | {"root": str(self.run.path), "places": {}, "folder": "files"}
+        place = "inputs" if step.phase == "before" else str(self.attempt)
+        first = step.phase == "before"
+        job |= self._batch(step.nodes, step.ranks_per_node, first=first)
+        return job | {"folder": f"{self.buffer.folder}/{place}"}
+
+    def _batch(self, nodes: int, tasks_per_node: int, *, first: bool) -> dict[str, Any]:
+        """What a batch job needs beside: its size, its buffer, the inputs to stage in, and how a
+        program is started on each node where these have a disk of their own."""
+        found: dict[str, Any] = {}
+        if self.site.viewing.placement == "separate":
+            found["batch"] = {
+                "nodes": nodes,
+                "tasks_per_node": tasks_per_node,
+                "buffer_lines": [*self.provision.lines(self.buffer), *self._stage_in_lines(first)],
+            }
+        if first and self.site.job_stages_in:
+            found["stage_in"] = {"list": LIST, "folder": self.buffer.folder}
+        if first and self.site.buffer.node_local and self.recipe.simulation.nodes > 1:
+            found["each_node"] = each_node(self.recipe.simulation.nodes)
+        return found
+
+    def _stage_in_lines(self, first: bool) -> list[str]:
+        """The inputs as directives of the scheduler, where the site wants them, once a buffer."""
+        wanted = first and self.site.buffer.stage_in == "directive" and not self._staging
+        if not wanted or self.history.staged_in or not self.buffer.name:
+            return []
+        if len(self._files) > MOST_DIRECTIVES:
+            raise SiteError(
+                f"buffer.stage_in: {len(self._files)} input files are too many for directives "
+                f'({MOST_DIRECTIVES}); "api" in the site file stages them in the job'
+            )
+        self._staging = True
+        lines, target = (
+            directives(self.site.buffer),
+            f"{self.buffer.path}/{self.buffer.folder}/inputs",
+        )
+        return [lines.stage_in(source, f"{target}/{name}") for source, name in self._files]

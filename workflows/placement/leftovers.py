@@ -1,0 +1,113 @@
+"""The jobs that a run without a driver has left: waited for, cancelled, or a reason to refuse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from burstlens.cluster_configs.batch_script import VIEWING
+from burstlens.cluster_configs.slurm import JobState
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.workflows.placement.batch import BatchLauncher
+from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.launch import LocalLauncher
+from burstlens.workflows.placement.supervisor import STOP_GRACE_S, TERM_GRACE_S
+
+LOOK_S = 0.5
+ENDS_S = STOP_GRACE_S + TERM_GRACE_S + 20.0
+"""How long a model that was asked to stop may take to end, and its logs to come home."""
+
+
+def end_jobs(
+    run: RunDir, history: History, launcher: BatchLauncher | HostedLauncher | None
+) -> list[str]:
+    """See that no job of the run is at work; returns what was cancelled, in words.
+
+    Raises RunError for a model or step that was not asked to stop, or does not end, and SlurmError.
+    """
+    batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
+    cancelled = [] if batch is None else _withdraw(run, batch)
+    _await_programs(run, history, batch)
+    return cancelled
+
+
+def _withdraw(run: RunDir, batch: BatchLauncher) -> list[str]:
+    """Cancel what waits in the queue, and viewing blocks, which no driver uses."""
+    words, numbers = [], []
+    for job in batch.queue():
+        role = batch.role(job)
+        mine = role.startswith((VIEWING, "buffer-"))
+        if job.waiting and not mine and not run.asked():
+            raise RunError(
+                f"{_name(role)} of {run.id} waits in the queue (job {job.job_id}, "
+                f"{job.text}): burstlens stop {run.id}, then burstlens free {run.id}"
+            )
+        if job.waiting or role.startswith(VIEWING):
+            numbers.append(job.job_id)
+            words.append(f"job {job.job_id} ({_name(role)})")
+    batch.slurm.cancel(numbers)
+    return words
+
+
+def _await_programs(run: RunDir, history: History, batch: BatchLauncher | None) -> None:
+    end = time.monotonic() + ENDS_S
+    for name in _unfinished(run, history):
+        while _lives(run, run.job(name), batch):
+            if not run.asked() and not (run.job(name) / "ended.json").exists():
+                raise RunError(
+                    f"{_name(name)} of {run.id} has not ended; burstlens stop {run.id} ends it"
+                )
+            if time.monotonic() > end:
+                raise RunError(
+                    f"{_name(name)} of {run.id} was asked to stop and has not ended within "
+                    f"{ENDS_S:.0f} s; burstlens stop {run.id} --now ends it, then burstlens free"
+                )
+            time.sleep(LOOK_S)
+
+
+def _unfinished(run: RunDir, history: History) -> Iterator[str]:
+    """Jobs that may have been started and whose end the journal does not have."""
+    for name, record in history.jobs.items():
+        if record.outcome is None and run.job(name).exists():
+            yield name
+
+
+def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
+    """Whether that job's program may run, or a local supervisor still brings the logs home."""
+    if batch is not None and (folder / "ended.json").exists():
+        return False
+    if batch is not None:
+        # In one batch job with the others, or a job of its own.
+        of_host = sorted((run.path / "steps").glob("host-*"), key=lambda host: host.stat().st_mtime)
+        for place in (folder, *of_host[-1:]):
+            job_id = batch.find(place)
+            if job_id is not None:
+                return not _over(batch, job_id)
+    local = LocalLauncher()
+    job_id = local.find(folder)
+    if job_id is not None and local.alive(job_id):
+        return True
+    local.clear(folder)
+    return False
+
+
+def _over(batch: BatchLauncher, job_id: str) -> bool:
+    state: JobState = batch.slurm.look(job_id.partition(":")[2])
+    return state.over
+
+
+def _name(role: str) -> str:
+    """A job's role in the run, in words."""
+    if role.startswith("attempt-"):
+        return "the model"
+    if role.startswith(VIEWING):
+        return "a viewing block"
+    if role.startswith("driver-"):
+        return "the driver"
+    if role.startswith("host-"):
+        return "the job with the buffer"
+    names = {"buffer-create": "making the buffer", "buffer-destroy": "destroying the buffer"}
+    return names.get(role.rpartition("-")[0], role)

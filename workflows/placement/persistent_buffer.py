@@ -1,0 +1,305 @@
+"""A persistent buffer of DataWarp or Rabbit: made and destroyed by batch jobs of their own.
+
+Slurm's ``scontrol show burst`` says what exists and its queue what is asked for; that this run
+asked stands in the run directory: a folder ``steps/buffer-create-N`` is written before ``sbatch``
+is called. A job that Slurm lists as pending may be at work: Slurm makes and destroys a buffer ahead
+of the job's start. So after each cancellation it is looked at what exists.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlens.cluster_configs.batch_script import VIEWING, BatchJob
+from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import Burst, Pool, Slurm
+from burstlens.core.errors import GivenUpError, SiteError
+from burstlens.core.quantity import show_bytes
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement.batch import BatchLauncher, growing
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.recipe.recipe import Buffer
+
+FIRST_LOOK_S, GROWTH = 1.0, 2.5
+"""How soon Slurm is asked whether a buffer exists, and how much longer each further pause is, up
+to the site's interval. A job that has begun has done its work, and is asked about at once."""
+LOOK_S = 0.1
+SETTLES_S = 2.0
+"""How long after a cancellation Slurm may list a buffer that was just being made."""
+GIVES_UP_S = 120.0
+"""How long a job that was cancelled, and a buffer that is being made, may take to come to rest."""
+CREATE, DESTROY = "buffer-create", "buffer-destroy"
+
+
+@dataclass(frozen=True, slots=True)
+class Persistent:
+    """The buffer of that name when it exists, else one that is made for the run.
+
+    ``leaving`` says that the driver goes without an outcome: its jobs are left to the next one.
+    """
+
+    site: Site
+    run: RunDir
+    launcher: BatchLauncher
+    wanted: Buffer
+    folder: str
+    leaving: Callable[[], bool]
+    lasts: bool = True
+
+    @property
+    def slurm(self) -> Slurm:
+        """The scheduler."""
+        return self.launcher.slurm
+
+    @property
+    def name(self) -> str:
+        """The buffer's name."""
+        return self.wanted.name or own_name(self.folder)
+
+    def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
+        """The buffer, once it is allocated, and whether it is the ``known`` one.
+
+        Raises SiteError; GivenUpError when the run was asked to stop while it waited: then the job
+        is cancelled, and no buffer exists.
+        """
+        name = known.name if known else self.name
+        pools, bursts = self.slurm.buffers()
+        burst = _named(name, bursts)
+        if burst is not None and burst.user != getpass.getuser():
+            raise SiteError(
+                f"a buffer {name} exists and belongs to {burst.user}; buffer.name names another"
+            )
+        if known is not None:
+            # One that a killed `free` has left in the queue would take the buffer from the run.
+            burst = self._withdraw(DESTROY, name) if self._outstanding(DESTROY) else burst
+        asked = (self._mark(CREATE) / "submitting").exists()
+        if burst is None and not asked:
+            self._require_room(pools)
+        if asked or burst is None:
+            self._create(name, burst)
+        found = known is not None and burst is not None
+        return self.reference(name), found
+
+    def left(self, known: BufferRef | None) -> BufferRef | None:
+        """The buffer as it exists now, whatever the journal says. Raises SlurmError."""
+        name = known.name if known else self.name
+        burst = self.slurm.buffer(name)
+        if burst is None or burst.user != getpass.getuser():
+            return None
+        return known or self.reference(name)
+
+    def give_back(self, buffer: BufferRef) -> None:
+        """Destroy it by a job, and see that it is gone. One that the run did not make stays.
+
+        A request to stop that comes meanwhile is for this: GivenUpError says what is left and the
+        command that frees it. Raises SiteError.
+        """
+        burst = self.slurm.buffer(buffer.name) if buffer.owned else None
+        if burst is None:
+            return
+        token = self.launcher.token
+        self.slurm.cancel_all(self.run.id, f"{token}-{VIEWING}", f"{token}-{CREATE}")
+        self._await_holders(buffer.name)
+        self._destroy(buffer.name)
+
+    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
+        """The line that mounts it."""
+        return (directives(self.site.buffer).use(buffer.name),)
+
+    def reference(self, name: str) -> BufferRef:
+        """The buffer of that name, as jobs find it."""
+        # A mark outlives whatever was killed between the making and the journal's line.
+        marks = (self.run.path / "steps").glob(f"{CREATE}-*/submitting")
+        owned = self.wanted.name is None or any(
+            not (mark.parent / "withdrawn").exists() for mark in marks
+        )
+        variable = directives(self.site.buffer).variable(name, persistent=True)
+        return BufferRef(self.site.buffer.kind, f"${variable}", self.folder, name, owned)
+
+    def _create(self, name: str, burst: Burst | None) -> None:
+        if _allocated(burst):
+            (self._mark(CREATE) / "done").touch()
+            return
+        if self.run.asked() is not None and not self._outstanding(CREATE):
+            raise GivenUpError(f"buffer {name} was not asked for yet")
+        line = directives(self.site.buffer).create(name, self.wanted.capacity)
+        mark, job_id = self._submit(CREATE, line, lambda: _allocated(self.slurm.buffer(name)))
+        for due in self._polls(mark):
+            if self.run.asked() is not None:
+                if _allocated(self._withdraw(CREATE, name)):
+                    break
+                (mark / "withdrawn").touch()
+                raise GivenUpError(f"the job that was to make buffer {name} is cancelled")
+            if not due:
+                continue
+            if _allocated(self.slurm.buffer(name)):
+                break
+            self._require_alive(job_id, mark, name, lambda: _allocated(self.slurm.buffer(name)))
+        (mark / "done").touch()
+        self.slurm.forget(job_id.partition(":")[2])
+
+    def _destroy(self, name: str) -> None:
+        line = directives(self.site.buffer).destroy(name)
+        mark, job_id = self._submit(DESTROY, line, lambda: self.slurm.buffer(name) is None)
+        for due in self._polls(mark):
+            asked = self.run.asked()
+            if asked is not None and self._obey(asked, job_id, name):
+                break
+            if not due:
+                continue
+            if self.slurm.buffer(name) is None:
+                break
+            self._require_alive(job_id, mark, name, lambda: self.slurm.buffer(name) is None)
+        (mark / "done").touch()
+        self._end_job(job_id)
+
+    def _obey(self, asked: str, job_id: str, name: str) -> bool:
+        """Give the clean-up up: whether the buffer is gone all the same. False when the job is at
+        work and may end. Raises GivenUpError."""
+        number = job_id.partition(":")[2]
+        state = self.slurm.look(number)
+        free = f"burstlens free {self.run.id}"
+        if not state.waiting:
+            if asked != "stop-now":
+                return False
+            raise GivenUpError(
+                f"job {number} is destroying buffer {name}; {free} shows when it is gone"
+            )
+        if self._withdraw(DESTROY, name) is None:
+            return True
+        raise GivenUpError(
+            f"buffer {name} is left, the job that was to destroy it is cancelled: "
+            f"{free} gives it back"
+        )
+
+    def _withdraw(self, what: str, name: str) -> Burst | None:
+        """Cancel the run's jobs of that kind; returns the buffer as it is when all is at rest."""
+        self.slurm.cancel_all(self.run.id, f"{self.launcher.token}-{what}")
+        begin = time.monotonic()
+        for pause in growing(FIRST_LOOK_S, SETTLES_S):
+            burst, waited = self.slurm.buffer(name), time.monotonic() - begin
+            rests = burst is None or burst.state == "allocated"
+            patience = SETTLES_S if rests or self.run.asked() == "stop-now" else GIVES_UP_S
+            if waited >= patience or self.leaving():
+                break
+            time.sleep(pause)
+        if what == DESTROY:  # asked for again, it is another job
+            (self._mark(DESTROY) / "done").touch()
+        return burst
+
+    def _end_job(self, job_id: str) -> None:
+        """The buffer is gone: a job that still waits for a node has nothing left to do."""
+        number = job_id.partition(":")[2]
+        for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
+            state = self.slurm.look(number)
+            if state.over or self.leaving() or self.run.asked() is not None:
+                return
+            if state.waiting and "BurstBuffer" not in state.reason:
+                self.slurm.cancel([number])
+            time.sleep(pause)
+
+    def _await_holders(self, name: str) -> None:
+        """Wait until no job has the buffer mounted, or is at its end and about to leave it."""
+        use = f"name={name}"
+        for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
+            held = [one for one in self.slurm.holders()
+                    if any(use in line.split() for line in one.lines
+                           if "_persistent" not in line)]  # fmt: skip
+            if not held or self.leaving():
+                return
+            end = time.monotonic() + pause
+            while time.monotonic() < end and not self.leaving():
+                if self.run.asked() is not None:
+                    jobs = ", ".join(f"job {one.job_id} of {one.user}" for one in held)
+                    raise GivenUpError(
+                        f"buffer {name} is left, {jobs} has it mounted: "
+                        f"burstlens free {self.run.id} gives it back"
+                    )
+                time.sleep(LOOK_S)
+
+    def _outstanding(self, what: str) -> bool:
+        """Whether a job of that kind was submitted and is not known to have done its work."""
+        return (self._mark(what) / "submitting").exists()
+
+    def _submit(self, what: str, line: str, holds: Callable[[], bool]) -> tuple[Path, str]:
+        """Let a job say ``line``, unless one is at it; returns its folder and its id."""
+        mark = self._mark(what)
+        job_id = self.launcher.find(mark)
+        if job_id is not None and self._is_over(job_id) and not holds():
+            (mark / "done").touch()  # it did its work, and somebody has undone it; or was cancelled
+            mark, job_id = self._mark(what), None
+        if job_id is None:
+            job_id = self.launcher.hand_in(mark, self.job(mark, line))
+        return mark, job_id
+
+    def job(self, mark: Path, line: str) -> BatchJob:
+        """The job that says ``line``, with its marks in that folder."""
+        return BatchJob(
+            name=f"{self.launcher.token}-{mark.name}",
+            comment=self.run.id,
+            argv=("true",),
+            output=mark / "said.log",
+            buffer_lines=(line,),
+        )
+
+    def _is_over(self, job_id: str) -> bool:
+        return self.slurm.look(job_id.partition(":")[2]).over
+
+    def _polls(self, mark: Path) -> Iterator[bool]:
+        """Several times a second; True when it is time to ask Slurm. Raises SiteError when the
+        driver leaves."""
+        pause, began = FIRST_LOOK_S, False
+        due = time.monotonic() + pause
+        while True:
+            if self.leaving():
+                raise SiteError(f"left while it waited for {mark.name} of buffer {self.name}")
+            begins = not began and (mark / "said.log").exists()
+            began = began or begins
+            now = time.monotonic()
+            if begins or now >= due:
+                pause = min(GROWTH * pause, self.site.slurm.query_interval_s)
+                due = now + pause
+                yield True
+            else:
+                yield False
+            time.sleep(LOOK_S)
+
+    def _require_alive(self, job_id: str, mark: Path, name: str, holds: Callable[[], bool]) -> None:
+        if not self.launcher.stands(job_id) and not holds():
+            raise SiteError(
+                f"{mark.name} of buffer {name} failed: {self.launcher.fate(job_id, mark)}"
+            )
+
+    def _require_room(self, pools: list[Pool]) -> None:
+        pool = next((pool for pool in pools if pool.total), None)
+        if pool is not None and self.wanted.capacity > pool.total:
+            raise SiteError(
+                f"buffer.capacity asks for {show_bytes(self.wanted.capacity)}, and pool "
+                f"{pool.name} has {show_bytes(pool.total)} in all"
+            )
+
+    def _mark(self, what: str) -> Path:
+        """The folder of the first such job of this run that is not known to have done its work."""
+        number = 1
+        while (self.run.path / "steps" / f"{what}-{number}" / "done").exists():
+            number += 1
+        return self.run.path / "steps" / f"{what}-{number}"
+
+
+def own_name(folder: str) -> str:
+    """The buffer that a run makes for itself, by the name of its folder on it."""
+    return "bl_" + re.sub(r"\W", "_", folder)
+
+
+def _named(name: str, bursts: list[Burst]) -> Burst | None:
+    return next((burst for burst in bursts if burst.name == name), None)
+
+
+def _allocated(burst: Burst | None) -> bool:
+    return burst is not None and burst.state == "allocated"

@@ -1,0 +1,103 @@
+"""The program that stages in where only the simulation's job sees the buffer.
+
+``python -m burstlens.workflows.placement.stage_in LIST FOLDER``: ``LIST`` is the JSON file that
+the driver wrote, ``FOLDER`` the run's on the buffer. A mark on the buffer itself says that it is
+done, so that it is done once per buffer, whatever is killed; ``staged-in.json`` beside the list
+says so to the driver. Where each node has a buffer of its own, srun starts it on each, and
+the first one reports.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.about import answer
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.errors import BurstlensError, StagingError
+from burstlens.core.passing_errors import patiently
+from burstlens.stagers.base import Stager, checksum
+from burstlens.workflows.models.base import Model
+from burstlens.workflows.models.inputs import selected
+from burstlens.workflows.placement.buffer import BufferRef, fill
+
+LIST = "stage-in.json"
+DONE = "staged-in.json"
+"""On the buffer the mark, in the run directory the word to the driver."""
+
+
+def write_list(
+    place: Path, buffer: BufferRef, inputs: Path, model: Model, leave: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Write the list of what is to be staged in; returns its files. Raises OSError."""
+    chosen = selected(inputs, model, leave)
+    told = {"kind": buffer.kind, "by": buffer.by, "left": chosen.left}
+    write_json(place / LIST, {**told, "files": chosen.files, "folders": chosen.folders})
+    return list(chosen.files)
+
+
+def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
+    """Bring what the list names to ``folder/inputs``, unless that was done; returns the counts.
+
+    Raises StagingError.
+    """
+    told = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
+    done = read_json(folder / DONE)
+    if done is None:
+        begin = time.time()
+        buffer = BufferRef(told["kind"], str(folder.parent), folder.name, by=told.get("by", ""))
+        stager: Stager = buffer.stager()
+        # What the scheduler has brought by a directive, files alone, is not brought again.
+        there = {
+            relative: size
+            for source, relative in told["files"]
+            if (size := _same(Path(source), folder / "inputs" / relative)) is not None
+        }
+        files = [pair for pair in told["files"] if pair[1] not in there]
+        size = sum(there.values()) + fill(stager, files, told.get("folders", ()), folder / "inputs")
+        done = {
+            "files": len(told["files"]),
+            "bytes": size,
+            "left": told["left"],
+            "seconds": round(time.time() - begin, 3),
+        }
+        try:
+            write_json(folder / DONE, done)
+        except OSError as error:
+            raise StagingError(
+                "cannot stage in", path=str(folder), number=error.errno or 0
+            ) from error
+    if os.environ.get("SLURM_PROCID", "0") == "0":
+        patiently(lambda: write_json(list_.with_name(DONE), done))
+    return done
+
+
+def _same(source: Path, target: Path) -> int | None:
+    """The size of a file that is at the target as it is at the source."""
+    try:
+        if target.stat().st_size != source.stat().st_size:
+            return None
+        there = checksum(target)
+        return there.bytes if there == checksum(source) else None
+    except OSError:
+        return None
+
+
+def main() -> int:
+    """Stage in; returns 1, with one line on standard error, when it cannot."""
+    try:
+        stage_in(Path(sys.argv[1]), Path(sys.argv[2]))
+    except (BurstlensError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    answer(__doc__)
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""A supervised job as the driver sees it: described, submitted or found again, awaited."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.durable import make_folders, read_json, write_json
+from burstlens.core.errors import BurstlensError, RunError, SiteError
+from burstlens.core.passing_errors import again
+from burstlens.workflows.placement.job_folder import names_in
+from burstlens.workflows.placement.launch import Launcher
+
+LOOK_S = 0.2
+SILENT_PAUSE_S = 5.0
+"""Before a scheduler that did not answer is asked again."""
+AWAY_PAUSE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a supervised job ended, as its supervisor says; ``lost`` when that one was killed."""
+
+    exit_code: int | None
+    signal: str | None
+    reason: str
+    message: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether the program ended by itself, with status 0."""
+        return self.reason == "exited" and self.exit_code == 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a person or a guard ended it."""
+        return self.reason in {"stop", "stop-now"}
+
+    def text(self) -> str:
+        """In words: ``ended with exit code 1``."""
+        if self.reason == "not started":
+            return f"could not be started: {self.message}"
+        if self.reason == "lost":
+            return f"was lost: {self.message}"
+        how = (
+            f"was ended by {self.signal}"
+            if self.signal
+            else f"ended with exit code {self.exit_code}"
+        )
+        how = how if self.reason == "exited" else f"{how} ({self.reason})"
+        return f"{how}; {self.message}" if self.message else how
+
+
+def describe(job_folder: Path, job: dict[str, Any]) -> None:
+    """Write ``job.json``, what the supervisor is to do. Raises OSError."""
+    make_folders(job_folder, below=job_folder.parents[1])
+    write_json(job_folder / "job.json", job)
+
+
+def run_job(
+    launcher: Launcher,
+    job_folder: Path,
+    submitted: Callable[[str], None],
+    inputs: Sequence[Any] = (),
+    leaving: threading.Event | None = None,
+) -> Ended:
+    """Submit the job unless it has begun already, and wait for its end.
+
+    ``inputs`` are nodes that Parsl awaits first, known to it by this name; when one of them fails
+    this one never starts.
+    ``submitted`` is told the job's id. A job that a former driver submitted is found by its
+    folder, so that it is never started twice. While the run directory is away nothing is concluded:
+    it is waited for. Raises JobFailedError unless it ends well, RunError when the driver is
+    ``leaving`` (the job goes on without it).
+    """
+    leaving = leaving or threading.Event()
+    _stay(leaving)
+    known: list[str] = []
+
+    def once(job_id: str) -> None:
+        if known[-1:] != [job_id]:
+            known.append(job_id)
+            submitted(job_id)
+
+    while True:
+        try:
+            told, job_id = _ended(launcher, job_folder, once, leaving)
+            break
+        except SiteError:  # passing: whether it runs is not known now
+            leaving.wait(SILENT_PAUSE_S)
+        except OSError:  # away: the driver itself knows when to give the directory up
+            leaving.wait(AWAY_PAUSE_S)
+        _stay(leaving)
+    end = Ended(
+        told.get("exit_code"),
+        told.get("signal"),
+        told["reason"],
+        "; ".join(
+            part for part in (told.get("message", ""), _remark(launcher, job_id, told)) if part
+        ),
+    )
+    if not end.well:
+        raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
+    return end
+
+
+def _remark(launcher: Launcher, job_id: str | None, told: dict[str, Any]) -> str:
+    """What the scheduler adds; nothing while it, or the run directory, does not answer."""
+    if job_id is None or told["reason"] == "lost":
+        return ""
+    with contextlib.suppress(SiteError, OSError):
+        return launcher.remark(job_id, well=told.get("exit_code") == 0)
+    return ""
+
+
+def _ended(
+    launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
+) -> tuple[dict[str, Any], str | None]:
+    """What is said of the job's end, and its id; also of one that never begins.
+
+    Raises OSError while the job's folder cannot be read or written, and a passing SiteError.
+    """
+    try:
+        return _followed(launcher, job_folder, submitted, leaving)
+    except SiteError as error:
+        if error.passing:
+            raise
+        reason = getattr(error, "reason", "not started")
+        return _tell(job_folder / "ended.json", reason, str(error)), None
+
+
+def _followed(
+    launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
+) -> tuple[dict[str, Any], str | None]:
+    """Submit the job or find it, and wait for its end."""
+    ended = job_folder / "ended.json"
+    job_id = launcher.find(job_folder)
+    if job_id is None and not names_in(job_folder) & {"ended.json", "claim"}:
+        job_id = launcher.submit(job_folder)
+    if job_id is not None:
+        submitted(job_id)
+    # A supervisor that has written its end is not lost for a read that fails for a moment.
+    while (told := again(lambda: read_json(ended))) is None:
+        if job_id is None or not launcher.alive(job_id):
+            # Ours may have found the folder claimed by one that a former driver had just started.
+            found = launcher.find(job_folder)
+            if found is not None and found != job_id:
+                job_id = found
+                submitted(job_id)
+            elif "ended.json" not in names_in(job_folder):
+                launcher.clear(job_folder)
+                return _tell(ended, "lost", launcher.fate(job_id, job_folder)), job_id
+        leaving.wait(LOOK_S)
+        _stay(leaving)
+    return told, job_id
+
+
+def _tell(ended: Path, reason: str, message: str) -> dict[str, Any]:
+    """Say in the supervisor's place how the job ended: the watcher waits for this file too."""
+    told = {"reason": reason, "message": message, "ended": time.time()}
+    write_json(ended, told)
+    return told
+
+
+def _stay(leaving: threading.Event) -> None:
+    if leaving.is_set():
+        raise RunError("the driver leaves the job to itself")
+
+
+class JobFailedError(BurstlensError):
+    """A supervised job did not end well; ``ended`` says how."""
+
+    def __init__(self, name: str, ended: Ended) -> None:
+        super().__init__(f"{name} {ended.text()}")
+        self.ended = ended

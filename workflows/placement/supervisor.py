@@ -1,0 +1,371 @@
+"""The supervisor: starts one program on the buffer, obeys ``control/``, says how it ended.
+
+``python supervisor.py JOB_FOLDER`` runs in the simulation's job (or locally, in a session of
+its own) on the standard library alone, so that any python3 of a compute node will do. It reads
+``job.json`` in that folder of the run directory, and writes there ``baseline.json`` (what lay
+in the program's folder before), ``started.json`` and ``ended.json``. It needs no driver: stop
+works, and the end is told, when the driver is dead.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+
+def _loaded(path: Path) -> ModuleType:
+    """A module of Burstlens's by its path, on a python3 that need not have Burstlens."""
+    spec = importlib.util.spec_from_file_location(f"burstlens_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if TYPE_CHECKING or __package__:
+    from burstlens.core.passing_errors import PASSING, again, patiently
+    from burstlens.workflows.placement import job_processes, model_folder
+    from burstlens.workflows.placement.sentry import Sentry
+else:  # a program that is started by its path belongs to no package
+    here = Path(__file__)
+    job_processes = _loaded(here.with_name("job_processes.py"))
+    model_folder = _loaded(here.with_name("model_folder.py"))
+    Sentry = _loaded(here.with_name("sentry.py")).Sentry
+    passing = _loaded(here.parents[2] / "core" / "passing_errors.py")
+    PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
+start_ticks = job_processes.start_ticks
+
+CONTROL_PERIOD_S = 0.25
+"""A stop that a guard asks for must come before the next but one frame."""
+STOP_GRACE_S = 60.0
+"""Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
+TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
+_OF_SLURM = ("srun: ", "slurmstepd: ")
+EACH_NODE_S = 60.0
+"""How long logs may take to come home from the other nodes."""
+WALLTIME_NEAR_S = 150.0
+"""A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
+
+
+def main(job_folder: Path) -> int:
+    """Run the job in ``job_folder`` to its end. Returns 0 unless it is somebody else's."""
+    try:
+        claim = patiently(lambda: (job_folder / "claim").open("x", encoding="utf-8"))
+    except FileExistsError:
+        print("this job has a supervisor already", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"this job cannot be claimed: {error}", file=sys.stderr)
+        return 1
+    with suppress(OSError), claim:
+        claim.write(f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}")
+    return Supervisor(job_folder).run()
+
+
+class Supervisor:
+    """One job: its folder, its processes, its end."""
+
+    def __init__(self, job_folder: Path) -> None:
+        self.job_folder = job_folder
+        self.job: dict[str, Any] = {}
+        self.run_dir = job_folder.parents[1]
+        self.claim: bytes = patiently((job_folder / "claim").read_bytes)
+        self.signalled: str | None = None
+        self.ended = threading.Event()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.sentry: Sentry | None = None
+        self.started = time.time()
+
+    def run(self) -> int:
+        """Make the folder, start the program, wait, tell the end, bring the logs home."""
+        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGINT, self._on_signal)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        job_processes.adopt()
+        try:
+            self._read_job()
+            base = self._base()
+            if "stage_in" in self.job:
+                self._stage_in(base)
+            folder = self._make_folder(base)
+            self._write("baseline.json", again(lambda: baseline(folder)))
+            if self._asked():  # while it waited in a queue, or staged in
+                raise ValueError("stopped before its program was started")
+            process, ticks = self._start(folder)
+        except (OSError, ValueError) as error:
+            self._write("ended.json", self._end(None, self._asked() or "not started", str(error)))
+            return 0
+        self._write(
+            "started.json",
+            {
+                "host": socket.gethostname(),
+                "job_id": os.environ.get("SLURM_JOB_ID"),
+                "supervisor": os.getpid(),
+                "supervisor_ticks": start_ticks(os.getpid()),
+                "group": process.pid,
+                "group_ticks": ticks,
+                "started": self.started,
+            },
+        )
+        reason = self._watch(process)
+        # Children and daemons may have outlived it: nothing writes once its end is written.
+        job_processes.end_children({process.pid})
+        if reason != "given up":  # then another one's word stands there
+            self._write("ended.json", self._end(process.returncode, reason, ""))
+        self._bring_logs_home(base)
+        return 0
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self.signalled = signal.Signals(number).name
+
+    def _read_job(self) -> None:
+        path = self.job_folder / "job.json"
+        try:
+            self.job = json.loads(patiently(lambda: path.read_text(encoding="utf-8")))
+            self.run_dir = Path(self.job["run_dir"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} cannot be used: {error!r}") from error
+
+    def _base(self) -> Path:
+        """The buffer's root as this job sees it: ``$NAME`` stands for a variable."""
+        root: str = self.job["root"]
+        if not root.startswith("$"):
+            return Path(root)
+        path = os.environ.get(root[1:])
+        if not path:
+            raise ValueError(f"{root[1:]} is not set: the job has not got its buffer")
+        return Path(path)
+
+    def _stage_in(self, base: Path) -> None:
+        """Run the program that stages in; it does nothing on a buffer that has its inputs."""
+        told = self.job["stage_in"]
+        list_, folder = str(self.run_dir / told["list"]), str(base / told["folder"])
+        self._run_first("stage in", "-m", "burstlens.workflows.placement.stage_in", list_, folder)
+
+    def _make_folder(self, base: Path) -> Path:
+        """The program's folder, on each node where these have a disk of their own."""
+        folder: Path = again(lambda: model_folder.make(base, self.job))
+        if "each_node" in self.job:
+            words = model_folder.__file__, "make", str(self.job_folder), str(base)
+            self._run_first("making the folder", *words)
+        return folder
+
+    def _run_first(self, what: str, *words: str) -> None:
+        """Run a program of Burstlens before the job's own, on each node where the job says how.
+
+        Raises ValueError with its last line when it fails.
+        """
+        name = f"{what.replace(' ', '-')}.log"
+        with patiently(lambda: open(self.job_folder / name, "w+b")) as log:
+            child = subprocess.Popen(
+                [*self.job.get("each_node", ()), sys.executable, "-P", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
+            )
+            while True:
+                try:
+                    code = child.wait(CONTROL_PERIOD_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    if self.signalled or self._asked():
+                        job_processes.kill(child.pid)
+            log.seek(0)
+            lines = log.read().decode(errors="replace").strip().splitlines()
+        if code:
+            # srun ends with lines of its own on the nodes that failed.
+            said = [line for line in lines if not line.startswith(_OF_SLURM)] or lines
+            why = "stopped" if self._asked() else said[-1] if said else f"exit code {code}"
+            raise ValueError(f"{what} failed: {why}")
+
+    def _start(self, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+        """The program's process, leader of a group of its own, and its start time."""
+        environment = {**os.environ, **self.job.get("environment", {})}
+        for name, place in self.job.get("places", {}).items():
+            environment[name] = str(self._base() / place)
+        environment[job_processes.MARK] = job_processes.mark(self.job_folder)
+        path = folder / self.job["log"]
+        if path.is_symlink():  # to a log among the inputs, of an earlier run
+            path.unlink()
+        with again(lambda: path.open("ab")) as log:
+            process = again(lambda: self._spawn(folder, environment, log))
+        self.process = process
+        ticks = start_ticks(process.pid)  # before it is reaped, however short it runs
+        threading.Thread(target=self._reap, args=(process,), daemon=True).start()
+        return process, ticks
+
+    def _spawn(
+        self, folder: Path, environment: dict[str, str], log: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.job["argv"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
+        )
+
+    def _reap(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        self.ended.set()
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> str:
+        """Wait for the end; returns why it ended (``exited``, ``stop`` ...)."""
+        walltime = self.job.get("walltime_s") or float("inf")
+        stop_at = float("inf")
+        reason = "exited"
+        told = self.job.get("sentinel")
+        if told:
+            self.sentry = Sentry(self.run_dir, self.job_folder, float(told["after_s"]))
+        begin = time.monotonic()
+        while not self.ended.wait(CONTROL_PERIOD_S):
+            now = time.monotonic()
+            if self.sentry:
+                self.sentry.look(now)
+            job_processes.reap(self._own(process))
+            asked = self._asked()
+            if asked == "stop":
+                done = (self.run_dir / "control" / "frame-done").exists()
+                grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
+                stop_at = min(stop_at, now + grace)
+            if self.signalled:
+                near = "batch" in self.job and now - begin > walltime - WALLTIME_NEAR_S
+                reason = "walltime" if near else f"terminated by {self.signalled}"
+                self._end_all(process, TERM_GRACE_S)
+            elif os.path.exists(self.job_folder / "ended.json"):
+                reason = "given up"
+                self._end_all(process, TERM_GRACE_NOW_S)
+            elif asked == "stop-now" or now >= stop_at:
+                reason = "stop" if stop_at < float("inf") else "stop-now"
+                self._end_all(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)
+            elif now - begin > walltime:
+                reason = "walltime"
+                self._end_all(process, TERM_GRACE_S)
+        if self.sentry:
+            self.sentry.end()
+        return reason
+
+    def _asked(self) -> str | None:
+        control = self.run_dir / "control"
+        return next((n for n in ("stop-now", "stop") if os.path.exists(control / n)), None)
+
+    def _own(self, process: subprocess.Popen[bytes]) -> set[int]:
+        """The processes that this one has started and collects itself."""
+        return {process.pid} | (self.sentry.pids if self.sentry else set())
+
+    def _end_all(self, process: subprocess.Popen[bytes], grace_s: float) -> None:
+        """End the program and all that it has started: by SIGTERM, after ``grace_s`` by SIGKILL."""
+        own, keep = self._own(process), self._own(process) - {process.pid}
+        job_processes.send(job_processes.descendants(keep), signal.SIGTERM)
+        end = time.monotonic() + grace_s
+        while time.monotonic() < end and job_processes.descendants(keep):
+            if self.ended.wait(CONTROL_PERIOD_S):
+                time.sleep(CONTROL_PERIOD_S / 5)
+            if self._asked() == "stop-now":
+                end = min(end, time.monotonic() + TERM_GRACE_NOW_S)
+        job_processes.end_children(own, keep)
+        self.ended.wait()
+
+    def _end(self, status: int | None, reason: str, message: str) -> dict[str, object]:
+        died_of = signal.Signals(-status).name if status is not None and status < 0 else None
+        return {
+            "exit_code": status if status is not None and status >= 0 else None,
+            "signal": died_of,
+            "reason": reason,
+            "message": message,
+            "started": self.started,
+            "ended": time.time(),
+        }
+
+    def _is_anothers(self) -> bool:
+        """Whether the job folder is another run's, made after this one's was deleted. OSError."""
+        try:
+            return (self.job_folder / "claim").read_bytes() != self.claim
+        except FileNotFoundError:  # away, or not claimed yet by the other run's supervisor
+            return os.path.exists(self.job_folder)
+
+    def _write(self, name: str, value: dict[str, Any]) -> None:
+        """Write a file of the job folder whole, trying again while the target is away or full."""
+        part = self.job_folder / f".{name}.part"
+
+        def write() -> None:
+            if self._is_anothers():
+                return
+            with part.open("w", encoding="utf-8") as stream:
+                json.dump(value, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, self.job_folder / name)
+
+        patiently(write)
+
+    def _bring_logs_home(self, base: Path) -> None:
+        if patiently(self._is_anothers):
+            return
+        for log in model_folder.logs(base, self.job):
+            try:
+                again(partial(model_folder.bring_home, base, self.job, log))
+            except OSError as error:
+                print(f"log not brought home: {error}", file=sys.stderr)
+        if "each_node" in self.job:
+            words = model_folder.__file__, "logs", str(self.job_folder), str(base)
+            with suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(
+                    [*self.job["each_node"], sys.executable, "-P", *words],
+                    stdin=subprocess.DEVNULL,
+                    timeout=EACH_NODE_S,
+                )
+
+
+def baseline(folder: Path) -> dict[str, list[int]]:
+    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name.
+
+    Raises OSError where a folder cannot be read: what it leaves out would count as new.
+    """
+    found = {}
+    for path, _, files in os.walk(folder, onerror=_raise):
+        for full in (os.path.join(path, name) for name in files):
+            try:
+                status = os.stat(full)
+            except OSError as error:
+                if error.errno in PASSING:
+                    raise
+                continue  # a dead link, or gone since it was listed
+            found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
+    return found
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def _exit(status: int) -> NoReturn:
+    # The reaper thread and a hung file server must not keep a finished supervisor alive.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit()
+    _exit(main(Path(sys.argv[1])))

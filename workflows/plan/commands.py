@@ -1,0 +1,130 @@
+"""What the commands do before a run exists: load, check, plan, create."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+
+from burstlens.cluster_configs.site import Site, choose
+from burstlens.core.errors import RecipeError, SiteError
+from burstlens.core.run.directory import RunDir
+from burstlens.core.toml.file import parse
+from burstlens.workflows.plan.capacity import passed_over, require_capacity
+from burstlens.workflows.plan.plan import Plan, make_plan
+from burstlens.workflows.plan.submissions import submissions
+from burstlens.workflows.recipe.file import known, read
+from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
+from burstlens.workflows.recipe.load import check
+from burstlens.workflows.recipe.preflight import Look, preflight, require
+from burstlens.workflows.recipe.recipe import Recipe
+
+
+def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
+    """What is wrong or risky. Raises RecipeError and SiteError for faults of the files."""
+    chosen = choose(site)
+    loaded, _ = check(read(recipe), settings)
+    return findings(loaded, chosen)
+
+
+def findings(recipe: Recipe, site: Site | None, look: Look | None = None) -> list[Finding]:
+    """What :func:`new_run` would refuse or warn of: the inputs; the space, the stager and MPI of
+    the site, where it is known; how the recipe is written. ``look`` as for :func:`preflight`."""
+    found = [*preflight(recipe, site, look), *(Finding(WARNING, note) for note in recipe.notes)]
+    return [*(_of_site(recipe, site) if site else ()), *found]
+
+
+def _of_site(recipe: Recipe, site: Site) -> Iterator[Finding]:
+    from burstlens.stagers.registry import require_stager
+
+    try:
+        require_capacity(site, recipe.buffer.capacity)
+        if other := passed_over(site, recipe.buffer.capacity):
+            yield Finding(WARNING, other)
+    except SiteError as error:
+        yield Finding(ERROR, str(error), "buffer.capacity")
+    try:
+        if site.buffer.stager is not None:
+            require_stager(site.buffer.stager)
+    except SiteError as error:
+        yield Finding(ERROR, f"buffer.stager of the site {site.name}: {error}")
+    yield from _launcher(recipe, site)
+
+
+def _launcher(recipe: Recipe, site: Site) -> Iterator[Finding]:
+    """An MPI launcher that is missing on this machine, where the model runs here."""
+    if site.scheduler != "local" or not recipe.model.mpi or recipe.simulation.ranks == 1:
+        return
+    program = site.mpi_launcher[0]
+    own = os.path.dirname(sys.executable)  # a run has it on its PATH
+    if shutil.which(program, path=os.pathsep.join([own, os.environ.get("PATH", "")])) is None:
+        text = (
+            f"{recipe.simulation.ranks} ranks need {program}, which is not on PATH: install MPI, "
+            "or set mpi_launcher in a site file"
+        )
+        yield Finding(ERROR, text, "simulation.ranks_per_node")
+
+
+def plan_of(
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    *,
+    batch: bool = False,
+) -> Plan:
+    """The plan of a run that is not started, with its batch scripts.
+
+    ``batch`` says that the driver is to be a batch job. Raises RecipeError and SiteError.
+    """
+    loaded, _ = check(read(recipe), settings)
+    chosen = choose(site)
+    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded, chosen))
+    return make_plan(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
+
+
+def new_run(
+    recipe: str,
+    site: str | None = None,
+    settings: Sequence[str] = (),
+    name: str | None = None,
+    *,
+    batch: bool = False,
+) -> tuple[RunDir, list[str]]:
+    """Check everything and make the run directory; returns it with the warnings.
+
+    ``batch`` says that the driver is to be a batch job, which not every site has. Raises
+    RecipeError, SiteError, RunError.
+    """
+    # What drives a run comes with them, which the other commands do without.
+    from burstlens.cluster_configs.slurm import require_program
+    from burstlens.stagers.registry import require_stager
+    from burstlens.workflows.driver.detach import require_batch
+    from burstlens.workflows.driver.run import create
+
+    source = read(recipe)
+    loaded, table = check(source, settings)
+    chosen = choose(site)
+    if batch:
+        require_batch(chosen)
+    if chosen.scheduler == "slurm":
+        require_program("sbatch")
+    if chosen.buffer.stager is not None:
+        require_stager(chosen.buffer.stager)
+    require_capacity(chosen, loaded.buffer.capacity)
+    warnings = require(findings(loaded, chosen))
+    # A site given as a file is found again by its path, whatever folder resume is called from.
+    known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
+    return create(loaded, table, source.path, known_as, name), warnings
+
+
+def recipe_titles() -> list[dict[str, str]]:
+    """Name, title and file of each known recipe; a broken one says so in its title."""
+    rows = []
+    for name, path in sorted(known().items()):
+        try:
+            title = str(parse(path).get("title", ""))
+        except RecipeError as error:
+            title = f"broken: {error}"
+        rows.append({"name": name, "title": title, "path": str(path)})
+    return rows

@@ -1,0 +1,158 @@
+"""The plan: recipe and site in, what will happen out. Pure; ``--dry-run`` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from burstlens.cluster_configs.site import Site
+from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.plan.capacity import granularity
+from burstlens.workflows.plan.submissions import Submission
+from burstlens.workflows.recipe.recipe import Recipe, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node of the graph: its name, where it runs, what it does and what it waits for."""
+
+    name: str
+    where: str
+    what: str
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The nodes that are known before the run; each ready frame adds its own.
+
+    ``notes`` are the findings of ``check``, each with its level before it.
+    """
+
+    title: str
+    recipe: str
+    site: str
+    nodes: tuple[Node, ...]
+    frame_nodes: tuple[Node, ...]
+    notes: tuple[str, ...] = ()
+    scripts: tuple[Submission, ...] = ()
+    """The batch scripts that would be submitted."""
+
+    def text(self) -> str:
+        """The plan for people: the nodes in order, and the graph."""
+        lines = [f"{self.title}  ({self.recipe} on {self.site})", ""]
+        width = max(16, *(len(node.name) for node in (*self.nodes, *self.frame_nodes)))
+        lines += [f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.nodes]
+        if self.frame_nodes:
+            lines += ["", "each ready frame adds:"]
+        lines += [
+            f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.frame_nodes
+        ]
+        lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
+        for one in self.scripts:
+            lines += ["", f"batch script, {one.name}:", *one.script.rstrip().splitlines()]
+        if self.notes:
+            lines += ["", *self.notes]
+        return "\n".join(lines)
+
+    def _graph(self) -> Iterator[str]:
+        for node in (*self.nodes, *self.frame_nodes):
+            for before in node.after:
+                yield f"{before} -> {node.name}"
+
+    def value(self) -> dict[str, object]:
+        """The plan as JSON values."""
+        return {
+            "title": self.title,
+            "recipe": self.recipe,
+            "site": self.site,
+            "nodes": [_value(node) for node in self.nodes],
+            "frame_nodes": [_value(node) for node in self.frame_nodes],
+            "notes": list(self.notes),
+            "scripts": [{"name": one.name, "script": one.script} for one in self.scripts],
+        }
+
+
+def _value(node: Node) -> dict[str, object]:
+    return {name: getattr(node, name) for name in Node.__dataclass_fields__}
+
+
+def make_plan(
+    recipe: Recipe, site: Site, notes: tuple[str, ...] = (), scripts: tuple[Submission, ...] = ()
+) -> Plan:
+    """The plan of a recipe on a site; ``notes`` are what ``check`` found in the inputs, ``scripts``
+    the batch scripts that the run would submit."""
+    simulation = recipe.simulation
+    batch = site.scheduler != "local"
+    by = ", by the first job" if site.job_stages_in else ""
+    by += " to each node" if site.buffer.node_local and simulation.nodes > 1 else ""
+    nodes = [
+        Node("buffer", "login" if batch else "buffer", _space(recipe, site)),
+        Node("stage in", "buffer", f"{recipe.inputs}, links followed, old output left behind{by}",
+             ("buffer",)),
+    ]  # fmt: skip
+    last = "stage in"
+    for step in _steps(recipe, "before"):
+        nodes.append(_step(step, (last,)))
+        last = step.name
+    command = " ".join(recipe.model.command())
+    limit = show_duration(simulation.walltime)
+    size = [counted(simulation.nodes, "node")] if batch else []
+    size += [counted(simulation.ranks, "MPI rank")] if recipe.model.mpi else []
+    what = f"{recipe.model.name}: {command} ({', '.join([*size, f'at most {limit}'])})"
+    nodes.append(Node("simulation", "buffer", what, (last,)))
+    nodes += [_step(step, (last,)) for step in _steps(recipe, "beside")]
+    nodes.append(Node("watch", "buffer", f"look every {site.viewing.poll_interval_s:g} s", (last,)))
+    nodes += [_guard(guard) for guard in recipe.guards if not guard.of_frames]
+    after = "simulation"
+    for step in _steps(recipe, "after"):
+        nodes.append(_step(step, (after,)))
+        after = step.name
+    keep = ", ".join(recipe.stage_out.keep) or "no raw files"
+    ends = tuple(dict.fromkeys((after, "watch", *(s.name for s in _steps(recipe, "beside")))))
+    nodes.append(Node("bring home", "buffer", f"logs, settings, {keep}", ends))
+    if site.viewing.placement == "same-job":
+        nodes.append(Node("free", "login", "the buffer ends with its job", ("bring home",)))
+    elif recipe.buffer.destroy == "on-success":
+        nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
+    frame_nodes = tuple(_frame_nodes(recipe))
+    return Plan(recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts)
+
+
+def _space(recipe: Recipe, site: Site) -> str:
+    """The buffer, with what the request comes to where space is handed out in granules."""
+    asked, per_job = recipe.buffer.capacity, site.buffer.lifetime == "job"
+    if site.buffer.kind == "posix":
+        of = " in each node" if site.buffer.node_local else ""
+        return f"posix buffer{of} with room for {show_bytes(asked)}"
+    handed_out = granularity(site.buffer)
+    size = handed_out.grant(asked).text if handed_out else show_bytes(asked)
+    name = f" {recipe.buffer.name}" if recipe.buffer.name else ""
+    return f"{'job' if per_job else 'persistent'} {site.buffer.kind} buffer{name}: {size}"
+
+
+def _steps(recipe: Recipe, phase: str) -> list[Step]:
+    return [step for step in recipe.steps if step.phase == phase]
+
+
+def _step(step: Step, after: tuple[str, ...]) -> Node:
+    return Node(step.name, step.where, " ".join(step.command), after)
+
+
+def _guard(guard: Guard) -> Node:
+    what = "; else ".join([guard.text, ", ".join([*guard.consequences]) or "an alarm"])
+    return Node(f"guard {guard.called}", "buffer", what, ("watch",))
+
+
+def _frame_nodes(recipe: Recipe) -> Iterator[Node]:
+    for guard in recipe.guards:
+        if guard.of_frames:
+            yield _guard(guard)
+    for product in recipe.products:
+        stream = f" of {product.common.stream}" if product.common.stream else ""
+        every = f", each {product.common.every}th frame" if product.common.every > 1 else ""
+        name = product.name
+        yield Node(name, "buffer", f"make {product.kind.name}{stream}{every}, stage out, verify",
+                   ("watch",))  # fmt: skip
+        yield Node(f"publish {name}", "login", "journal, rename, index", (name,))

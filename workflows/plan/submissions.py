@@ -1,0 +1,111 @@
+"""The batch scripts that a run would submit, for ``--dry-run``. Nothing is submitted or written.
+
+They are made by what submits them: only names that a run makes for itself, and what Parsl knows
+when it has started, are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from burstlens.cluster_configs.batch_script import batch_script
+from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.slurm import Slurm
+from burstlens.core.run.directory import RunDir, runs_folder
+from burstlens.core.run.history import replay
+from burstlens.workflows.models.inputs import selected
+from burstlens.workflows.placement.batch import BatchLauncher
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_file import JobFile
+from burstlens.workflows.placement.persistent_buffer import CREATE, DESTROY, Persistent
+from burstlens.workflows.placement.provision import Folder, Provision
+from burstlens.workflows.recipe.recipe import Recipe
+
+RUN = "RUN"
+"""Stands for the run's id, which is made from the time when it starts."""
+TOKEN = "RUN-TOKEN"  # noqa: S105
+"""Stands for the run's folder on the buffer, the beginning of its jobs' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One batch script: what it is for, and its text."""
+
+    name: str
+    script: str
+
+
+def submissions(recipe: Recipe, site: Site, *, driver: bool = False) -> tuple[Submission, ...]:
+    """The scripts in the order of their submission; none on a site without a scheduler.
+
+    ``driver``: the driver is a batch job as well. Raises SiteError for what cannot stand in one.
+    """
+    if site.scheduler == "local" or not recipe.inputs.is_dir():
+        return ()
+    batch = BatchLauncher(Slurm(), site, RunDir(runs_folder() / RUN), TOKEN)
+    made = _in_one if site.viewing.placement == "same-job" else _each
+    return (*(_driver(batch) if driver else ()), *made(batch, recipe))
+
+
+def _driver(batch: BatchLauncher) -> Iterator[Submission]:
+    from burstlens.workflows.driver.detach import driver_job
+
+    job = driver_job(batch.run, batch.site, TOKEN, 1)
+    yield Submission("driver", batch_script(job, batch.site.slurm))
+
+
+def _in_one(batch: BatchLauncher, recipe: Recipe) -> Iterator[Submission]:
+    host = batch.run.path / "steps" / "host-1"
+    own = JobBuffer(batch.site, batch.run, HostedLauncher(batch), recipe, TOKEN, lambda: False)
+    yield Submission("the job with the buffer", batch_script(own.job(host), batch.site.slurm))
+
+
+def _each(batch: BatchLauncher, recipe: Recipe) -> Iterator[Submission]:
+    site, run, slurm = batch.site, batch.run, batch.site.slurm
+    space: Provision
+    if site.buffer.kind == "posix":
+        space = Folder(site, TOKEN, recipe.buffer.capacity)
+        buffer = BufferRef("posix", site.buffer.folders[0], TOKEN)
+    else:
+        space = own = Persistent(site, run, batch, recipe.buffer, TOKEN, lambda: False)
+        buffer = own.reference(own.name)
+        line = directives(site.buffer).create(own.name, recipe.buffer.capacity)
+        mark = run.path / "steps" / f"{CREATE}-1"
+        yield Submission("make the buffer", batch_script(own.job(mark, line), slurm))
+    jobs = JobFile(run, recipe, site, replay([]), space)
+    files = list(selected(recipe.inputs, recipe.model, recipe.simulation.leave).files)
+    jobs.plan(buffer, 1, files)
+    steps = [step for step in recipe.steps if step.where == "buffer"]
+
+    def of_steps(phase: str) -> Iterator[Submission]:
+        for step in steps:
+            if step.phase == phase:
+                name = f"step-{step.name}-1" if phase == "before" else f"step-{step.name}-1.1"
+                job = batch.job(run.job(name), jobs.step(step, name))
+                yield Submission(f"step {step.name}", batch_script(job, slurm))
+
+    yield from of_steps("before")
+    job = batch.job(run.job("attempt-1"), jobs.simulation("attempt-1"))
+    yield Submission("simulation", batch_script(job, slurm))
+    yield Submission("viewing block", _viewing(batch, recipe, space.lines(buffer)))
+    yield from of_steps("beside")
+    yield from of_steps("after")
+    if site.buffer.kind != "posix" and buffer.owned and recipe.buffer.destroy == "on-success":
+        line = directives(site.buffer).destroy(own.name)
+        mark = run.path / "steps" / f"{DESTROY}-1"
+        yield Submission("give the buffer back", batch_script(own.job(mark, line), slurm))
+
+
+def _viewing(batch: BatchLauncher, recipe: Recipe, lines: tuple[str, ...]) -> str:
+    from burstlens.cluster_configs.parsl_config import Block, block_script
+
+    site = batch.site
+    walltime = site.viewing.walltime or recipe.simulation.walltime
+    block = Block(
+        slurm=batch.slurm, comment=batch.run.id, token=TOKEN, walltime_s=walltime, lines=lines
+    )
+    return block_script(site, block, batch.run.parsl)

@@ -1,0 +1,8 @@
+"""From whole frames to published products: needs, backlog, tasks on workers, publication, space.
+
+``production`` is the driver's side, ``tasks`` what runs on workers, ``publish`` the one place where
+a product gets its final name, ``sentinel`` the guards of a run that has no driver. Imports
+``placement``, ``recipe``, ``guards``, ``frames``, ``viz`` without its pages and ``core``.
+"""
+
+__all__ = ["graph", "guarding", "pressure", "production", "retries", "snapshot", "tasks"]

@@ -1,0 +1,260 @@
+"""What is still to be made: which products of which frames, in which order, how often tried.
+
+Pure: it knows neither Parsl nor files. Products that stand for themselves are taken newest frame
+first, so that people see the present even when the past is still waiting.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from burstlens.core.model import Damage, Frame, Receipt
+from burstlens.core.run.history import History
+from burstlens.viz.product import Context
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.production.needs import Needs
+from burstlens.workflows.production.tasks import Order, damage_frame
+from burstlens.workflows.production.work import Work
+from burstlens.workflows.recipe.recipe import MadeProduct
+
+RETRY_FIRST_S = 1.0
+RETRY_MOST_S = 30.0
+
+
+@dataclass(slots=True)
+class Backlog:
+    """Orders that wait, and those under way."""
+
+    products: Sequence[MadeProduct]
+    history: History
+    context: Context
+    first_stream: str | None
+    folder: str
+    guards: Sequence[Guard] = ()
+    streams: Sequence[str] = ()
+    waiting: list[tuple[tuple[int, ...], int, Work]] = field(default_factory=list)
+    later: list[tuple[float, int, Work]] = field(default_factory=list)
+    inspections: list[Work] = field(default_factory=list)
+    """Frames that guards look at without a product: never held back."""
+    under_way: int = 0
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _times: dict[str, list[str]] = field(default_factory=dict)
+    needs: Needs = field(init=False)
+    _count: int = 0
+    _inspecting: set[tuple[str, str, int]] = field(default_factory=set)
+    _remaking: set[tuple[str, str, str, int]] = field(default_factory=set)
+    _kept: set[tuple[str, str, str, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
+            self._times.setdefault(stream, []).append(valid)
+        self.needs = Needs(self.streams)
+        self.needs.enter(self.products, self.first_stream)
+        for stream, valid, attempt in sorted(self.history.frames):
+            self.needs.saw(stream, valid, attempt)
+
+    def enter(self, products: Sequence[MadeProduct]) -> None:
+        """From now on order these products as well."""
+        self.products = (*self.products, *products)
+        self.needs.enter(products, self.first_stream)
+
+    def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
+        """Order each product of a ready frame, of all or of these names, that is not settled yet;
+        returns their names."""
+        wanting = [
+            product for product in self._wanting(frame) if names is None or product.name in names
+        ]
+        inspects = self._is_to_inspect(frame)
+        for product in wanting:
+            self.needs.expect(product.name, frame)
+        for product in wanting:
+            order = self._order(product, frame)
+            if inspects and not self.needs.waits(product.name):
+                order, inspects = self._inspecting_too(order), False
+            self._push(Work("produce", order))
+        if inspects:
+            self.inspections.append(Work("inspect", self._inspection(frame)))
+        return tuple(product.name for product in wanting)
+
+    def refresh(self, frame: Frame) -> None:
+        """Order each picture of a frame again whose colour limits are outgrown."""
+        for product in self.products:
+            name = product.name
+            key, this = (name, frame.stream, frame.time), _this(name, frame)
+            if (
+                self.history.outgrown(key)
+                and self.history.published[key] == frame.attempt
+                and this not in self._remaking
+                and this not in self._kept
+            ):
+                self._remaking.add(this)
+                self._go(Work("remake", self._order(product, frame)))
+
+    def widens(self, product: str) -> bool:
+        """Whether the colour limits of that product follow its frames."""
+        found = (one for one in self.products if one.name == product)
+        return any(one.kind.widens(one.options) for one in found)
+
+    def remade(self, product: str, stream: str, time: str, attempt: int) -> None:
+        """That picture is no longer being made again."""
+        self._remaking.discard((product, stream, time, attempt))
+
+    def keep(self, work: Work) -> None:
+        """Leave a picture as it is, which cannot be made again."""
+        this = _this(work.order.context.product, work.order.frame)
+        self._remaking.discard(this)
+        self._kept.add(this)
+
+    def remakes(self, frame: Frame) -> bool:
+        """Whether a picture of that frame is to be made again."""
+        return any(_this(product.name, frame) in self._remaking for product in self.products)
+
+    def watching(self, frame: Frame) -> tuple[Guard, ...]:
+        """The guards that look at the fields of that frame."""
+        return tuple(
+            guard for guard in self.guards if guard.looks_at(frame.stream, self.first_stream)
+        )
+
+    def _is_to_inspect(self, frame: Frame) -> bool:
+        this = (frame.stream, frame.time, frame.attempt)
+        if not self.watching(frame) or this in self.history.inspected or this in self._inspecting:
+            return False
+        self._inspecting.add(this)
+        return True
+
+    def _inspecting_too(self, order: Order) -> Order:
+        return replace(order, guards=self.watching(order.frame), inspects=True)
+
+    def _inspection(self, frame: Frame) -> Order:
+        context = replace(self.context, stream=frame.stream, time=frame.time, attempt=frame.attempt)
+        return self._inspecting_too(Order("", None, context, frame, self.folder))
+
+    def add_damage(self, damage: Damage) -> None:
+        """Order a placeholder in each series that a damaged frame leaves a hole in."""
+        if damage.time is None:
+            return
+        frame = damage_frame(damage)
+        for product in self._wanting(frame):
+            self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
+
+    def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
+        # Of all attempts: a model that restarts midway must not shift each n-th frame.
+        self.needs.saw(frame.stream, frame.time, frame.attempt)
+        times = self._times.setdefault(frame.stream, [])
+        place = bisect.bisect_left(times, frame.time)
+        if place == len(times) or times[place] != frame.time:
+            times.insert(place, frame.time)
+        this = (frame.stream, frame.time, frame.attempt)
+        for product in self.products:
+            stream = product.common.stream or self.first_stream or frame.stream
+            key = (product.name, frame.stream, frame.time)
+            if (
+                stream == frame.stream
+                and place % product.common.every == 0
+                and this not in self.history.passed_over.get(product.name, ())
+                and not self.history.settled(key, frame.attempt)
+            ):
+                yield product
+
+    def times_of(self, product: MadeProduct) -> Sequence[str]:
+        """The valid times so far that the product is made of, in order."""
+        stream = product.common.stream or self.first_stream
+        times = self._times.get(stream, []) if stream else []
+        return times[:: product.common.every]
+
+    def _order(self, product: MadeProduct, frame: Frame) -> Order:
+        context = replace(
+            self.context,
+            product=product.name,
+            stream=frame.stream,
+            time=frame.time,
+            attempt=frame.attempt,
+            size=self.sizes.get(product.name),
+        )
+        shown = getattr(product.options, "variable", None)
+        marking = tuple(guard for guard in self.watching(frame) if shown in guard.variables)
+        return Order(product.kind.name, product.options, context, frame, self.folder, marking)
+
+    def _limited(self, order: Order) -> Order:
+        limits = self.history.limits.get(order.context.product)
+        return replace(order, context=replace(order.context, limits=limits))
+
+    def _push(self, work: Work) -> None:
+        if work.what == "placeholder" or self.needs.admit(work):
+            self._go(work)
+
+    def _go(self, work: Work) -> None:
+        # Negative digits: a heap gives the smallest, and the newest frame is wanted. What guards
+        # ride on goes before all that does not judge a frame; what stands already comes last.
+        newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
+        rank = 0 if work.order.inspects else 2 if work.what == "remake" else 1
+        newest_first = (rank, *newest_first)
+        self._count += 1
+        heapq.heappush(self.waiting, (newest_first, self._count, work))
+
+    def take(self, now: float, slots: int) -> Iterable[Work]:
+        """Work to submit now, so that no more than ``slots`` are under way; while products are
+        paused, inspections alone."""
+        if self.history.paused:
+            self._inspect_alone()
+        while self.inspections and self.under_way < slots:
+            yield self._sent(self.inspections.pop())
+        if self.history.paused:
+            return
+        for work in self.needs.freed():
+            self._push(work)
+        for work in self.needs.next():
+            self._go(work)
+        while self.later and self.later[0][0] <= now:
+            self._go(heapq.heappop(self.later)[2])
+        while self.waiting and self.under_way < slots:
+            yield self._sent(heapq.heappop(self.waiting)[2])
+
+    def _sent(self, work: Work) -> Work:
+        work.order = self._limited(work.order)  # those of now: they may have widened
+        work.tries += 1
+        work.submitted = time.time()
+        self.under_way += 1
+        return work
+
+    def _inspect_alone(self) -> None:
+        """Let frames be inspected without the products that they wait for."""
+        for _, _, work in self.waiting:
+            if work.order.inspects:
+                self.inspections.append(Work("inspect", self._inspection(work.order.frame)))
+                work.order = replace(work.order, guards=(), inspects=False)
+
+    def returned(self) -> None:
+        """Some work has come back, well or not."""
+        self.under_way -= 1
+
+    def again(self, work: Work, now: float) -> None:
+        """Try work again after a pause that grows with each try."""
+        pause = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** (work.tries - 1))
+        self._count += 1
+        heapq.heappush(self.later, (now + pause, self._count, work))
+
+    def note_size(self, receipt: Receipt) -> None:
+        """Remember how large a series' pictures are: a placeholder is made alike."""
+        size = receipt.facts.get("size")
+        if isinstance(size, list) and len(size) == 2:
+            self.sizes[receipt.product] = (int(size[0]), int(size[1]))
+
+    @property
+    def size(self) -> int:
+        """Orders that are not settled."""
+        waiting = len(self.waiting) + len(self.later) + len(self.inspections)
+        return waiting + len(self.needs.waiting) + self.under_way
+
+    @property
+    def empty(self) -> bool:
+        """Whether everything ordered is settled."""
+        return self.size == 0
+
+
+def _this(product: str, frame: Frame) -> tuple[str, str, str, int]:
+    return product, frame.stream, frame.time, frame.attempt

@@ -1,0 +1,152 @@
+"""Guarding: the driver's side of guards. Takes what they found, journals trips, asks for stops.
+
+The judgement itself is :class:`burstlens.workflows.guards.judge.Judge`; field guards look at
+frames on the viewing block (:mod:`burstlens.workflows.guards.field`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable
+
+from burstlens.core.errors import RunError
+from burstlens.core.lines import read_lines
+from burstlens.core.model import Frame
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.core.run.journal import read as read_journal
+from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.guards.finding import Reading, Trip, trip_of
+from burstlens.workflows.guards.judge import Judge, Remark
+from burstlens.workflows.guards.notify import Notifier
+from burstlens.workflows.guards.patterns import patterns_of
+from burstlens.workflows.guards.vigil import Room
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.production.space import Space
+from burstlens.workflows.recipe.recipe import Recipe
+
+
+class Guarding:
+    """The guards of a run. Driver's thread only."""
+
+    def __init__(
+        self, run: RunDir, recipe: Recipe, journal: Journal, history: History, snapshot: Snapshot
+    ) -> None:
+        self.run = run
+        self.journal = journal
+        self.history = history
+        self.snapshot = snapshot
+        self.judge = Judge(recipe.guards, recipe.model.main_stream(recipe.inputs))
+        self.patterns = patterns_of(recipe.guards, recipe.model)
+        self._notifier = Notifier(run, recipe.title, snapshot.alarm)
+        snapshot.guards = self.judge.status
+        if recipe.guards:
+            self._remember()
+
+    def _remember(self) -> None:
+        """What earlier drivers judged, and what the sentinel found while there was none."""
+        for trip in self.judge.recall(read_journal(self.run.journal)):
+            self.snapshot.trips.append(trip.status())
+        for line in read_lines(self.run.sentinel):
+            with contextlib.suppress(TypeError, ValueError, KeyError):
+                trip = trip_of(line)
+                if trip.guard in self.judge.guards and not self._was_told(trip):
+                    self.judge.told(trip)
+                    self._act(trip)
+
+    def read(self, frame: Frame, readings: Iterable[Reading]) -> None:
+        """Every guard of its stream has looked at a frame: judge and journal what they read.
+
+        Trips go first: a frame that the journal calls inspected is never looked at again.
+        """
+        readings = list(readings)
+        for reading in readings:
+            remarks = self.judge.read(reading, time.time()) or self._cause(reading)
+            self._take(remark for remark in remarks if not self._was_told(remark))
+        self.journal.append(
+            "frame.inspected",
+            stream=frame.stream,
+            time=frame.time,
+            attempt=frame.attempt,
+            readings={reading.guard: reading.summary() for reading in readings},
+        )
+
+    def _cause(self, reading: Reading) -> list[Remark]:
+        """The trip that asked for the stop, where one of another frame was told before it.
+
+        Frames are read side by side: what came back first need not have asked first.
+        """
+        guard = self.judge.guards.get(reading.guard)
+        if guard is None or reading.breach is None or not guard.stops:
+            return []
+        at = reading.stream, reading.time, reading.attempt
+        trip = Trip.of(reading.guard, guard.then, reading.breach, time.time(), *at)
+        why = self.run.why()
+        asked = tuple(why.get(name) for name in ("guard", "stream", "time", "attempt"))
+        return [trip] if asked == trip.key else []
+
+    def heard(self, report: Report, space: Space, free_bytes: int | None, attempt: int) -> None:
+        """Judge what the watcher saw: the logs, the pace, and the room on the buffer."""
+        if not self.judge.guards:
+            return
+        room = Room.of(space.recipe.buffer.capacity, space.raw_bytes, free_bytes)
+        now, t = time.monotonic(), time.time()
+        self._take(self.judge.watched(report, room, attempt, now=now, t=t))
+        # A pattern that takes too long is not looked for again.
+        self.patterns = tuple(one for one in self.patterns if one.guard not in report.given_up)
+
+    def settle(self, *, done: bool) -> None:
+        """The run is over: alarm of each guard that has judged nothing. ``done``: it ended well."""
+        streams = {stream for stream, _, _ in self.history.frames}
+        if streams or done:  # a model that never wrote says so itself
+            for text in self.judge.blind(streams):
+                self._alarm(text)
+
+    def look(self) -> None:
+        """Say of notifications that have failed."""
+        self._notifier.look()
+
+    def close(self) -> None:
+        """Give notifications that are under way a moment to end."""
+        self._notifier.close()
+
+    def _take(self, remarks: Iterable[Remark]) -> None:
+        for remark in remarks:
+            if isinstance(remark, Trip):
+                self._act(remark)
+            else:
+                self._alarm(remark.sentence)
+
+    def _alarm(self, text: str) -> None:
+        self.journal.append("alarm", text=text)
+        self.snapshot.alarm(text)
+
+    def _act(self, trip: Trip) -> None:
+        """Ask for the stop, journal the trip, and notify.
+
+        The stop goes first: what the journal has is told, and nobody would ask for it again.
+        """
+        guard = self.judge.guards[trip.guard]
+        if guard.stops and not self._has_ended(trip.attempt):
+            try:
+                self.run.drop(guard.then, trip.why())
+            except RunError as error:
+                self.snapshot.alarm(str(error))
+        # The sentinel's may be hours old.
+        self.journal.append("guard.tripped", found=trip.t, **trip.fields())
+        self.snapshot.trips.append(trip.status())
+        place = {"stream": trip.stream, "time": trip.time}
+        self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})
+        if guard.stops:
+            with contextlib.suppress(OSError):
+                self.journal.sync()
+        self._notifier.tell(guard, trip)
+
+    def _was_told(self, remark: Remark) -> bool:
+        """Whether the journal has that trip already."""
+        return isinstance(remark, Trip) and remark.key in self.history.tripped
+
+    def _has_ended(self, attempt: int) -> bool:
+        return (self.run.job(f"attempt-{attempt}") / "ended.json").exists()

@@ -1,0 +1,374 @@
+"""Production: from the watcher's report to published products and released frames."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from burstlens.core.errors import StagingError
+from burstlens.core.model import Damage, Failure, Frame, Receipt, in_model_folder
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History, Key, key_of
+from burstlens.core.run.journal import Journal
+from burstlens.core.version import __version__
+from burstlens.stagers.base import remove
+from burstlens.viz.product import Context
+from burstlens.workflows.frames.promised import Promised
+from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.guards.finding import Reading
+from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.placement.buffer import BufferRef, Released
+from burstlens.workflows.production import tasks
+from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.graph import LAST, NEXT, URGENT, Done, Graph
+from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.production.publish import Publisher
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.production.space import Space
+from burstlens.workflows.production.tasks import Viewed
+from burstlens.workflows.production.work import Work
+from burstlens.workflows.recipe.recipe import MadeProduct, Recipe
+
+RELEASE_PAUSE_S = 30.0
+TRIES = 3
+"""Chances of a product whose worker dies or whose function fails in an unforeseen way."""
+_FRAME_FIELDS = ("attempt", "stream", "time", "record", "bytes", "written", "detected", "signal")
+_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "paths")
+
+
+class Production:
+    """Orders products of frames, takes what comes back, publishes it, releases raw frames."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        graph: Graph,
+        journal: Journal,
+        history: History,
+        snapshot: Snapshot,
+        buffer: BufferRef,
+        slots: int,
+        guarding: Guarding,
+    ) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.graph = graph
+        self.journal = journal
+        self.history = history
+        self.snapshot = snapshot
+        self.buffer = buffer
+        facts = recipe.model.facts(recipe.inputs)
+        self.guarding = guarding
+        self.space = Space(
+            recipe,
+            history,
+            buffer,
+            guarded=self._is_guarded,
+            beside=self._is_beside,
+            outgrown=self._is_outgrown,
+        )
+        self.publisher = Publisher(run, journal, history, facts.start, self.space.fill)
+        cancel = run.control / "stop-now"
+        context = Context(
+            run.id,
+            recipe.title,
+            product="",
+            stream="",
+            time="",
+            files=run.files,
+            start=facts.start,
+            version=__version__,
+            cancel=cancel,
+        )
+        first = recipe.model.main_stream(recipe.inputs)
+        self.backlog = Backlog(
+            recipe.products,
+            history,
+            context,
+            first,
+            str(run.products),
+            recipe.guards,
+            facts.streams,
+        )
+        self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
+        self.trouble = ""
+        self._last_good = time.monotonic()
+        self._releases = 0
+        self._release_again = 0.0
+        self.slots = slots
+        self._receipts: list[Receipt] = []
+        self._failures: list[Failure] = []
+        self._open_files: set[str] = set()
+
+    def _is_guarded(self, frame: Frame) -> bool:
+        return bool(self.backlog.watching(frame))
+
+    def _is_beside(self, frame: Frame) -> bool:
+        return self.backlog.needs.keeps(frame)
+
+    def _is_outgrown(self, frame: Frame) -> bool:
+        return self.backlog.remakes(frame)
+
+    def take(self, report: Report, attempt: int) -> None:
+        """Journal what the watcher found in that attempt and order its products."""
+        self.promised.hear(report.written)
+        self.backlog.needs.look()
+        for frame in report.frames:
+            if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
+                fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
+                file = in_model_folder(frame.paths[0])
+                self.journal.append("frame.ready", **fields, file=file)
+                self.snapshot.ready(frame)
+            self.space.add(frame, self.backlog.add(frame))
+            self.backlog.refresh(frame)  # where a former driver did not get as far
+        for damage in report.damaged:
+            self._take_damage(self.promised.placed(damage))
+        for damage in self.promised.lost(report, attempt):
+            self._take_damage(damage)
+        self.space.begun_bytes = sum(
+            size for unit in report.cursor.open if not unit.declared for size, _ in unit.stats
+        )
+        self._open_files = {name for unit in report.cursor.open for name in unit.files}
+        self.backlog.needs.ended = report.ended
+        if report.ended:  # the model writes no more: pressure is over
+            self.space.releasing = self.recipe.buffer.raw == "release"
+
+    def _take_damage(self, damage: Damage) -> None:
+        if (damage.stream, damage.time, damage.attempt) in self.history.frames:
+            return  # whole when it was declared, before a driver or the model died
+        if not self.history.has_damage(damage):
+            fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
+            self.journal.append("frame.damaged", **fields)
+            about = damage.time or ", ".join(map(in_model_folder, damage.paths))
+            self.snapshot.alarm(f"damaged frame {about}: {damage.reason}")
+        self.backlog.add_damage(damage)
+
+    def enter(self, products: tuple[MadeProduct, ...]) -> None:
+        """Make these products as well, of each frame on the buffer that they do not pass over."""
+        self.graph.warm(sorted({product.kind.name for product in products}))
+        known = {product.name for product in self.backlog.products}
+        self.backlog.enter([product for product in products if product.name not in known])
+        names = {product.name for product in products}
+        for frame in self.space.frames():
+            self.space.want(frame, self.backlog.add(frame, names))
+
+    def gone(self, product: MadeProduct) -> int:
+        """How many frames that the product would be made of are no longer on the buffer."""
+        here = {(frame.stream, frame.time) for frame in self.space.frames()}
+        stream = product.common.stream or self.backlog.first_stream
+        return sum((stream, time) not in here for time in self.backlog.times_of(product))
+
+    def returned(self, done: Done) -> None:
+        """Take what a product's node gave."""
+        work: Work = done.about
+        self.backlog.returned()
+        now = time.monotonic()
+        value = done.value
+        if isinstance(value, Viewed):
+            if work.order.inspects:
+                self.guarding.read(work.order.frame, value.readings)
+                # What is tried again, or was held, is not judged a second time.
+                work.order = replace(work.order, inspects=False)
+            value = value.value
+        if not isinstance(done.error, StagingError):
+            self._last_good = now
+        if isinstance(done.error, StagingError):
+            self.trouble = str(done.error)
+            self.snapshot.alarm(f"{done.error}; it is tried again")
+            self.backlog.again(work, now)
+        elif done.error is not None and (
+            work.tries < TRIES or self.graph.block_state() == "broken"
+        ):
+            self.backlog.again(work, now)
+        elif done.error is not None:
+            reason = _killed(work) if done.worker_lost else _short(done.error)
+            self._unread(work, reason)
+            if work.what != "inspect":
+                self._fail(work, Failure(*_names(work), reason=reason))
+        elif isinstance(value, Failure):
+            self._fail(work, value)
+        elif isinstance(value, Receipt):
+            self._receipts.append(_with_clock(value, work))
+            if "chain" in value.facts:
+                self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
+            self.backlog.note_size(value)
+            self._widen(value)
+
+    def _unread(self, work: Work, reason: str) -> None:
+        """The guards of that work could not look at its frame, and will not."""
+        if work.order.inspects:
+            frame = work.order.frame
+            about = frame.stream, frame.time, frame.attempt
+            readings = [Reading(guard.called, *about, error=reason) for guard in work.order.guards]
+            self.guarding.read(frame, readings)
+
+    def _fail(self, work: Work, failure: Failure) -> None:
+        if work.what != "remake":
+            self._failures.append(failure)
+            return
+        self.backlog.keep(work)
+        if failure.placeholder is not None:
+            remove(self.run.products / failure.placeholder.incoming)
+        place = f"{failure.product} of {failure.stream} {failure.time}"
+        self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
+
+    def _widen(self, receipt: Receipt) -> None:
+        """Take the limits of a picture for its series, where they reach further."""
+        product, limits = receipt.product, receipt.limits
+        if limits is None or not self.backlog.widens(product):
+            return
+        before = self.history.limits.get(product, limits)
+        wider = min(before[0], limits[0]), max(before[1], limits[1])
+        if wider == self.history.limits.get(product):
+            return
+        # On disk with the first product.publishing that shows them.
+        about = {"stream": receipt.stream, "time": receipt.time}
+        self.journal.append("product.limits", product=product, limits=list(wider), **about)
+        self.snapshot.note(f"colour limits of {product}: {wider[0]:g} to {wider[1]:g}")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Order again what is there with limits that its series has outgrown."""
+        for frame in self.space.frames():
+            self.backlog.refresh(frame)
+
+    def publish(self) -> None:
+        """Publish what has come back. Raises OSError when the target is full or away."""
+        if self._receipts:
+            stood = {_key(receipt) for receipt in self._receipts if self._stands(receipt)}
+            for event in self.publisher.publish(self._receipts):
+                if key_of(event) not in stood:
+                    self.snapshot.published(event)
+            for receipt in self._receipts:
+                self._settled(receipt)
+            if any(self.history.outgrown(_key(receipt)) for receipt in self._receipts):
+                self._refresh()  # the limits widened while these were made
+            self._receipts.clear()
+        while self._failures:
+            failure = self._failures[0]
+            if failure.placeholder is not None:
+                for event in self.publisher.publish([failure.placeholder]):
+                    self.snapshot.published(event)
+            self.journal.append(
+                "product.failed",
+                product=failure.product,
+                stream=failure.stream,
+                time=failure.time,
+                attempt=failure.attempt,
+                reason=failure.reason,
+            )
+            self.snapshot.failed(failure)
+            self._settled(self._failures.pop(0))
+        self.publisher.flush()
+
+    def _stands(self, receipt: Receipt) -> bool:
+        return self.history.published.get(_key(receipt)) == receipt.attempt
+
+    def _settled(self, about: Receipt | Failure) -> None:
+        self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
+        self.backlog.remade(about.product, about.stream, about.time, about.attempt)
+
+    def submit(self, now: float) -> None:
+        """Hand the next work to the viewing block."""
+        for work in self.backlog.take(now, self.slots):
+            needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
+            work.order = replace(work.order, needed=needed)
+            about = self.buffer, work.order
+            priority = URGENT if work.order.inspects else LAST if work.what == "remake" else NEXT
+            if work.what == "inspect":
+                self.graph.view("work", work, tasks.inspect, *about, priority=priority)
+            elif work.what == "placeholder":
+                self.graph.view("work", work, tasks.placeholder, *about, work.reason)
+            elif work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
+                self.backlog.returned()
+                self.backlog.keep(work)
+            else:
+                self.graph.view("work", work, tasks.produce, *about, priority=priority)
+
+    def release(self, *, held: bool) -> None:
+        """Delete raw frames that nobody needs any more, journalled first. Raises OSError."""
+        if time.monotonic() < self._release_again:
+            return
+        keep = self.recipe.stage_out.keep
+        if self.recipe.buffer.on_pressure == "spill":
+            keep = ("*",)
+        for group in self.space.releasable(self._open_files, held=held):
+            for frame in group:
+                self.journal.append(
+                    "frame.released", stream=frame.stream, time=frame.time, attempt=frame.attempt
+                )
+            self.journal.sync()
+            paths = [path for frame in group for path in frame.paths]
+            self._releases += 1
+            output = str(self.run.output)
+            self.graph.view("released", group, buffers.release, self.buffer, paths, keep, output)
+
+    def stuck_frames(self, *, held: bool) -> str:
+        """Why no raw frame can go before the model ends; empty where one can, or is about to."""
+        return "" if self._releases else self.space.stuck(self._open_files, held=held)
+
+    def released(self, done: Done) -> None:
+        """Take the end of a release; what could not go is tried again after a while."""
+        self._releases -= 1
+        if done.error is not None:
+            self.snapshot.alarm(f"raw frames stay on the buffer: {done.error}")
+            self.space.put_back(done.about)
+            self._release_again = time.monotonic() + RELEASE_PAUSE_S
+            return
+        did: Released = done.value
+        self.journal.append(
+            "release.done", files=did.files, home=did.home, bytes=did.bytes, links=list(did.links)
+        )
+        if did.links:
+            stay = [frame for frame in done.about if set(frame.paths) & set(did.links)]
+            self.space.raw_bytes += sum(frame.bytes for frame in stay)
+            text = f"{len(stay)} raw frames are links ({did.links[0]}): they free no room and stay"
+            self.journal.append("alarm", text=text)
+            self.snapshot.alarm(text)
+
+    def stuck(self, now: float, patience_s: float) -> bool:
+        """Whether products are outstanding and none has been staged for so long."""
+        return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
+
+    @property
+    def settled(self) -> bool:
+        """Whether every product of every frame so far stands or has failed for good."""
+        outstanding = self._receipts or self._failures or self._releases
+        return self.backlog.empty and not outstanding
+
+
+def _with_clock(receipt: Receipt, work: Work) -> Receipt:
+    frame = work.order.frame
+    # What is made again is not late: it has no time since its frame.
+    seen = {} if work.what == "remake" else {"written": frame.written, "detected": frame.detected}
+    clock = {
+        **seen,
+        "submitted": work.submitted,
+        **receipt.clock,
+        "received": time.time(),
+    }
+    return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})
+
+
+def _key(receipt: Receipt) -> Key:
+    return receipt.product, receipt.stream, receipt.time
+
+
+def _names(work: Work) -> tuple[str, str, str, int]:
+    frame = work.order.frame
+    return work.order.context.product, frame.stream, frame.time, frame.attempt
+
+
+def _killed(work: Work) -> str:
+    """Why nothing was made where the worker died each time."""
+    kind = work.order.kind or work.what
+    return (
+        f"the worker that made it ({kind}) was killed {work.tries} times, most likely for want of "
+        "memory: a crop, or fewer workers (viewing.workers of the site), need less"
+    )
+
+
+def _short(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]

@@ -1,0 +1,220 @@
+"""Publication: from a receipt to a file under its final name, exactly once.
+
+The journal says ``product.publishing`` (on disk) before the rename and ``product.published``
+after it, so that whatever a crash leaves between the two is settled by looking.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.durable import sync_folder
+from burstlens.core.lines import HeldLines, read_lines
+from burstlens.core.model import Receipt, State
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History, Key, key_of
+from burstlens.core.run.journal import Event, Journal
+from burstlens.core.run.journal import read as read_journal
+from burstlens.stagers.base import checksum, remove
+from burstlens.viz.live.feed import FrameFeed
+from burstlens.workflows.production.series import Series
+
+
+class Publisher:
+    """Renames what was staged, writes the index and the ParaView series. Driver's thread only.
+
+    ``start`` is the key of the model's start: ParaView's times are seconds after it. ``fill``
+    tells the part of the buffer that is used.
+    """
+
+    def __init__(
+        self,
+        run: RunDir,
+        journal: Journal,
+        history: History,
+        start: str | None = None,
+        fill: Callable[[], float] | None = None,
+    ) -> None:
+        self._run = run
+        self._journal = journal
+        self._history = history
+        self._fill = fill
+        self._index = HeldLines(run.index)
+        self._feed = FrameFeed(run)
+        self._series = Series(run.products, start)
+
+    def settle(self) -> None:
+        """After a restart: finish each publication that was cut, and mend the index. What is not
+        there as it was staged is made again.
+
+        Raises OSError when ``products/`` cannot be read or written.
+        """
+        for event in list(self._history.publishing.values()):
+            receipt = _receipt(event)
+            state = receipt.state
+            kept = state is None or self._stands(state) or self._waits(state)
+            if kept and self._stands(receipt):
+                self._put(state)
+                self._note(receipt)
+            elif kept and self._waits(receipt):
+                self._put(state)
+                self._put(receipt)
+                self._note(receipt)
+        listed = set()
+        for line in read_lines(self._run.index):
+            listed.add((key_of(line), line["t"]))
+            self._enter(line)
+        for event in read_journal(self._run.journal):  # again: the history keeps no file names
+            published = event["event"] == "product.published"
+            if published and (key_of(event), event["t"]) not in listed:
+                self._list(event, mended=True)
+        self.flush(force=True)
+
+    def clean_incoming(self) -> None:
+        """Delete what no receipt speaks of; only when no worker of this run lives."""
+        for path in self._run.incoming.iterdir():
+            remove(path)
+
+    def publish(self, receipts: Iterable[Receipt]) -> list[Event]:
+        """Publish these products, in one group; returns their ``product.published`` events.
+
+        A receipt for what stands already (a retried task, a zombie worker) is dropped with its
+        file, unless it has the colour limits that the standing one lacks. Raises OSError when the
+        target is full or away: then the same receipts can be given again.
+        """
+        fresh: list[Receipt] = []
+        given: dict[Key, int] = {}
+        for receipt in sorted(receipts, key=lambda receipt: -receipt.attempt):
+            key = (receipt.product, receipt.stream, receipt.time)
+            if given.get(key, 0) >= receipt.attempt or self._is_superfluous(key, receipt):
+                for part in (receipt, receipt.state):
+                    if part is not None:
+                        remove(self._run.products / part.incoming)
+            else:
+                given[key] = receipt.attempt
+                fresh.append(receipt)
+        for receipt in fresh:
+            self._journal.append("product.publishing", **_fields(receipt))
+        self._journal.sync()
+        for receipt in fresh:
+            self._put(receipt.state)  # first: whoever finds the product finds its state
+            self._put(receipt)
+        return [self._note(receipt) for receipt in fresh]
+
+    def _is_superfluous(self, key: Key, receipt: Receipt) -> bool:
+        stands = self._history.published.get(key, 0)
+        if stands != receipt.attempt or not self._history.outgrown(key):
+            return stands >= receipt.attempt
+        return receipt.limits != self._history.limits[receipt.product]
+
+    def _stands(self, part: Receipt | State) -> bool:
+        return _is(self._run.products / part.name, part)
+
+    def _waits(self, part: Receipt | State) -> bool:
+        return _is(self._run.products / part.incoming, part)
+
+    def _put(self, part: Receipt | State | None) -> None:
+        if part is None:
+            return
+        incoming = self._run.products / part.incoming
+        final = self._run.products / part.name
+        try:
+            os.replace(incoming, final)
+        except FileNotFoundError:
+            if _is(final, part):  # a try before this one got as far
+                return
+            final.parent.mkdir(exist_ok=True)
+            os.replace(incoming, final)
+        sync_folder(final.parent)
+
+    def _note(self, receipt: Receipt) -> Event:
+        key: Key = (receipt.product, receipt.stream, receipt.time)
+        before = self._history.published.get(key)
+        if before is not None:
+            self._journal.append("product.superseded", **_names(key), attempt=before)
+        event = self._journal.append("product.published", **_fields(receipt))
+        for name in self._history.states.surplus(receipt.product, receipt.stream):
+            (self._run.products / name).unlink(missing_ok=True)
+        self._list(event)
+        return event
+
+    def _list(self, event: Event, *, mended: bool = False) -> None:
+        entry = {
+            name: event[name]
+            for name in ("product", "stream", "time", "attempt", "name", "bytes", "crc32", "t")
+        }
+        clock: Any = event.get("clock") or {}
+        entry["written"] = clock.get("written")
+        # What holds now says nothing of a product that a former driver has published.
+        entry["raw_bytes"] = None if mended else self._history.raw_bytes
+        entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
+        entry["facts"] = event.get("facts")
+        self._index.append(entry)
+        self._enter(entry)
+
+    def _enter(self, line: Mapping[str, object]) -> None:
+        self._feed.add(line)
+        self._series.add(line)
+
+    def flush(self, *, force: bool = False) -> None:
+        """Write what the index still lacks and, at most once a second, the page's feed and the
+        ParaView series that have grown. Raises OSError."""
+        self._index.write_held()
+        self._feed.write(force=force)
+        self._series.write(force=force)
+
+    def close(self) -> None:
+        """Write what is outstanding."""
+        with contextlib.suppress(OSError):
+            self.flush(force=True)
+        self._index.close()
+
+
+def _names(key: Key) -> dict[str, object]:
+    return {"product": key[0], "stream": key[1], "time": key[2]}
+
+
+def _fields(receipt: Receipt) -> dict[str, object]:
+    return {
+        "product": receipt.product,
+        "stream": receipt.stream,
+        "time": receipt.time,
+        "attempt": receipt.attempt,
+        "uuid": receipt.uuid,
+        "incoming": receipt.incoming,
+        "name": receipt.name,
+        "bytes": receipt.bytes,
+        "crc32": receipt.crc32,
+        "clock": dict(receipt.clock),
+        "facts": dict(receipt.facts),
+        **({"state": asdict(receipt.state)} if receipt.state is not None else {}),
+        **({"limits": list(receipt.limits)} if receipt.limits is not None else {}),
+    }
+
+
+def _receipt(event: Event) -> Receipt:
+    values: dict[str, Any] = {
+        name: event[name] for name in Receipt.__dataclass_fields__ if name in event
+    }
+    if "state" in values:
+        told: Any = values["state"]
+        values["state"] = told and State(
+            **{name: told[name] for name in State.__dataclass_fields__}
+        )
+    if "limits" in values:
+        values["limits"] = tuple(values["limits"])
+    return Receipt(**values)
+
+
+def _is(path: Path, part: Receipt | State) -> bool:
+    try:
+        if path.stat().st_size != part.bytes:
+            return False
+        return checksum(path).crc32 == part.crc32
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,155 @@
+"""The sentinel: guards that can stop a model, watched over while the run has no driver.
+
+The supervisor starts ``python -P -m burstlens.workflows.production.sentinel RUN_DIR JOB_FOLDER`` in
+the simulation's own job when the driver's heartbeat has stood still. It looks at the model's folder
+as the watcher does, judges by the same guards, drops the same file into ``control/``, and ends
+when the heartbeat moves again. It writes ``sentinel.jsonl``, from which the next driver journals.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.about import answer
+from burstlens.core.durable import read_json
+from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.core.lines import Lines
+from burstlens.core.model import Frame
+from burstlens.core.run.directory import RunDir, facts_of
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import read
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.watch import watch
+from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.guards.finding import Trip
+from burstlens.workflows.guards.judge import Judge, Remark
+from burstlens.workflows.guards.patterns import patterns_of
+from burstlens.workflows.guards.vigil import Room
+from burstlens.workflows.placement.buffer import free_bytes
+from burstlens.workflows.recipe.layers import Source
+from burstlens.workflows.recipe.load import check
+
+LOOK_S = 1.0
+"""How long one look at the model's folder may wait for something new."""
+NICENESS = 10
+
+
+class Sentinel:
+    """Watches one attempt for as long as no driver does."""
+
+    def __init__(self, run: RunDir, job_folder: Path, job: Mapping[str, Any]) -> None:
+        facts = facts_of(run, "recipe", "source", "table")
+        table: Any = facts["table"]
+        recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
+        self.run, self.recipe, self.job_folder, self.job = run, recipe, job_folder, job
+        self.attempt = int(str(job["name"]).removeprefix("attempt-"))
+        self.root = Path(os.path.expandvars(str(job["root"])))
+        events = list(read(run.journal))
+        self.inspected = replay(events).inspected
+        self._main = recipe.model.main_stream(recipe.inputs)
+        self.judge = Judge(recipe.guards, self._main)
+        self.judge.recall(events)
+        self._raw_bytes = 0
+        self._trips = Lines(run.sentinel)
+
+    def keep_watch(self) -> None:
+        """Watch until the model has ended, a driver lives again, or the supervisor is gone."""
+        parent, beat, cursor = os.getppid(), heartbeat(self.run), Cursor()
+        patterns = patterns_of(self.recipe.guards, self.recipe.model)
+        baseline = read_json(self.job_folder / "baseline.json")
+        while os.getppid() == parent and heartbeat(self.run) == beat:
+            report = watch(
+                self.root,
+                str(self.job["folder"]),
+                self.recipe.model,
+                self.run.id,
+                self.attempt,
+                cursor,
+                baseline=baseline,
+                ended=self._has_ended,
+                timeout_s=LOOK_S,
+                interval_s=float(self.job["sentinel"]["poll_s"]),
+                patterns=patterns,
+                stopping=self._waits_for_frame,
+            )
+            cursor = report.cursor
+            patterns = tuple(one for one in patterns if one.guard not in report.given_up)
+            self._take(report)
+            if report.ended:
+                return
+
+    def _take(self, report: Report) -> None:
+        now, t = time.monotonic(), time.time()
+        self._raw_bytes += sum(frame.bytes for frame in report.frames)
+        capacity = self.recipe.buffer.capacity
+        room = Room.of(capacity, self._raw_bytes, free_bytes(self.root))
+        for frame in reversed(report.frames):  # the newest first: it is the present
+            if (frame.stream, frame.time, frame.attempt) not in self.inspected:
+                self._inspect(frame)
+        for remark in self.judge.watched(report, room, self.attempt, now=now, t=t):
+            self._act(remark)
+        if report.stopping and (report.frames or not report.in_progress):
+            self.run.drop("frame-done")
+
+    def _inspect(self, frame: Frame) -> None:
+        from burstlens.viz.diagnostics.derived import open_frame
+        from burstlens.workflows.guards.field import inspect
+
+        guards = [guard for guard in self.recipe.guards if guard.looks_at(frame.stream, self._main)]
+        if not guards:
+            return
+        paths = [self.root / path for path in frame.paths]
+        try:
+            with open_frame(paths, frame.record, stream=frame.stream, time=frame.time) as reader:
+                readings = inspect(reader, guards, frame.attempt)
+        except FrameError as error:
+            print(f"frame {frame.stream} {frame.time}: {error}", flush=True)
+            return
+        for reading in readings:
+            for remark in self.judge.read(reading, time.time()):
+                self._act(remark)
+
+    def _act(self, remark: Remark) -> None:
+        print(remark.sentence, flush=True)
+        if isinstance(remark, Trip):
+            guard = self.judge.guards[remark.guard]
+            self._trips.append(remark.status())
+            self._trips.sync()
+            if guard.stops and remark.attempt == self.attempt and not self._has_ended():
+                self.run.drop(guard.then, remark.why())
+
+    def _has_ended(self) -> bool:
+        return os.path.exists(self.job_folder / "ended.json")
+
+    def _waits_for_frame(self) -> bool:
+        return (self.run.control / "stop").exists() and not (
+            self.run.control / "frame-done"
+        ).exists()
+
+
+def heartbeat(run: RunDir) -> object:
+    """What the driver last wrote as its sign of life: only whether it changes means something."""
+    driver = (read_json(run.status) or {}).get("driver")
+    return driver.get("heartbeat") if isinstance(driver, dict) else None
+
+
+def main(run_dir: Path, job_folder: Path) -> int:
+    """Keep watch. Returns 1, with one line on standard output, when that cannot be done."""
+    os.nice(NICENESS)
+    try:
+        job = read_json(job_folder / "job.json") or {}
+        Sentinel(RunDir(run_dir), job_folder, job).keep_watch()
+    except (BurstlensError, OSError, KeyError) as error:
+        print(f"the sentinel ends: {type(error).__name__}: {error}", flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    answer(__doc__)
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

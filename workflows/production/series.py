@@ -1,0 +1,100 @@
+"""What ParaView opens of a run: a product's files as one series, and a script that shows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.core.durable import write_whole
+from burstlens.viz.kinds.vtk.paraview import paraview_script
+from burstlens.viz.kinds.vtk.pvd import pvd_entry, pvd_text, time_value, time_zero
+
+if TYPE_CHECKING:
+    from burstlens.viz.kinds.vtk.hdf_file import Step
+
+PERIOD_S = 1.0
+XML_SUFFIXES = frozenset({".vti", ".vtr", ".vts"})
+HDF_SUFFIX = ".vtkhdf"
+
+
+@dataclass(slots=True)
+class _Product:
+    """The files of one product by valid time, and what the first of them told."""
+
+    facts: Mapping[str, Any]
+    entries: dict[str, str] = field(default_factory=dict)
+    steps: dict[str, Step] = field(default_factory=dict)
+
+
+class Series:
+    """``<product>.pvd`` or ``<product>.vtkhdf`` and ``<product>.paraview.py`` in ``folder``.
+
+    ``start`` is the key of the model's start: ParaView's times are seconds after it.
+    """
+
+    def __init__(self, folder: Path, start: str | None) -> None:
+        self._folder = folder
+        self._start = start
+        self._products: dict[str, _Product] = {}
+        self._stale: set[str] = set()
+        self._next = 0.0
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Take up a line of the index, where it tells of a file for ParaView."""
+        name = str(line["name"])
+        suffix = Path(name).suffix
+        if suffix not in XML_SUFFIXES and suffix != HDF_SUFFIX:
+            return
+        product, key = str(line["product"]), str(line["time"])
+        told = line.get("facts")
+        facts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+        if suffix == HDF_SUFFIX:
+            # Only the products of this kind bring HDF5 to the driver.
+            from burstlens.viz.kinds.vtk.hdf_file import Step, layout_of
+
+            layout = layout_of(facts)
+            if layout is None:
+                return
+            held = self._products.setdefault(product, _Product(facts))
+            held.steps[key] = Step(name, time_value(key, self._start), layout)
+        else:
+            held = self._products.setdefault(product, _Product(facts))
+            held.entries[key] = pvd_entry(key, name, start=self._start)
+        self._stale.add(product)
+
+    def write(self, *, force: bool = False) -> None:
+        """Write, at most once a second, the series that have grown. Raises OSError."""
+        begin = time.monotonic()
+        if not self._stale or (begin < self._next and not force):
+            return
+        for product in sorted(self._stale):
+            self._write(product, self._products[product])
+        self._stale.clear()
+        # A series of 10,000 frames takes longer to write: it must not eat the driver.
+        took = time.monotonic() - begin
+        self._next = begin + max(PERIOD_S, 50 * took)
+
+    def _write(self, product: str, held: _Product) -> None:
+        series = f"{product}{HDF_SUFFIX if held.steps else '.pvd'}"
+        if held.steps:
+            from burstlens.viz.kinds.vtk.hdf_file import write_series
+
+            write_series(self._folder / series, [held.steps[key] for key in sorted(held.steps)])
+        else:
+            entries = [held.entries[key] for key in sorted(held.entries)]
+            write_whole(self._folder / series, pvd_text(entries), sync=False)
+        self._write_script(product, series, held)
+
+    def _write_script(self, product: str, series: str, held: _Product) -> None:
+        path = self._folder / f"{product}.paraview.py"
+        # Once: a person may have changed it since.
+        if path.exists():
+            return
+        zero = time_zero(min((*held.entries, *held.steps)), self._start)
+        text = paraview_script(series, held.facts, zero)
+        if text is None:
+            return
+        write_whole(path, text, sync=False)

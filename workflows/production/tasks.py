@@ -1,0 +1,377 @@
+"""What runs on the viewing block: Parsl's workers import this module, the driver only names it.
+
+Every function takes and returns plain, small values; heavy libraries are imported at the first
+use. Errors that concern one frame come back as values; StagingError is raised, and the driver
+tries again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.core.durable import read_json
+from burstlens.core.errors import FrameError, RecipeError, RunError, StagingError, StateError
+from burstlens.core.model import Damage, Failure, Frame, Needed, Receipt, State
+from burstlens.core.run.directory import RunDir
+from burstlens.core.time_limit import time_limit
+from burstlens.stagers.base import bring, remove
+from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
+from burstlens.viz.registry import product_kind
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.frames.watch import Report, watch
+from burstlens.workflows.guards.finding import Reading, Trip
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.models.base import Model
+from burstlens.workflows.placement.buffer import BufferRef, free_bytes
+from burstlens.workflows.placement.job_folder import names_in
+
+if TYPE_CHECKING:
+    from burstlens.viz.product import ProductFrame
+
+LIMIT_S = 900.0
+"""Longest time that one product of one frame may take on a worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One product to make of one frame (none where ``kind`` is empty).
+
+    ``guards`` judge the frame before anything is made of it. With ``inspects`` they are all that
+    watch its stream and a breach stops the model; else those of what the product shows, which is
+    then marked in it.
+    """
+
+    kind: str
+    options: Any
+    context: Context
+    frame: Frame
+    products: str
+    guards: tuple[Guard, ...] = ()
+    inspects: bool = False
+    needed: Needed = field(default_factory=Needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """What an order gave (a receipt or a failure), and what its guards read."""
+
+    value: Any = None
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A watcher's report with the room left on the buffer."""
+
+    report: Report
+    free_bytes: int | None
+
+
+def node(
+    function: Callable[..., Any],
+    *args: Any,
+    parsl_resource_specification: Mapping[str, int] | None = None,
+) -> Any:
+    """``function(*args)``. Parsl takes a task's priority from an argument of this name only."""
+    return function(*args)
+
+
+def warm(kinds: Sequence[str]) -> float:
+    """Import what these kinds need; returns the seconds it took."""
+    begin = time.perf_counter()
+    for name in kinds:
+        kind = product_kind(name)
+        preload = getattr(kind, "preload", None)
+        if preload is not None:
+            preload()
+    import burstlens.viz.frames.reader  # noqa: F401
+
+    return time.perf_counter() - begin
+
+
+def watch_buffer(
+    buffer: BufferRef,
+    model: Model,
+    run: str,
+    attempt: int,
+    cursor: Cursor,
+    job_folder: str,
+    timeout_s: float,
+    interval_s: float,
+    patterns: tuple[LogPattern, ...] = (),
+) -> Watched:
+    """One long poll on the frames of an attempt, see :func:`.watch.watch`."""
+    job = Path(job_folder)
+    deadline, over = time.monotonic() + timeout_s, False
+    # The baseline is written before the model begins: without one there is nothing to see, and
+    # there never will be when the job has ended.
+    while True:
+        baseline = None
+        with contextlib.suppress(OSError):  # it is away for now
+            baseline = read_json(job / "baseline.json")
+        if baseline is not None:
+            break
+        with contextlib.suppress(OSError):
+            names = names_in(job)
+            over = "ended.json" in names and not names & {"baseline.json", "started.json"}
+        if over or time.monotonic() > deadline:
+            return Watched(Report((), (), cursor, ended=over), free_bytes(buffer.root()))
+        time.sleep(interval_s)
+    folder = f"{buffer.folder}/{attempt}"
+    report = watch(
+        buffer.root(),
+        folder,
+        model,
+        run,
+        attempt,
+        cursor,
+        baseline=baseline,
+        ended=partial(os.path.exists, job / "ended.json"),
+        timeout_s=timeout_s,
+        interval_s=interval_s,
+        patterns=patterns,
+        stopping=partial(_waits_for_frame, job),
+    )
+    return Watched(report, free_bytes(buffer.root()))
+
+
+def _waits_for_frame(job: Path) -> bool:
+    """Whether a stop was asked for that the frame in progress may hold up."""
+    control = str(job.parents[1] / "control")
+    return os.path.exists(f"{control}/stop") and not os.path.exists(f"{control}/frame-done")
+
+
+def inspect(buffer: BufferRef, order: Order) -> Viewed:
+    """What the guards read of a frame that no product is made of."""
+    return _with_frame(buffer, order, lambda reader, order: None)
+
+
+def produce(buffer: BufferRef, order: Order) -> Viewed:
+    """Make one product of one frame on the buffer, stage it to ``.incoming``, verify it.
+
+    Raises StagingError when the buffer or the target does not take it.
+    """
+    frame = order.frame
+    clock = {"started": time.time()}
+    kind = product_kind(order.kind)
+    name = uuid.uuid4().hex
+    out = _out(buffer) / f"{order.context.product}.{frame.stream}.{frame.time}.{name}"
+    state = out.with_name(f"{out.name}.state") if wants(kind, order.options).chained else None
+
+    def make(reader: ProductFrame, order: Order) -> Made:
+        clock["read"] = time.time()
+        context = replace(order.context, state=state)
+        if state is None:
+            return kind.make(order.options, reader, out, context)
+        made = _make_chained(kind, order, reader, out, context)
+        if not state.is_file():
+            raise FrameError(f"the kind {kind.name} is chained and wrote no state")
+        return made
+
+    try:
+        viewed = _with_frame(buffer, order, make)
+        if not isinstance(viewed.value, Made):
+            return viewed
+        clock["made"] = time.time()
+        receipt = _stage(buffer, order, viewed.value, out, name, clock)
+        if state is not None:
+            receipt = replace(receipt, state=_stage_state(buffer, order, state, name))
+        return replace(viewed, value=receipt)
+    finally:
+        remove(out)
+        if state is not None:
+            remove(state)
+
+
+def _make_chained(
+    kind: ProductKind, order: Order, reader: ProductFrame, out: Path, context: Context
+) -> Made:
+    """Go on from the newest state that serves, else begin anew; the facts tell which did not."""
+    unusable = []
+    for name in order.needed.previous:
+        reader.previous = Path(order.products) / name
+        try:
+            if not reader.previous.is_file():
+                raise StateError(f"the state {reader.previous.name} is gone")
+            made = kind.make(order.options, reader, out, context)
+        except StateError as error:
+            unusable.append(str(error))
+            continue
+        return _told(made, unusable, "an older state")
+    reader.previous = None
+    return _told(kind.make(order.options, reader, out, context), unusable, "nothing")
+
+
+def _told(made: Made, unusable: Sequence[str], base: str) -> Made:
+    if not unusable:
+        return made
+    text = f"goes on from {base}: {'; '.join(unusable)}"
+    return replace(made, facts={**made.facts, "chain": text})
+
+
+def placeholder(buffer: BufferRef, order: Order, reason: str) -> Viewed:
+    """The failure of a product whose frame is damaged, with a picture that says so."""
+    return Viewed(_failure(order, reason, buffer))
+
+
+def _with_frame(
+    buffer: BufferRef, order: Order, action: Callable[[ProductFrame, Order], Any]
+) -> Viewed:
+    """What ``action`` makes of the frame, after its guards have judged it; or why it failed."""
+    from burstlens.viz.diagnostics.derived import open_frame
+
+    frame, readings = order.frame, None
+    paths = _paths(buffer, frame)
+    with contextlib.ExitStack() as stack:
+        try:
+            with time_limit(LIMIT_S):
+                reader = stack.enter_context(
+                    open_frame(
+                        paths,
+                        frame.record,
+                        stream=frame.stream,
+                        time=frame.time,
+                        **_around(buffer, order),
+                    )
+                )
+            readings = _judged(order, reader)
+            with time_limit(LIMIT_S):
+                return Viewed(action(reader, _marked(order, readings)), readings)
+        except (FrameError, RecipeError) as error:
+            if readings is None:
+                about = frame.stream, frame.time, frame.attempt
+                readings = tuple(
+                    Reading(guard.called, *about, error=str(error)) for guard in order.guards
+                )
+            failure = _failure(order, str(error), buffer) if order.kind else None
+            return Viewed(failure, readings)
+
+
+def _around(buffer: BufferRef, order: Order) -> dict[str, Any]:
+    """What the order needs beside its frame, by its paths on this node."""
+    from burstlens.viz.product import Beside
+
+    products, needed = Path(order.products), order.needed
+    return {
+        "previous": products / needed.previous[0] if needed.previous else None,
+        "followed": {name: products / path for name, path in needed.followed.items()},
+        "beside": {
+            stream: Beside(tuple(_paths(buffer, frame)), frame.record, stream, frame.time)
+            for stream, frame in needed.beside.items()
+        },
+    }
+
+
+def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
+    """What the guards read; a breach asks for the stop here, which needs no driver then."""
+    if not order.guards:
+        return ()
+    from burstlens.workflows.guards.field import inspect as inspect_frame
+
+    readings = inspect_frame(reader, order.guards, order.frame.attempt)
+    if order.inspects:
+        run = RunDir(Path(order.products).parent)
+        guards = {guard.called: guard for guard in order.guards}
+        for reading in readings:
+            guard = guards[reading.guard]
+            if reading.breach is not None and guard.stops and not _has_ended(run, order.frame):
+                at = reading.stream, reading.time, reading.attempt
+                trip = Trip.of(guard.called, guard.then, reading.breach, time.time(), *at)
+                with contextlib.suppress(RunError):  # the driver asks again
+                    run.drop(guard.then, trip.why())
+    return readings
+
+
+def _has_ended(run: RunDir, frame: Frame) -> bool:
+    return (run.job(f"attempt-{frame.attempt}") / "ended.json").exists()
+
+
+def _marked(order: Order, readings: Sequence[Reading]) -> Order:
+    """The order, with the places of breaches to be marked in what it makes."""
+    marks = tuple(
+        Mark(reading.breach.variable or "", reading.breach.place["index"], reading.breach.label)
+        for reading in readings
+        if reading.breach is not None and reading.breach.place is not None
+    )
+    return replace(order, context=replace(order.context, marks=marks)) if marks else order
+
+
+def _paths(buffer: BufferRef, frame: Frame) -> list[Path]:
+    root = buffer.root()
+    return [root / path for path in frame.paths]
+
+
+def _out(buffer: BufferRef) -> Path:
+    out = buffer.root() / buffer.folder / "out"
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StagingError(
+            "cannot make products on the buffer", path=str(out), number=error.errno or 0
+        ) from error
+    return out
+
+
+def _stage(
+    buffer: BufferRef, order: Order, made: Made, out: Path, name: str, clock: dict[str, float]
+) -> Receipt:
+    frame, product = order.frame, order.context.product
+    incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}"
+    arrival = bring(buffer.stager(), out, Path(order.products) / incoming)
+    clock["staged"] = time.time()
+    return Receipt(
+        product=product,
+        stream=frame.stream,
+        time=frame.time,
+        attempt=frame.attempt,
+        uuid=name,
+        incoming=incoming,
+        name=f"{product}/{product}_{frame.stream}_{frame.time}.{made.extension}",
+        bytes=arrival.bytes,
+        crc32=arrival.crc32,
+        clock=clock,
+        facts=made.facts,
+        limits=made.limits,
+    )
+
+
+def _stage_state(buffer: BufferRef, order: Order, state: Path, name: str) -> State:
+    frame, product = order.frame, order.context.product
+    incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}.state"
+    arrival = bring(buffer.stager(), state, Path(order.products) / incoming)
+    final = f".states/{product}_{frame.stream}_{frame.time}_{frame.attempt}"
+    return State(incoming, final, arrival.bytes, arrival.crc32)
+
+
+def _failure(order: Order, reason: str, buffer: BufferRef) -> Failure:
+    frame, product = order.frame, order.context.product
+    receipt = None
+    if "png" in product_kind(order.kind).extensions(order.options):
+        from burstlens.viz.kinds.map.placeholder import draw_placeholder
+
+        name = uuid.uuid4().hex
+        out = _out(buffer) / f"{product}.{frame.stream}.{frame.time}.{name}"
+        try:
+            draw_placeholder(order.options, out, order.context, reason)
+            made = Made("png", {"placeholder": True, "reason": reason})
+            receipt = _stage(buffer, order, made, out, name, {"started": time.time()})
+        finally:
+            remove(out)
+    return Failure(product, frame.stream, frame.time, frame.attempt, reason, receipt)
+
+
+def damage_frame(damage: Damage) -> Frame:
+    """A damaged frame in a frame's clothes, for the placeholder's sake."""
+    return Frame(
+        damage.run, damage.attempt, damage.stream, damage.time or "", damage.paths, damage.record,
+        0, 0.0, 0.0, "damaged",
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""The draft of a recipe: its faults, and what can be made of the rest, so that the inputs can be
+compared with what is right while something else is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+
+from burstlens.core.fault import Fault, KeyPath
+from burstlens.core.toml.faults import Faults, at
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.recipe.fault_places import in_order, placed
+from burstlens.workflows.recipe.findings import Finding
+from burstlens.workflows.recipe.layers import Source, path_of
+from burstlens.workflows.recipe.parameters import Settled
+from burstlens.workflows.recipe.recipe import MadeProduct, Recipe
+
+Products = list[tuple[KeyPath, MadeProduct | None]]
+Guards = list[tuple[KeyPath, Guard | None]]
+_INPUTS = ("simulation", "inputs")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_PREFIX = re.compile(r"((?:simulation|product|guard)\.\S+): ")
+_NO_FILE = "there is no file"
+_GENERAL = {"variable", "variables", "kind", "name"}
+"""Keys that are words of messages on other keys as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """``recipe`` lacks what is faulty, and some of its values stand in for faulty ones
+    (``faults.guessed``); None where not even a model is known. ``unknown`` are paths of texts that
+    name an unknown parameter."""
+
+    source: Source
+    settled: Settled
+    faults: Faults
+    unknown: frozenset[KeyPath]
+    recipe: Recipe | None
+
+    def found(self) -> list[Fault]:
+        """The faults of the text with their places, in the order of these."""
+        own = placed(self.faults, self.source, self.settled, self.unknown)
+        return in_order([*self.source.faults, *own], self.source)
+
+    def of(self, findings: Iterable[Finding]) -> list[Fault]:
+        """Findings about the draft's recipe with the places of their keys, in the order of these;
+        without what only follows from a fault of the text."""
+        faults = []
+        for finding in findings:
+            path = self._path(finding)
+            if not self._follows(path, finding.text):
+                faults.append(Fault(path, _message(finding.text, path)))
+        found = placed(faults, self.source, self.settled, self.unknown)
+        return in_order(found, self.source)
+
+    def _path(self, finding: Finding) -> KeyPath:
+        """The path of a finding's key; of one about the inputs or about a product's file, of the
+        key whose value it shows."""
+        path = path_of(self.settled.table, finding.path)
+        table = at(self.settled.table, path[: 1 if path == _INPUTS else 2])
+        keys: Iterable[str] = ()
+        if path == _INPUTS and self.recipe is not None and is_dataclass(self.recipe.model):
+            keys = (field.name for field in fields(self.recipe.model))
+        elif len(path) == 2 and _NO_FILE in finding.text and isinstance(table, Mapping):
+            keys = table.keys() - _GENERAL
+        shown = (key for key in keys if _is_shown(table.get(key), finding.text))
+        return next(((*(path[:1] if path == _INPUTS else path), key) for key in shown), path)
+
+    def _follows(self, path: KeyPath, text: str) -> bool:
+        """Whether it is about a value that was guessed, or names the key of one in its table."""
+        words = set(_WORD.findall(text)) - _GENERAL
+        return any(
+            path[: len(guess)] == guess or (len(guess) > 2 and guess[:2] == path[:2]
+                                            and guess[-1] in words)
+            for guess in self.faults.guessed
+        )  # fmt: skip
+
+
+def numbered(products: Products, guards: Guards, faults: Faults) -> tuple[Products, Guards]:
+    """The same, those without a name of their own called by their number among the recipe's
+    tables, so that findings lead back to these."""
+    wrong = faults.guessed | {fault.path for fault in faults}
+    called: Products = [
+        (path, replace(one, common=replace(one.common, name=str(path[-1])))
+               if one is not None and (*path, "name") in wrong else one)
+        for path, one in products
+    ]  # fmt: skip
+    watching: Guards = [
+        (path, replace(one, name=str(path[-1]))
+               if one is not None and (one.name is None or (*path, "name") in wrong) else one)
+        for path, one in guards
+    ]  # fmt: skip
+    return called, watching
+
+
+def _message(text: str, path: KeyPath) -> str:
+    """The text without the key that it begins with, which is shown beside it."""
+    prefix = _PREFIX.match(text)
+    if prefix is None or not path:
+        return text
+    ours = prefix[1].rpartition(".")[2] == str(path[-1]) or _NO_FILE in text
+    return text[prefix.end() :] if ours else text
+
+
+def _is_shown(value: object, text: str) -> bool:
+    """Whether a text shows a value of the recipe: a text, or the first of a list; of "a.py:f" the
+    file."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = value[0] if value else None
+    return isinstance(value, str) and len(value) > 2 and value.split(":")[0] in text

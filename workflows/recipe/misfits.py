@@ -1,0 +1,141 @@
+"""What products and guards ask of frames that will not have it, as far as that is known.
+
+A model's adapter says what the frames of a stream will hold (:class:`.Outlined`), a product's kind
+what it will read (:class:`.Inspection`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from burstlens.core.errors import RecipeError
+from burstlens.viz.frames.outline import Known, Outline
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.inspection import Inspection
+from burstlens.viz.product import wants
+from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.models.base import Outlined, configured
+from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding, guard_paths
+from burstlens.workflows.recipe.recipe import Recipe
+
+
+def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
+    """What does not fit between the recipe and the streams; ``streams`` are all that there can be,
+    none where that is not known."""
+    known: dict[str, Known | None] = {}
+    impossible: dict[str, str] = {}
+    paths = _streams(recipe)
+    for stream, path in paths.items():
+        try:
+            known[stream] = _known(recipe, stream)
+        except RecipeError as error:
+            impossible[stream] = str(error)
+            yield Finding(ERROR, f"{path}: {error}", path)
+            continue
+        about = known[stream]
+        if about is not None and about.silent and (not streams or stream in streams):
+            text = f"there will be no frame of the stream {stream!r}: {about.silent}"
+            yield Finding(WARNING, text, path)
+    yield from _without_stream(recipe, streams, impossible, paths)
+    main = recipe.model.main_stream(recipe.inputs)
+    for product in recipe.products:
+        stream = product.common.stream or main or ""
+        found, path = known.get(stream), f"product.{product.name}"
+        if found is not None and hasattr(product.kind, "inspect"):
+            seen = Inspection(Outline(stream, found), recipe.folder)
+            inspect = partial(product.kind.inspect, product.options, seen)
+            yield from _inspected(seen, inspect, path, path)
+    for path, guard in guard_paths(recipe):
+        stream = guard.stream or main or ""
+        found = known.get(stream)
+        if found is not None and guard.of_frames:
+            # A guard that cannot be judged alarms, and the run goes on.
+            seen = Inspection(Outline(stream, found), recipe.folder, lenient=True)
+            inspect = partial(_inspect_guard, guard, seen)
+            yield from _inspected(seen, inspect, path, f"guard.{guard.called}")
+
+
+def _streams(recipe: Recipe) -> dict[str, str]:
+    """Each stream that the recipe asks for, with the path of the first key that does."""
+    main = recipe.model.main_stream(recipe.inputs)
+    asked: dict[str, str] = {}
+    for product in recipe.products:
+        own = f"product.{product.name}"
+        asked.setdefault(product.common.stream or main or "", f"{own}.stream")
+        for stream in wants(product.kind, product.options).beside:
+            asked.setdefault(stream, own)
+    for path, guard in guard_paths(recipe):
+        if guard.of_frames or guard.stream is not None:
+            asked.setdefault(guard.stream or main or "", f"{path}.stream")
+    return {stream: path for stream, path in asked.items() if stream}
+
+
+def _known(recipe: Recipe, stream: str) -> Known | None:
+    model = configured(recipe.model, recipe.inputs)
+    found = model.outline(recipe.inputs, stream) if isinstance(model, Outlined) else None
+    if found is not None and any(step.phase == "before" for step in recipe.steps) and model.mpi:
+        # Such a step may make the initial state anew, and with it another domain.
+        return replace(found, is_placed=False)
+    return found
+
+
+def _inspected(
+    seen: Inspection, inspect: Callable[[], None], path: str, called: str
+) -> Iterator[Finding]:
+    """The misfits that an inspection notes; ``called`` is the table as messages name it."""
+    with suppress(Exception):
+        # A kind may be anybody's, and one that cannot do without values is not the recipe's fault.
+        inspect()
+    for misfit in seen.found:
+        level = ERROR if misfit.sure else WARNING
+        key = f".{misfit.path}"
+        yield Finding(level, f"{called}{key}: {misfit.text}", f"{path}{key}")
+
+
+def _inspect_guard(guard: Guard, seen: Inspection) -> None:
+    """The variables of a guard, its level and its crop."""
+    key = "variable" if guard.variable is not None else "expression"
+    for name in guard.variables:
+        seen.variable(name, key)
+    if guard.level is not None:
+        deep = [name for name in guard.variables if seen.is_deep(name)]
+        for name in deep or guard.variables:
+            seen.plane(name, Crop(), level=guard.level, path=key)
+    seen.crop(guard.crop, guard.variables)
+
+
+def _without_stream(
+    recipe: Recipe, streams: Sequence[str], impossible: Collection[str], paths: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Streams that the model's settings do not ask for, and what that means for which products."""
+    made, beside = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for product in recipe.products:
+        if product.common.stream is not None:
+            made[product.common.stream].append(product.name)
+        for stream in wants(product.kind, product.options).beside:
+            beside[stream].append(product.name)
+    blind = defaultdict[str, list[str]](list)
+    for guard in recipe.guards:
+        if guard.stream is not None:
+            blind[guard.stream].append(guard.called)
+    for stream in made | beside | blind:
+        if not streams or stream in streams or stream in impossible:
+            continue
+        means = []
+        if stream in made:
+            means.append(f"not made: {', '.join(made[stream])}")
+        if stream in beside:
+            means.append(f"made without it: {', '.join(beside[stream])}")
+        if stream in blind:
+            means.append(f"guards without frames: {', '.join(blind[stream])}")
+        there = ", ".join(streams)
+        yield Finding(
+            WARNING,
+            f"the model's settings ask for no stream {stream!r} (there will be {there}): "
+            f"{'; '.join(means)}",
+            paths[stream],
+        )

@@ -1,0 +1,128 @@
+"""Preflight: what can be known to be wrong before a node-hour is spent."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from burstlens.cluster_configs.site import Site
+from burstlens.core.errors import RecipeError
+from burstlens.core.user_config import config_path
+from burstlens.workflows.guards.notify import allowed, forbidden
+from burstlens.workflows.models.base import Running
+from burstlens.workflows.recipe.findings import ERROR, LEVELS, NOTE, WARNING, Finding, guard_paths
+from burstlens.workflows.recipe.recipe import Recipe
+
+LIMIT_S = 30.0
+"""For all that is opened among the inputs: a second is usual."""
+START_LIMIT_S = 60.0
+"""For an interpreter and its imports, from a cold file system."""
+PROGRAM = (sys.executable, "-m", "burstlens.workflows.recipe.survey")
+
+
+Look = Callable[[Recipe, Site | None], Iterable[Finding]]
+
+
+def preflight(recipe: Recipe, site: Site | None = None, look: Look | None = None) -> list[Finding]:
+    """What the inputs and the recipe's own files show, for a run on that site, errors first.
+
+    ``look`` gives what the inputs show; by default :func:`surveyed`, a process of its own, which a
+    file system that does not answer holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where
+    nothing ends it.
+    """
+    seen = look(recipe, site) if look else surveyed(recipe, site=site)
+    found = [*seen, *_reaching_out(recipe), *_running(recipe)]
+    return sorted(found, key=lambda finding: LEVELS.index(finding.level))
+
+
+def surveyed(
+    recipe: Recipe,
+    limit_s: float = LIMIT_S,
+    start_limit_s: float = START_LIMIT_S,
+    command: Sequence[str] = PROGRAM,
+    site: Site | None = None,
+) -> list[Finding]:
+    """The findings of :mod:`burstlens.workflows.recipe.survey`, made by a process of its own.
+
+    That ends itself when it has looked for ``limit_s``, and is ended when it took
+    ``start_limit_s`` more. What it has found until then counts, and a warning says that it is not
+    all.
+    """
+    try:
+        packed = pickle.dumps((recipe, site))
+    except (pickle.PicklingError, AttributeError, TypeError):  # a plugin's options may be anything
+        from burstlens.workflows.recipe.survey import survey
+
+        return list(survey(recipe, site))
+    environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
+    child = subprocess.Popen(
+        [*command, str(limit_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    try:
+        said, trouble = child.communicate(packed, timeout=start_limit_s + limit_s)
+        ended, last = child.returncode, trouble.decode(errors="replace").strip().rpartition("\n")[2]
+    except subprocess.TimeoutExpired as error:
+        said, ended, last = error.stdout or b"", -signal.SIGALRM, ""
+        child.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(1.0)  # what hangs in the kernel ends when it likes
+    why = f"the look at them ended with {ended} {last}".rstrip() if ended else ""
+    if ended == -signal.SIGALRM:
+        why = f"they did not answer within {limit_s:g} s"
+    found = [Finding(**json.loads(line)) for line in said.splitlines(keepends=True)
+             if line.endswith(b"\n")]  # fmt: skip
+    if why:
+        text = f"not all of the inputs could be looked at: {why}"
+        found.append(Finding(WARNING, text, "simulation.inputs"))
+    return found
+
+
+def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
+    """What guards run or contact when they trip: a recipe may be somebody else's."""
+    try:
+        ways = allowed() if recipe.guards else frozenset()
+    except RecipeError as error:
+        yield Finding(ERROR, str(error))
+        return
+    for path, guard in guard_paths(recipe):
+        refused = forbidden(guard, ways)
+        for way, what in forbidden(guard, frozenset()).items():
+            text = f"guard.{guard.called}: when it trips it will {what}"
+            if way in refused:
+                allow = f'[guards] allow = ["{way}"]'
+                text = text.replace(" will ", " would ", 1)
+                text += f"; allow that in {config_path()}: {allow}"
+            yield Finding(WARNING, text, f"{path}.{way}")
+
+
+def _running(recipe: Recipe) -> Iterator[Finding]:
+    """The code that the recipe names and that the run will start, in one note."""
+    code = {}
+    if isinstance(recipe.model, Running) and (started := recipe.model.runs()):
+        code["simulation"] = started
+    code |= {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
+    for product in recipe.products:
+        if hasattr(product.kind, "runs"):
+            code[f"product.{product.name}"] = product.kind.runs(product.options)
+    code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards if guard.run}
+    if code:
+        listed = "; ".join(f"{path}: {what}" for path, what in code.items())
+        yield Finding(NOTE, f"code of the recipe that will run: {listed}")
+
+
+def require(findings: Sequence[Finding]) -> list[str]:
+    """The warnings. Raises RecipeError with all errors when there is one."""
+    errors = [finding.text for finding in findings if finding.level == ERROR]
+    if errors:
+        raise RecipeError("the run cannot start:\n  " + "\n  ".join(errors))
+    return [finding.text for finding in findings if finding.level == WARNING]

@@ -1,0 +1,186 @@
+"""A recipe: what to run, what to see of it and what to bring home, without a word on the site.
+
+Written in TOML or built in Python from the same dataclasses. Every field's docstring is its
+description in ``burstlens schema``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from burstlens.core.naming import Name
+from burstlens.core.quantity import parse_bytes, parse_duration
+from burstlens.viz.product import ProductKind
+from burstlens.workflows.models.base import Model
+from burstlens.workflows.recipe import mpiio
+
+if TYPE_CHECKING:
+    from burstlens.workflows.guards.guard import Guard
+
+
+def inside(pattern: str) -> str:
+    """The pattern, if no file outside of the model's folder can match it; else ValueError."""
+    if pattern.startswith("/") or ".." in Path(pattern).parts or not pattern:
+        raise ValueError("a pattern must stay inside the model's folder: no leading '/', no '..'")
+    return pattern
+
+
+Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
+Seconds = Annotated[
+    float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
+]
+Pattern = Annotated[
+    str,
+    AfterValidator(inside),
+    Field(json_schema_extra={"pattern": r"^(?!/)(?!(.*/)?\.\.(/|$))."}),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """The common keys of ``[simulation]``; the model's own stand beside them."""
+
+    inputs: str
+    """A folder with everything the model reads; staged in to the buffer, links followed."""
+    nodes: Annotated[int, Field(ge=1)] = 1
+    """Nodes of the simulation's job."""
+    ranks_per_node: Annotated[int, Field(ge=1)] = 1
+    """MPI ranks on each node; models without MPI ignore it."""
+    walltime: Seconds = 3600.0
+    """Longest time the simulation may take, such as "02:00:00"."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables to add to the model's environment."""
+    mpiio_hints: Mapping[Pattern, Mapping[str, str | int]] = field(default_factory=dict)
+    """MPI-IO hints for each pattern of file names, such as
+    `"wrfout_*" = { romio_cb_write = "enable", cb_nodes = 8 }`; given to Cray MPICH."""
+    mpiio_report: bool = False
+    """Whether Cray MPICH is to show the hints, counts and times of MPI-IO in the model's log."""
+    leave: tuple[Pattern, ...] = ()
+    """Input files to leave behind, as globs, beside the output of earlier runs."""
+
+    def __post_init__(self) -> None:
+        mpiio.environment(self.mpiio_hints)
+
+    @property
+    def ranks(self) -> int:
+        """MPI ranks in all."""
+        return self.nodes * self.ranks_per_node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """``[buffer]``: the fast temporary space of the run."""
+
+    name: Name | None = None
+    """A persistent buffer to use. One that exists already is never destroyed; one that does not
+    is made. By default the run makes one of its own."""
+    capacity: Bytes = 10 * 1024**3
+    """Space that the run needs there, such as "600 GiB"."""
+    raw: Literal["keep", "release"] = "keep"
+    """Whether raw frames stay until the end or go as soon as all of their products stand."""
+    on_pressure: Literal["release", "spill", "stop"] = "release"
+    """What to do when the buffer fills: release published frames, bring raw frames home
+    first (spill), or stop the model."""
+    reserve: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Part of the capacity kept free for products; reaching it is pressure."""
+    destroy: Literal["on-success", "never"] = "on-success"
+    """Whether the space is freed when the run is done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageOut:
+    """``[stage_out]``: what else is brought home. Logs and settings always are."""
+
+    keep: tuple[Pattern, ...] = ()
+    """Globs, in the model's folder, of raw files to bring home to ``output/`` at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A ``[[step]]``: a program that runs before, beside or after the simulation."""
+
+    name: Name
+    """The step's name."""
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Program and arguments; no shell reads them."""
+    before: Literal["simulation"] | None = None
+    """Runs in the folder of the inputs, to its end, before the simulation starts."""
+    beside: Literal["simulation"] | None = None
+    """Starts with the simulation, in the model's folder."""
+    after: Literal["simulation"] | None = None
+    """Runs in the model's folder when the simulation has ended well."""
+    where: Literal["buffer", "login"] = "buffer"
+    """``login``: in the run directory on the login node, where no buffer can be seen."""
+    walltime: Seconds = 3600.0
+    """Longest time the step may take."""
+    nodes: Annotated[int, Field(ge=1)] = 1
+    """Nodes of the step's job, where there is a scheduler."""
+    ranks_per_node: Annotated[int, Field(ge=1)] = 1
+    """Tasks on each of its nodes; the command itself starts them (`srun`)."""
+
+    def __post_init__(self) -> None:
+        if sum(value is not None for value in (self.before, self.beside, self.after)) != 1:
+            raise ValueError('say one of before, beside, after = "simulation"')
+
+    @property
+    def phase(self) -> str:
+        """``before``, ``beside`` or ``after``."""
+        return "before" if self.before else "beside" if self.beside else "after"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """The common keys of a ``[[product]]``; the kind's own are in ``options``."""
+
+    name: Name
+    """The product's name: its folder under ``products/`` and the start of its file names."""
+    kind: str
+    """``map``, ``vtk``, ``netcdf``, ``python``, ``command`` or a plugin's."""
+    stream: str | None = None
+    """The stream whose frames it is made of; the model's first one where it is not said."""
+    every: Annotated[int, Field(ge=1)] = 1
+    """Make it of each n-th frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeProduct:
+    """A product with its kind and checked options."""
+
+    common: Product
+    kind: ProductKind
+    options: Any
+
+    @property
+    def name(self) -> str:
+        """The product's name."""
+        return self.common.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A whole recipe, checked. ``folder`` is where its relative paths start."""
+
+    title: str
+    simulation: Simulation
+    model: Model
+    folder: Path
+    name: str
+    description: str = ""
+    buffer: Buffer = Buffer()
+    stage_out: StageOut = StageOut()
+    steps: tuple[Step, ...] = ()
+    products: tuple[MadeProduct, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Warnings about how the recipe is written, such as a key that has a new name."""
+
+    @property
+    def inputs(self) -> Path:
+        """The inputs' folder, absolute."""
+        return (self.folder / os.path.expanduser(self.simulation.inputs)).resolve()
