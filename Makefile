@@ -1,6 +1,6 @@
 # `make demo` and `make test` do all the set-up on a fresh machine with python3 >= 3.11.
 PYTHON ?= python3
-# Tests wait for real programs most of the time, so more run at once than there are cores.
+# Tests mostly wait for real programs, so more of them run at once than there are cores.
 TESTS_AT_ONCE ?= 5
 AT_ONCE := -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 VENV := .venv
@@ -33,15 +33,15 @@ test-unit: $(VENV)/dev
 test: $(VENV)/dev
 	$(BIN)/python -m pytest $(AT_ONCE) -m 'not slow and not fault and not bench'
 
-# With a browser, Slurm, ParaView, builds, and whatever takes minutes.
+# With a browser, Slurm, ParaView, builds; other tests that take minutes.
 test-slow: $(VENV)/dev
 	$(BIN)/python -m pytest $(AT_ONCE) -m slow
 
-# Kills and injected faults at every call: hours. FAULT_SEED=N replays a series of random kills.
+# Kills, and injected faults at every call: hours. FAULT_SEED=N replays a series of random kills.
 fault: $(VENV)/dev
 	$(BIN)/python -m pytest -m fault
 
-# What `make test` runs of the code, in all its processes: .coverage/html/index.html has each line.
+# Coverage of the code by `make test`, in all its processes: .coverage/html/index.html has each line.
 coverage: $(VENV)/dev
 	$(BIN)/coverage erase
 	-$(BIN)/coverage run -m pytest $(AT_ONCE) -m 'not slow and not fault and not bench'
@@ -70,7 +70,7 @@ lint-javascript: node_modules/.lint
 bench: $(VENV)/dev
 	$(BIN)/python -m bench
 
-# Run the notebooks anew and keep what they show.
+# Run the notebooks again and keep their outputs.
 notebooks: $(VENV)/dev
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False \

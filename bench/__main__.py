@@ -37,8 +37,12 @@ def main() -> int:
     """Measure the parts asked for; 1 when one could not be measured."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
-    parser.add_argument("--quick", action="store_true", help="small and short: does it run at all")
-    parser.add_argument("--to", type=Path, default=Path(__file__).parent, help="for the results")
+    parser.add_argument(
+        "--quick", action="store_true", help="small and short, to see whether it runs"
+    )
+    parser.add_argument(
+        "--to", type=Path, default=Path(__file__).parent, help="folder of the results"
+    )
     parser.add_argument("--remark", default="", help="what disturbed the machine, for the results")
     given = parser.parse_args()
     parts = [part for part in given.only.split(",") if part]

@@ -1,8 +1,8 @@
 """The census of a run's processes: CPU seconds and peak memory of each, by role.
 
-All processes that a run starts inherit one environment variable, by which they are known, also
-those that left the session. Read from ``/proc`` twice a second: at most half a second of a process
-that ends unseen is missed.
+All processes of a run inherit one environment variable and are found by it, even those that left
+the session. ``/proc`` is read twice per second, so at most the final half second of a process is
+missed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROLES = (
 
 @dataclass(slots=True)
 class Process:
-    """The last that was seen of a process. ``rss_bytes`` is at the end, ``peak_bytes`` its most."""
+    """The latest reading of a process: ``rss_bytes`` is its memory, ``peak_bytes`` its peak."""
 
     role: str
     cpu_s: float = 0.0
@@ -39,7 +39,7 @@ class Process:
 
 @dataclass(slots=True)
 class Census:
-    """Counts until it is left. ``series`` holds the Unix second and the CPU seconds by role."""
+    """Counts in a ``with`` block. ``series`` holds Unix seconds, each with CPU seconds by role."""
 
     mark: str
     processes: dict[int, Process] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Census:
         return max((p.peak_bytes for p in self.processes.values() if p.role == role), default=0)
 
     def rss_bytes(self, *roles: str) -> int:
-        """Memory of all processes of these roles when they were last seen, together."""
+        """Total memory of all processes of these roles, each at its latest reading."""
         return sum(p.rss_bytes for p in self.processes.values() if p.role in roles)
 
     def _at(self, roles: tuple[str, ...], moment: float) -> float:
@@ -107,7 +107,7 @@ class Census:
         process = self.processes[pid]
         command = (folder / "cmdline").read_bytes()
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        if process.role == "other":  # a child looks like its parent until it is another program
+        if process.role == "other":  # a child looks like its parent until it calls exec
             process.role = _role(command)
         process.cpu_s = max(process.cpu_s, (int(fields[11]) + int(fields[12])) * _TICK_S)
         for line in (folder / "status").read_text().splitlines():

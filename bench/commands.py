@@ -1,4 +1,4 @@
-"""Commands: how long a person waits for an answer."""
+"""Commands: how long a user waits for an answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _wall_s(scratch: Scratch, words: tuple[str, ...]) -> float:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """What `list` looks at of a run."""
+    """The files that `list` reads of a run."""
     target.mkdir()
     for name in ("run.json", "status.json", "journal.jsonl"):
         (target / name).write_bytes((source / name).read_bytes())

@@ -1,4 +1,4 @@
-"""Cost: CPU seconds and memory per map, beside the way that the talk showed."""
+"""Cost: CPU seconds and memory per map, compared with the loop that the talk showed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.report import Figure, median, percentile, spread
 TIMES_LESS = 7.0
 OURS = ("driver", "interchange", "manager", "worker", "supervisor", "other")
 SKIPPED = 3
-"""First frames, in which workers still import."""
+"""First frames, during which workers still import."""
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
@@ -60,14 +60,14 @@ def _log(ran: Ran) -> list[float]:
 
 
 def _per_frame(ran: Ran, roles: tuple[str, ...]) -> float:
-    """CPU seconds per frame between the publication of the fourth and of the last frame."""
+    """CPU seconds per frame between the publication of the fourth frame and of the final one."""
     times = [float(event["t"]) for event in ran.published]
     spent = ran.census.cpu_s(*roles, begin=times[SKIPPED - 1], end=times[-1])
     return spent / (len(times) - SKIPPED)
 
 
 def _waiting(ran: Ran) -> float:
-    """CPU seconds per second of a warm pipeline to which nothing comes."""
+    """CPU seconds per second of a warm pipeline without new frames."""
     first = min(ran.closed.values())
     return ran.census.cpu_s(*OURS, begin=first - 2.0, end=first - 0.5) / 1.5
 

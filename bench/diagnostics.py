@@ -20,7 +20,7 @@ CAPE_S = 4.0
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """CPU time, of columns of a real storm laid side by side; what is compiled is compiled."""
+    """CPU time, for columns of a real storm laid side by side; compilation is not counted."""
     repeats = 2 if quick else 7
     side = 60 if quick else 500
     with open_frame([STORM]) as frame:
@@ -38,7 +38,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 def _slp(path: Path, side: int, repeats: int) -> list[Figure]:
-    """As a map asks for it: opened, read from memory, computed."""
+    """What a map does: open, read from memory, compute."""
     _write(path, side)
     figures = []
     for name, words in (("slp", "sea-level pressure"), ("temperature@850hPa", "T at 850 hPa")):

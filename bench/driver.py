@@ -1,4 +1,4 @@
-"""The driver: what it takes while nothing happens, and after ten thousand frames."""
+"""The driver: its CPU and memory while idle, and after ten thousand frames."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 def _idle(scratch: Scratch, silent_s: float) -> list[Figure]:
-    """From three seconds after the only frame on."""
+    """Starts three seconds after the only frame."""
     writer = {"frames": 1, "variables": 1, "start": WARM_S, "end": silent_s + 5}
     ran = run(scratch, "idle", writer)
     begin = float(ran.published[0]["t"]) + 3.0

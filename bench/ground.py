@@ -1,6 +1,6 @@
 """Ground motion by a warm worker: a running peak's map and state, seismograms of many stations.
 
-A surface of 1,000 x 1,000 points, the state of the frame before read, the one after it written; and
+A surface of 1,000 x 1,000 points, reading the previous frame's state and writing the next; and
 fifty stations of three components with 10,000 samples each. CPU seconds of this process, from the
 file to the PNG.
 """
@@ -29,7 +29,7 @@ STATIONS, SAMPLES = 50, 10_000
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """CPU per frame of each kind of chain once it is warm, and the size of a state."""
+    """CPU per frame of each kind of warm chain, and the size of a state."""
     rounds = 3 if quick else 10
     figures = []
     surfaces = [_surface(scratch.buffer / f"surface_{n}.nc", n + 1.0) for n in range(2)]
@@ -58,7 +58,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 def _chain(
     scratch: Scratch, kind: Any, options: Any, frames: list[Path], rounds: int
 ) -> tuple[list[float], int]:
-    """CPU of the second frame of a chain, time and again, and the bytes of its state."""
+    """CPU of the second frame of a chain, repeated, and the bytes of its state."""
     kind.preload()
     context = Context("bench", "bench", kind.name, "surface", elapsed_key(1.0), scratch.runs)
     out, first, second = (scratch.runs / name for name in ("out.png", "first", "second"))

@@ -13,15 +13,15 @@ from bench.pipeline import MAP, Ran, Scratch, run, writer_argv
 from bench.report import Figure, median, percentile, spread
 
 MOST_RATIO = 1.5
-"""CPU of a map whose variable is guarded, times that of one without."""
+"""CPU of a map whose variable is guarded, as a multiple of that of a map without a guard."""
 BEFORE_S = 2.0
-"""At one frame a second: before the next but one frame is complete."""
+"""At one frame per second: before the next but one frame is complete."""
 BAD = 6
 VARIABLES = 10
 
 
 def guards(count: int, then: str = "alarm") -> str:
-    """A recipe's guards on so many variables."""
+    """A recipe's guards, one per variable."""
     table = '[[guard]]\nvariable = "v{}"\nmin = -100.0\nmax = 100.0\nthen = "{}"\n'
     return "".join(table.format(number, then) for number in range(count))
 
@@ -56,7 +56,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 def _per_frame(ran: Ran) -> float:
-    """CPU seconds of all processes per frame, first frames left out."""
+    """CPU seconds of all processes per frame, without the first frames."""
     times = [float(event["t"]) for event in ran.published]
     spent = ran.census.cpu_s(*OURS, begin=times[SKIPPED - 1], end=times[-1])
     return spent / (len(times) - SKIPPED)
@@ -71,7 +71,7 @@ def _latency(ran: Ran, name: str) -> list[Figure]:
 
 
 def _alone(scratch: Scratch, repeats: int) -> list[Figure]:
-    """The judging alone, of a frame in memory, in a warm process."""
+    """Only the judging, of a frame in memory, in a warm process."""
     import subprocess
 
     from burstlens.viz.diagnostics.derived import open_frame
@@ -107,7 +107,7 @@ def _alone(scratch: Scratch, repeats: int) -> list[Figure]:
 
 
 def _stop(scratch: Scratch) -> list[Figure]:
-    """From the close of a frame with one NaN to the end of the model, at one frame a second."""
+    """From the close of a frame with one NaN to the end of the model, at one frame per second."""
     took, later = [], []
     for trial in range(3):
         writer = {"frames": 20, "variables": 1, "period": 1.0, "start": WARM_S, "nan-from": BAD}

@@ -1,4 +1,4 @@
-"""Latency: from the close of a frame to its map published, by the signal that decided."""
+"""Latency: from the close of a frame to the publication of its map, by the deciding signal."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from bench.pipeline import POLL_S, Ran, Scratch, run
 from bench.report import Figure, median, percentile
 
 WARM_S = 6.0
-"""Before the first frame, so that workers have imported what they need: a model's start."""
+"""Seconds before the first frame, in which workers import: stands for a model's start."""
 TARGET_S = 0.3
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """150 MB frames, one a file; the first two frames are left out."""
+    """150 MB frames, one per file; the first two frames are left out."""
     figures = []
     for format_ in ("classic",) if quick else ("classic", "netcdf4"):
         for log in (True,) if quick else (True, False):
@@ -33,7 +33,7 @@ def _case(scratch: Scratch, format_: str, log: bool, quick: bool) -> list[Figure
     for signal, values in sorted(ran.latencies(skip=2).items()):
         name = f"{megabytes} MB {format_} frame closed to map published, decided by `{signal}`"
         note = f"{len(values)} frames, poll {POLL_S} s, a frame each {period} s"
-        # A quiet file is waited for by the rule, so only witnesses that speak have this target.
+        # A file without a signal is waited for by the rule, so only explicit signals have a target.
         limit = None if signal in {"quiet", "later"} else TARGET_S
         figures.append(Figure(f"{name}, p50", median(values), "s", limit, note=note))
         figures.append(Figure(f"{name}, p95", percentile(values, 0.95), "s", note=_steps(ran)))

@@ -24,7 +24,7 @@ VIEW = {"width": 1440, "height": 900}
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """Real maps, each under many names; served by ``burstlens serve``."""
+    """Real maps, each under many names, served by ``burstlens serve``."""
     from made_run import MadeRun
 
     frames = 200 if quick else 10_000
@@ -33,7 +33,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     made = MadeRun(scratch.runs, "long")
     for number in range(frames):
         made.publish(number, maps[number % len(maps)])
-    made.tell(state="running", frames={"ready": frames, "damaged": 0})
+    made.update_status(state="running", frames={"ready": frames, "damaged": 0})
     kilobytes = maps[-1].stat().st_size / 1000
     note = f"{frames} frames, maps of {kilobytes:.0f} kB, {VIEW['width']} x {VIEW['height']}"
     weight = len(page_text().encode())
@@ -55,14 +55,14 @@ def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
     )  # fmt: skip
     try:
         assert server.stdout is not None
-        told = json.loads(server.stdout.readline())
+        address = json.loads(server.stdout.readline())
         root = "--no-sandbox" if os.getuid() == 0 else "--no-first-run"
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=provide(), args=[root])
             page = browser.new_page(viewport=VIEW)
             begin = time.perf_counter()
-            place = f"http://127.0.0.1:{told['port']}/long/products/index.html"
-            page.goto(f"{place}?token={told['token']}")
+            place = f"http://127.0.0.1:{address['port']}/long/products/index.html"
+            page.goto(f"{place}?token={address['token']}")
             page.wait_for_selector("canvas.first[aria-label^='t2']")
             first_s = time.perf_counter() - begin
             rates = scrub(page, scrub_s)
@@ -79,7 +79,7 @@ def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
 
 
 def _feed(scratch: Scratch, line: dict[str, object]) -> list[Figure]:
-    """The dearest moment: a file of index lines that is nearly full is written each second."""
+    """The most expensive case: a nearly full file of index lines is written every second."""
     fed = RunDir(scratch.runs / "fed")
     fed.create()
     feed = FrameFeed(fed)

@@ -1,8 +1,8 @@
-"""An overview map as forecasters know it, by a warm worker; beside it the same map by cartopy.
+"""An overview map as forecasters use it, by a warm worker, and the same map by cartopy.
 
 A field of 1,000 x 1,000 points on a Lambert plane, pressure contours, wind barbs, coast and
 borders, at 1,200 x 900 pixels. CPU seconds of this process, from the file to the PNG. Cartopy,
-where it is installed, reads the same file and draws the same coast, anew for each frame, as scripts
+where it is installed, reads the same file and draws the same coast again for each frame, as scripts
 do; the shapes of the coast are read once.
 """
 
@@ -100,7 +100,7 @@ def write_overview(path: Path) -> None:
 
 
 def draw_with_cartopy(frame: Path, out: Path) -> None:
-    """The same map, as a script draws it; the coast is ours, as cartopy's has to be downloaded."""
+    """The same map, as a script draws it, with our coast: cartopy's has to be downloaded."""
     import cartopy.crs as ccrs
     import matplotlib.pyplot as plt
     import numpy as np

@@ -57,7 +57,7 @@ _DONE = re.compile(r"awm: done, \d+ steps in ([\d.]+) s")
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """awm on core 0, all else on core 1, in turns; one run before that compiles the kernels."""
+    """awm on core 0, all else on core 1, in turns; a run before that compiles the kernels."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise RuntimeError("it takes two cores")
@@ -111,7 +111,7 @@ def _bare(scratch: Scratch, argv: list[str], parameters: str, name: str) -> floa
 
 
 def _wall_s(log: str) -> float:
-    """The seconds of its time loop, output included, as awm tells."""
+    """The seconds of its time loop, output included, as awm prints them."""
     match = _DONE.search(log)
     if match is None:
         raise RuntimeError("awm did not say how long it took")

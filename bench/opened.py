@@ -1,4 +1,4 @@
-"""A long run opened from Python: how long until its frames are there as a table."""
+"""A long run opened from Python: how long it takes to have its frames as a table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ print(first, time.perf_counter() - begin)
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """Fresh processes, without the interpreter's start and the import of the package."""
+    """New processes; the interpreter's start and the import of the package are not counted."""
     count = 100 if quick else 10_000
     run = _write(scratch.runs / "long", count)
     size = run.journal.stat().st_size + run.index.stat().st_size
@@ -65,7 +65,7 @@ def _open_s(run: RunDir, count: int) -> tuple[float, float]:
 
 
 def _write(path: Path, count: int) -> RunDir:
-    """A run directory as a driver leaves it after so many frames, with all that its lines hold."""
+    """A run directory as a driver leaves it after ``count`` frames, with complete lines."""
     run = RunDir(path)
     run.create()
     write_json(run.facts, {"run": run.id, "title": "Long", "created": 1.0, "table": {}})

@@ -1,4 +1,4 @@
-"""A real run of the pipeline, started as a user starts it, and what its journal tells."""
+"""A real run of the pipeline, started as a user starts it, and its journal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Scratch:
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of a ``burstlens`` command that works there."""
+        """The environment of a ``burstlens`` command that works there."""
         return {
             **os.environ,
             "BURSTLENS_BUFFER": str(self.buffer),
@@ -58,7 +58,7 @@ class Ran:
 
     @cached_property
     def closed(self) -> dict[str, float]:
-        """By valid-time key."""
+        """The closes by valid-time key."""
         lines = (self.path / "output" / "closed.jsonl").read_text().splitlines()
         notes = [json.loads(line) for line in lines]
         return {elapsed_key(note["elapsed_s"]): float(note["closed"]) for note in notes}
@@ -156,7 +156,7 @@ def run_model(
             check=False,
         )
     if ended.returncode != expected:
-        said = ended.stderr or ended.stdout  # with --json an outcome is all that is said
+        said = ended.stderr or ended.stdout  # with --json only an outcome is printed
         raise RuntimeError(f"{name}: exit code {ended.returncode}: {said[-2000:]}")
     path = scratch.runs / name
     return Ran(path, census, [dict(event) for event in read(path / "journal.jsonl")])

@@ -26,7 +26,7 @@ SIDE = 2000
 def volume(place: Path, where: str, repeats: int) -> list[Figure]:
     """Five of ten variables of a 150 MB frame, in turns with the same bytes raw.
 
-    Raw reading is that of the last bytes of the frame, as many as the crop holds; raw writing
+    Raw reading is that of the frame's final bytes, as many as the crop holds; raw writing
     that of the finished VTK file's bytes. Nothing is flushed to disk, in either.
     """
     names = tuple(f"v{index}" for index in range(5))
@@ -61,7 +61,7 @@ def volume(place: Path, where: str, repeats: int) -> list[Figure]:
 
 
 def wide_map(place: Path, repeats: int) -> list[Figure]:
-    """A map of a wide field: its input, and its drawing told apart; the first one is left out."""
+    """A map of a wide field: its input and its drawing, separately; the first map is left out."""
     frame, out = place / "wide.nc", place / "wide.png"
     write_frame(frame, 0, [make_field((1, SIDE, SIDE), 0)], FORMATS["classic"])
     options = MapOptions("v0", level=0, limits=(-13.0, 13.0))
@@ -106,7 +106,7 @@ def _lap(into: list[float]) -> Iterator[None]:
 
 
 def _read_raw(path: Path, size: int) -> None:
-    """The last ``size`` bytes into memory of their own, in pieces of 4 MiB."""
+    """Read the final ``size`` bytes of the file into new memory, in pieces of 4 MiB."""
     whole = memoryview(bytearray(size))
     with path.open("rb", buffering=0) as stream:
         stream.seek(-size, os.SEEK_END)

@@ -74,7 +74,7 @@ def store(
     figures: list[Figure],
     remark: str,
 ) -> None:
-    """Put a part's figures into ``results.json`` and write ``RESULTS.md`` anew.
+    """Put a part's figures into ``results.json`` and rewrite ``RESULTS.md``.
 
     ``load`` is the machine's load average before and after: others may have used its cores.
     """
@@ -99,9 +99,9 @@ def markdown(results: dict[str, Any]) -> str:
     lines = [
         "# Measured",
         "",
-        "Written by `make bench`; a part alone: the command above its table. Frames are real "
-        "files, runs are `burstlens run`, times are taken from each run's journal. The load "
-        "average tells how busy the machine was before and after a part.",
+        "Written by `make bench`; the command above a table runs that part alone. Frames are "
+        "real files, runs are `burstlens run`, times are taken from each run's journal. The load "
+        "average shows how busy the machine was before and after a part.",
     ]
     for part, result in results.items():
         facts = ", ".join(f"{key} {value}" for key, value in result["machine"].items())

@@ -1,4 +1,4 @@
-"""The server: what many slow clients cost a fast one, and what a picture's way takes."""
+"""The server: how many slow clients affect a fast one, and the rate of a large file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Client:
 
     @property
     def headers(self) -> dict[str, str]:
-        """That of each request."""
+        """The headers of each request."""
         return {"Authorization": f"Bearer {self.token}"}
 
     def times(self, path: str, count: int) -> tuple[list[float], list[float], int]:
-        """Seconds to the first byte and to the last one of each request, and bytes in all."""
+        """Seconds to the first and to the final byte of each request, and the total of bytes."""
         firsts, lasts, taken = [], [], 0
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         with contextlib.closing(connection):
@@ -103,8 +103,8 @@ def _server(scratch: Scratch) -> Iterator[tuple[subprocess.Popen[str], Client]]:
     )
     try:
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        yield process, Client(urlsplit(told["url"]).port or 0, told["token"])
+        address = json.loads(process.stdout.readline())
+        yield process, Client(urlsplit(address["url"]).port or 0, address["token"])
     finally:
         process.terminate()
         process.wait()

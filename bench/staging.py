@@ -12,7 +12,7 @@ from bench.pipeline import Scratch
 from bench.report import Figure, median, percentile, spread
 
 EMULATOR = Path(__file__).resolve().parents[1] / "emulator"
-# Answers at once: what a call takes then is the binding's own.
+# Answers at once, so that the time of a call is that of the binding.
 INSTANT = """
 int dw_query_file_stage(const char *f, int *c, int *p, int *d, int *x) {
     *c = 1; *p = *d = *x = 0; return 0;

@@ -1,4 +1,4 @@
-"""A storm that is followed: the search in a large domain, and what a crop that goes with it reads.
+"""A storm that is followed: the search in a large domain, and the bytes that a moving crop reads.
 
 The overview map's file, 1,000 x 1,000 points 3 km apart, with a low in its pressure, and moisture
 on 40 levels, deflated in chunks as netCDF-4 files of WRF are. CPU seconds of this process; bytes as

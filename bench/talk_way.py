@@ -1,4 +1,4 @@
-"""The way that the talk showed: look each so many seconds, start a new Python for each frame.
+"""The loop that the talk showed: look at a fixed interval, start a new Python for each frame.
 
 ``python talk_way.py FRAME.nc OUT.png`` draws one frame with netCDF4 and pyplot.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that stands: its frame's number, when it stood, what its process took."""
+    """A finished picture: its frame's number, when it was finished, what its process took."""
 
     number: int
     done: float

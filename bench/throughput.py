@@ -15,7 +15,7 @@ variables = ["v0", "v1"]
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """A backlog of maps and of volumes with one worker and two; then each step by itself."""
+    """A backlog of maps and of volumes with one worker and two; then each step alone."""
     figures = [
         _backlog(scratch, name, product, 8 if quick else frames, workers)
         for name, product, frames in (("map", MAP, 100), ("vtk", VTK, 60))
@@ -31,7 +31,7 @@ def _backlog(scratch: Scratch, name: str, product: str, frames: int, workers: in
     writer = {"frames": frames, "variables": 2, "burst": True, "period": 0}
     ran = run(scratch, f"backlog-{name}-{workers}", writer, product, workers=workers)
     times = sorted(float(event["t"]) for event in ran.published)
-    first = 1 + workers  # the first one of each worker pays for what is loaded late
+    first = 1 + workers  # the first frame of each worker includes late imports
     rate = (len(times) - 1 - first) / (times[-1] - times[first])
     size = ran.published[0]["bytes"] / 1e6
     return Figure(

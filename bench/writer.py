@@ -1,10 +1,10 @@
 """A model that does nothing but write frames, and notes when each was closed.
 
-One file a frame, as an atmospheric model writes them: one record of ``VARIABLES`` three-
-dimensional float32 fields, classic (64-bit offset; the number of records is the last write) or
+One file per frame, as an atmospheric model writes them: one record of ``VARIABLES`` three-
+dimensional float32 fields, classic (64-bit offset; the number of records is written last) or
 netCDF-4. ``closed.jsonl`` gets the elapsed model time, the Unix second of the close and the size of
-each file. With ``--log`` the close is also said on standard output. ``--burst`` writes all frames
-under other names, then renames them at once: a backlog.
+each file. With ``--log`` the close is also printed on standard output. ``--burst`` writes all
+frames under other names, then renames them at once: a backlog.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def main() -> None:
     parser.add_argument("--end", type=float, default=0.0, help="seconds of silence at the end")
     parser.add_argument("--nan-from", type=int, help="one NaN in v0 from that frame on")
     parser.add_argument("--log", action="store_true", help="say when a frame is closed")
-    parser.add_argument("--burst", action="store_true", help="show all frames at once")
+    parser.add_argument(
+        "--burst", action="store_true", help="rename all frames to their final names at once"
+    )
     given = parser.parse_args()
 
     fields = [make_field(given.grid, seed) for seed in range(given.variables)]
@@ -46,7 +48,7 @@ def main() -> None:
     with Path("closed.jsonl").open("w", encoding="utf-8", buffering=1) as notes:
         begin = time.monotonic()
         for number in range(given.frames):
-            # An even pace, whatever the writing itself takes.
+            # An even pace, however long the writing takes.
             time.sleep(max(0.0, begin + number * given.period - time.monotonic()))
             name = f"frame_{number:06d}.nc"
             if number == given.nan_from:
@@ -68,7 +70,7 @@ def main() -> None:
 
 
 def _size(path: Path) -> int | None:
-    """None when a reader that looked too early has drawn and deleted it already."""
+    """None when a reader has read the file too early and deleted it already."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What is particular to a machine: its site file, its batch system, its Parsl configuration.
+"""What is specific to a machine: its site file, its batch system, its Parsl configuration.
 
 ``site`` reads the site file, ``slurm`` talks to the batch system, ``batch_script`` writes scripts,
 ``parsl_config`` makes Parsl's blocks. Imports ``stagers`` and ``core``.

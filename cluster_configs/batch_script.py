@@ -17,10 +17,10 @@ from burstlens.cluster_configs.site import SlurmSite
 from burstlens.core.errors import SiteError
 
 WARNED_S = 60
-"""How long before its end Slurm tells a job, so that the end is noted and logs come home; a quarter
-of a shorter job's time."""
+"""How long before a job's end Slurm sends it SIGTERM, so that the end is noted and logs come home;
+a quarter of a shorter job's time."""
 VIEWING = "parsl"
-"""How the names of the viewing blocks' jobs go on after the run's token."""
+"""What follows the run's token in the names of the viewing blocks' jobs."""
 _UNSAFE = re.compile(r"[%\s\\]")
 
 
@@ -28,7 +28,7 @@ _UNSAFE = re.compile(r"[%\s\\]")
 class BatchJob:
     """One job: what it runs, on how many nodes, for how long, with which buffer.
 
-    ``comment`` finds the job again, ``output`` is where Slurm puts what the script says.
+    ``comment`` finds the job again, ``output`` is where Slurm puts what the script prints.
     """
 
     name: str
@@ -44,7 +44,7 @@ class BatchJob:
 
 
 def batch_script(job: BatchJob, site: SlurmSite) -> str:
-    """The script for sbatch. Raises SiteError for what cannot stand in one."""
+    """The script for sbatch. Raises SiteError for a value that a script cannot hold."""
     lines = ["#!/bin/bash", *job.buffer_lines]
     lines += [f"#SBATCH {option}" for option in _options(job, site)]
     for line in lines:
@@ -66,7 +66,7 @@ def _options(job: BatchJob, site: SlurmSite) -> Iterator[str]:
     yield f"--time={minutes(job.walltime_s)}"
     yield f"--output={_word(str(job.output))}"
     yield "--open-mode=append"
-    # A job that Slurm starts again by itself would be a second model in the first one's files.
+    # A job that Slurm restarts by itself would be a second model in the first one's files.
     yield "--no-requeue"
     yield f"--signal=B:TERM@{min(WARNED_S, int(job.walltime_s / 4))}"
     yield from (option for option in job.options)

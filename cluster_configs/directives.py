@@ -2,7 +2,7 @@
 
 Sources: Slurm's Burst Buffer Guide; NERSC's and KAUST's user documentation of DataWarp; the
 directives of HPE's Data Workflow Services. Slurm stops looking for them at the first line that is
-no comment, and treats ``%`` in them as a symbol of its own.
+not a comment, and treats ``%`` in them as a symbol of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[\w/.,:+=@$-]+")
 
 
 class Directives(Protocol):
-    """The lines of one kind of buffer, and the variable that tells a job where it is mounted."""
+    """The lines of one kind of buffer, and the variable that holds its mount path in a job."""
 
     def create(self, name: str, capacity_bytes: int) -> str:
         """Make a persistent buffer."""
@@ -65,7 +65,7 @@ class DataWarp:
         return f"#DW jobdw type={self._type()} {mode}"
 
     def stage_in(self, source: str, destination: str) -> str:
-        """``#DW stage_in`` of one file: of a list, releases differ in what they read."""
+        """``#DW stage_in`` of one file: releases differ in how they read a list."""
         return f"#DW stage_in type=file source={_plain(source)} destination={_plain(destination)}"
 
     def variable(self, name: str, *, persistent: bool) -> str:
@@ -79,7 +79,7 @@ class DataWarp:
 
 @dataclass(frozen=True, slots=True)
 class Rabbit:
-    """HPE Rabbit. Written by its documentation; never run on the hardware."""
+    """HPE Rabbit. Written from its documentation; never run on the hardware."""
 
     site: BufferSite
 
@@ -120,8 +120,8 @@ def directives(site: BufferSite) -> Directives:
 
 
 def _size(capacity_bytes: int) -> str:
-    """Whole units, since Slurm reads no decimal point; not more than was asked for, if it can be
-    said: 20 GB as 19 GiB would be two granules of 20 GB."""
+    """Whole units, since Slurm reads no decimal point, and the exact number where a unit allows
+    it: 20 GB as 19 GiB would be two granules of 20 GB."""
     for unit, size in _UNITS.items():
         if capacity_bytes % size == 0:
             return f"{capacity_bytes // size}{unit}"

@@ -22,7 +22,7 @@ class Inside:
         the model's first rank writes, beside what runs there, on ``cpus`` of its CPUs, or on all
         that it has.
 
-        A step that is started from outside gets no variables of the buffer, so they go along.
+        A step that is started from outside the job lacks the buffer's variable, so it is set here.
         """
         words = ["srun", f"--jobid={self.job_id}", "--overlap", "--nodes=1", "--ntasks=1"]
         words += [f"--nodelist={self.node}"] if self.node else []

@@ -47,9 +47,9 @@ BLOCK_VARIABLE = "BURSTLENS_BLOCK"
 RETRIES = 2
 HEARTBEAT_S = 2
 LOST_S = 10
-"""A worker that was killed is noticed after one heartbeat, an orphaned block ends after this."""
+"""A killed worker is noticed after one heartbeat; an orphaned block ends after this time."""
 CPUS = 2
-"""What a block asks for on each node where the site does not say how many workers it has."""
+"""CPUs that a block asks for on each node if the site does not say how many workers it has."""
 _COUNTED = (
     "cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
 )
@@ -70,7 +70,7 @@ _POOL = DEFAULT_LAUNCH_CMD.replace(
 
 
 def _cost(error: Exception, _task: Any) -> float:
-    """What a failure takes of the retries: a worker that died one, an answer all of them."""
+    """How many retries a failure costs: a worker that died one, an error of Burstlens all."""
     return RETRIES + 1.0 if isinstance(error, BurstlensError) else 1.0
 
 
@@ -109,12 +109,12 @@ class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has n
             del client.run
 
     def managers(self, live: Collection[str]) -> list[dict[str, Any]] | None:
-        """The managers of its ``live`` blocks, as the interchange knows them; None when it is
-        silent.
+        """The managers of its ``live`` blocks that the interchange knows; None when it does not
+        answer.
 
         Those of a block whose job is over get no more tasks: on a node that Slurm has given up
-        they may go on, but without the buffer. The interchange answers within moments; one that
-        died meanwhile makes Parsl's command channel useless, and with it this executor.
+        they may go on, but without the buffer. The interchange answers within moments; if it died
+        meanwhile, Parsl's command channel is useless, and with it this executor.
         """
         try:
             found: list[dict[str, Any]] = self._ask("MANAGERS")
@@ -144,10 +144,10 @@ class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """What is particular to the viewing blocks of one run, where they are batch jobs.
+    """What is specific to the viewing blocks of one run, where they are batch jobs.
 
     ``comment`` and the start of their names, ``token``, find them again; ``lines`` mount the
-    buffer; ``walltime_s`` is the longest life of one.
+    buffer; ``walltime_s`` is the longest lifetime of one.
     """
 
     slurm: Slurm
@@ -163,8 +163,8 @@ class Block:
 
 
 class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no types
-    """Parsl's provider for Slurm, but it asks as seldom as the site says, knows every state of a
-    job, and gives jobs a name that is the run's own."""
+    """Parsl's provider for Slurm, except that it asks as seldom as the site says, knows every state
+    of a job, and gives jobs the run's own name."""
 
     def __init__(self, block: Block, site: Site, worker_init: str) -> None:
         options = [*block.lines, f"#SBATCH --comment={block.comment}", "#SBATCH --no-requeue"]
@@ -209,11 +209,11 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
         for job_id, job in self.resources.items():
             if not job["status"].terminal:
                 state = self.block.slurm.state(job_id)
-                told = (
+                known = (
                     JobState.PENDING if state.waiting or state.state == "CONFIGURING"
                     else JobState.COMPLETED if state.over else JobState.RUNNING
                 )  # fmt: skip
-                job["status"] = JobStatus(told, message=state.reason)
+                job["status"] = JobStatus(known, message=state.reason)
 
 
 class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
@@ -234,7 +234,7 @@ class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
 def viewing_block(
     site: Site, label: str, parsl_folder: Path, place: Block | Inside | None = None
 ) -> HighThroughputExecutor:
-    """The executor of one viewing block: the product workers and one more that watches.
+    """The executor of one viewing block: its product workers and one worker that watches.
 
     Every process of the block has ``parsl_folder`` in its environment. It is a batch job
     (``place`` is a Block), a step of one (Inside), or of this machine. Raises SiteError when
@@ -294,7 +294,7 @@ class _KeepingProvider(ViewingProvider):
     kept = ""
 
     def execute_wait(self, cmd: str, timeout: float | None = None) -> tuple[int, str, str]:
-        """``sbatch SCRIPT``, as if it had been accepted; Parsl's other questions get no answer."""
+        """Answer ``sbatch SCRIPT`` as if it was accepted; Parsl's other commands get no answer."""
         if cmd.startswith("sbatch "):
             self.kept = Path(cmd.removeprefix("sbatch ")).read_text()
             return 0, "Submitted batch job 0", ""
@@ -312,7 +312,7 @@ def _worker_init(site: Site, parsl_folder: Path, counts_itself: bool) -> str:
 
 
 def _address(said: str) -> str:
-    # Parsl's own way to find all addresses asks a server on the internet.
+    # Parsl's own search for all addresses asks a server on the internet.
     interfaces = [name for _, name in socket.if_nameindex()]
     try:
         if said == "hostname":
@@ -320,7 +320,7 @@ def _address(said: str) -> str:
         return str(address_by_interface(said)) if said in interfaces else str(ip_address(said))
     except (OSError, ValueError) as error:
         raise SiteError(
-            f'viewing.address "{said}" is no address and no interface of this machine '
+            f'viewing.address "{said}" is not an address or an interface of this machine '
             f"({', '.join(interfaces)})"
         ) from error
 

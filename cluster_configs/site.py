@@ -1,4 +1,4 @@
-"""A site: what is particular to one machine, so that recipes need not say it."""
+"""A site: what is specific to one machine, so that recipes need not say it."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ class BufferSite:
 
     kind: Literal["posix", "datawarp", "rabbit"] = "posix"
     """``posix``: a plain directory that the simulation and the viewing block both see.
-    ``datawarp``: Cray DataWarp, asked for by `#DW` lines. ``rabbit``: HPE's successor of it."""
+    ``datawarp``: Cray DataWarp, requested by `#DW` lines. ``rabbit``: HPE's successor to it."""
     lifetime: Literal["persistent", "job"] = "persistent"
-    """Of DataWarp and Rabbit: a buffer that jobs share, or one that lives with the simulation's
+    """For DataWarp and Rabbit: a buffer that jobs share, or one that lives with the simulation's
     job; then the viewing block's placement is `same-job`."""
     folders: tuple[str, ...] = ()
-    """Candidates of kind `posix`, the fastest first; ``$NAME`` and ``~`` are expanded, with
-    placement `same-job` on the job's first node. The first one with room is taken."""
+    """Candidates for kind `posix`, the fastest first; ``$NAME`` and ``~`` are expanded, with
+    placement `same-job` on the job's first node. The first one with room is used."""
     node_local: bool = False
     """The folders are a disk of each node, which the other nodes of the job do not see: each node
     gets the inputs, and only the first one's output is watched. With placement `same-job`."""
     limit: Bytes | None = None
     """The most that one run may take there."""
     granule: Bytes | None = None
-    """What the pool hands out space in; a request is rounded up to a multiple of it."""
+    """The pool's allocation unit; a request is rounded up to a multiple of it."""
     nodes: Annotated[int, Field(ge=1)] | None = None
     """Nodes that serve the buffer, for planning."""
     node_capacity: Bytes | None = None
-    """What one of them holds, for planning."""
+    """Capacity of one such node, for planning."""
     pool: str | None = None
-    """The pool to ask, where it is not the default one."""
+    """The pool, if it is not the default one."""
     access: str = "striped"
     """Access mode of DataWarp: a buffer that several jobs see is striped."""
     type: str = "scratch"
     """`scratch` of DataWarp; the file system of Rabbit: `lustre`, `gfs2`, `xfs`."""
     stage_in: Literal["api", "directive"] = "api"
-    """Who brings the inputs: the simulation's job through the library, or the scheduler by a
-    `#DW stage_in` line before the job starts."""
+    """How the inputs come: by the simulation's job through the library, or by the scheduler
+    through `#DW stage_in` lines before the job starts."""
     stager: str | None = None
     """What moves files between buffer and target: `posix`, `datawarp`, or a plugin's. By default
     `datawarp` on a DataWarp buffer, else `posix`."""
@@ -77,13 +77,13 @@ class ViewingSite:
     ``same-job``: inside the simulation's job, for a buffer that only this job sees."""
     workers: Annotated[int, Field(ge=1, le=256)] | None = None
     """Workers per node that make products, each on a CPU that the block asks for; one more watches,
-    which takes next to none. By default one for every second CPU that the block is given, and two
-    CPUs are asked for: nodes that are not shared give all of theirs."""
+    which uses hardly any CPU. By default one for every second CPU that the block gets, and two CPUs
+    are requested: nodes that are not shared give all of theirs."""
     nodes: Annotated[int, Field(ge=1)] = 1
     """Nodes of the block."""
     walltime: Seconds | None = None
-    """The block's longest life; the simulation's where it is not said. A block that ends before
-    the model is replaced ahead of its end."""
+    """The block's walltime; by default the simulation's. A block that ends before the model is
+    replaced ahead of its end."""
     options: tuple[str, ...] = ()
     """Further options of sbatch for the block, such as `--cpus-per-task=8`."""
     poll_interval_s: Annotated[float, Field(gt=0, le=60)] = 1.0
@@ -91,7 +91,7 @@ class ViewingSite:
     address: str = "127.0.0.1"
     """Where Parsl's workers reach the driver: on a cluster, the login node on the network that
     compute nodes see. An address, the name of a network interface such as `ib0`, or `hostname`:
-    what the host's name stands for. Nothing else of Burstlens listens there."""
+    the address of the host's name. Nothing else of Burstlens listens there."""
     worker_init: str = ""
     """Shell lines before a worker starts, such as ``module load``: the site's, never a recipe's."""
 
@@ -99,7 +99,7 @@ class ViewingSite:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmSite:
     """``[slurm]``: what each job is submitted with. Slurm's own SBATCH_ACCOUNT, SBATCH_PARTITION
-    and SBATCH_QOS count where nothing is said here."""
+    and SBATCH_QOS apply where a key is not set here."""
 
     partition: str | None = None
     """The partition."""
@@ -116,7 +116,7 @@ class SlurmSite:
     driver_options: tuple[str, ...] = ()
     """Further options of sbatch for that job, such as `--partition=service`."""
     query_interval_s: Annotated[float, Field(ge=1)] = 30.0
-    """The scheduler is asked about a job at most so often."""
+    """The scheduler is asked about a job at most once in this time."""
     job_init: str = ""
     """Shell lines before the supervisor starts, such as ``module load``: the site's, never a
     recipe's."""
@@ -181,7 +181,7 @@ class Site:
 
 
 def half(cpus: int) -> int:
-    """Workers that make products where a block has so many CPUs."""
+    """Workers that make products in a block with so many CPUs."""
     return max(1, cpus // 2)
 
 
@@ -196,7 +196,7 @@ def known() -> dict[str, Path]:
 
 
 def read(path: Path) -> Site:
-    """The site in that file. Raises SiteError with all of its faults."""
+    """The site in that file. Raises SiteError that lists all of its faults."""
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
@@ -212,7 +212,7 @@ def read(path: Path) -> Site:
 
 
 def _faulty(path: Path, text: str, faults: Faults) -> SiteError:
-    """All faults of a site's file with their lines; of a key that is missing, of its table."""
+    """All faults of a site's file with their lines; a missing key has the line of its table."""
     known = places(text)
     found = []
     for fault in faults:
@@ -225,7 +225,7 @@ def _faulty(path: Path, text: str, faults: Faults) -> SiteError:
 
 
 def choose(name: str | None = None) -> Site:
-    """The site of that name (or file), else the one whose host pattern fits, else ``local``.
+    """The site of that name (or file), else the one whose host pattern matches, else ``local``.
 
     Raises SiteError with near names.
     """

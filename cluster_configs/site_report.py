@@ -1,4 +1,4 @@
-"""What sites there are, which one is taken here, and what each value of one means."""
+"""Which sites there are, which one is used here, and what each of a site's values means."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _KEY = re.compile(r"\s*([\w-]+)\s*=")
 
 @dataclass(frozen=True, slots=True)
 class KnownSite:
-    """One site file: ``chosen`` tells whether it is taken here without ``--site``.
+    """One site file: ``chosen`` says whether it is used here without ``--site``.
 
-    ``origin`` is ``ships with Burstlens`` or the file; ``description`` says so when it is broken.
+    ``origin`` is ``ships with Burstlens`` or the file; ``description`` says if it is broken.
     """
 
     name: str
@@ -36,8 +36,8 @@ class KnownSite:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of a site, as TOML writes it, empty where there is none: what it means, where it
-    comes from, what its file remarks on it. ``line`` is its line there, 0 for a default."""
+    """One value of a site as TOML, empty where there is none: what it means, where it comes from,
+    its comment in the file. ``line`` is its line there, 0 for a default."""
 
     key: str
     value: str
@@ -48,7 +48,7 @@ class Value:
 
 
 def sites() -> tuple[list[KnownSite], str]:
-    """All known sites by name, and why one of them is taken here."""
+    """All known sites by name, and why one of them is used here."""
     chosen, why = _choice()
     return [
         KnownSite(name, _description(path), _origin(path), name == chosen)
@@ -57,7 +57,7 @@ def sites() -> tuple[list[KnownSite], str]:
 
 
 def explain(name: str) -> tuple[str, list[Value]]:
-    """What a site's file says of itself at its top, and every value, also those that it leaves out.
+    """The comment at the top of a site's file, and every value, including those it leaves out.
 
     ``name`` is a known site's or a file. Raises SiteError with near names, or with all faults of
     the file.
@@ -121,7 +121,7 @@ def _values(
 
 
 def _toml(value: object) -> str:
-    """A value as TOML writes it; nothing for None, which it has not."""
+    """A value as TOML; empty for None, which TOML does not have."""
     if value is None:
         return ""
     if isinstance(value, list | tuple):
@@ -132,7 +132,7 @@ def _toml(value: object) -> str:
 
 
 def _places(text: str) -> dict[str, tuple[int, str]]:
-    """Where each key stands: its line, and the comment above or beside it."""
+    """The line of each key, and the comment above or beside it."""
     found: dict[str, tuple[int, str]] = {}
     prefix, above = "", []
     for number, line in enumerate(text.splitlines(), 1):

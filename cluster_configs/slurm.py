@@ -1,6 +1,6 @@
-"""A client of Slurm: submit, ask, cancel, and what it says of burst buffers.
+"""A client of Slurm: submit, query, cancel jobs, and list burst buffers.
 
-It asks seldom: the truth about a job stands in the files of its supervisor, Slurm only confirms.
+It asks seldom: the files of a job's supervisor have the truth about it, Slurm only confirms it.
 Output is read as scontrol prints it, which needs no accounting.
 """
 
@@ -25,7 +25,7 @@ SILENT_S, PAUSE_S = 90.0, 3.0
 """How long to go on asking a controller that does not answer, as in a restart, and how often."""
 FIRST_S, GROWTH = 2.0, 3.0
 """After a submission Slurm is asked this soon, then each time so much later, up to the site's
-interval: what holds a job up is reported early."""
+interval, so that the reason why a job waits is reported early."""
 _WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
 _ACTIVE = {"CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"}
 _AFTER = {"STAGE_OUT"}
@@ -40,7 +40,7 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _UNCONFIGURED = re.compile(r"configuration source|slurm\.conf", re.IGNORECASE)
-# No comment and no directive has these in it, and they are no white space.
+# Comments and directives never contain these, and they are not white space.
 _CELL_END, _ROW_END = "\x01", "\x02"
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 
@@ -48,7 +48,7 @@ _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 class SlurmError(SiteError):
     """A command of Slurm failed.
 
-    ``unknown_job`` tells that Slurm has forgotten that job, ``passing`` that the controller did
+    ``unknown_job`` says that Slurm has forgotten that job, ``passing`` that the controller did
     not answer, which it may do later.
     """
 
@@ -60,9 +60,9 @@ class SlurmError(SiteError):
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """What Slurm says of a job: ``RUNNING``, ``PENDING`` ...; ``FORGOTTEN`` when nothing.
+    """Slurm's state of a job: ``RUNNING``, ``PENDING`` ...; ``FORGOTTEN`` when it has none.
 
-    ``reason`` is why it waits or how it ended, with what the burst buffer has to say.
+    ``reason`` is why it waits or how it ended, with the burst buffer's message.
     """
 
     job_id: str
@@ -82,12 +82,12 @@ class JobState:
 
     @property
     def final(self) -> bool:
-        """Whether nothing more becomes of it, the stage out of its buffer included."""
+        """Whether it is over for good, with the stage out of its buffer."""
         return self.over and self.state not in _AFTER
 
     @property
     def hopeless(self) -> bool:
-        """Whether it waits for what will not come by itself."""
+        """Whether it waits for something that will not happen by itself."""
         return self.waiting and bool(_HOPELESS.search(self.reason))
 
     @property
@@ -147,10 +147,10 @@ class Slurm:
         return said.strip().split(";")[0]
 
     def state(self, job_id: str) -> JobState:
-        """What Slurm said of the job when it was last asked, which is seldom.
+        """The job's state when Slurm was last asked, which is seldom.
 
-        One question serves all jobs that are waited for. Without an answer the last one stands: a
-        controller that restarts ends no job.
+        One query serves all jobs that are waited for. Without an answer the latest one counts: a
+        controller that restarts does not end jobs.
         """
         with self._lock:
             now = time.monotonic()
@@ -164,14 +164,14 @@ class Slurm:
             return self._known[job_id]
 
     def submitted(self, job_id: str) -> None:
-        """That job was submitted a moment ago: it waits, and is asked about soon."""
+        """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
         with self._lock:
             self._known[job_id] = JobState(job_id, "PENDING")
             self._pause[job_id] = min(FIRST_S, self.query_interval_s)
             self._next[job_id] = time.monotonic() + self._pause[job_id]
 
     def calm(self, job_id: str) -> None:
-        """That job is known to have begun by its own word: Slurm need only confirm it, seldom."""
+        """Note that the job itself has reported its begin: Slurm need only confirm it, seldom."""
         with self._lock:
             if job_id not in self._calm:
                 self._calm.add(job_id)
@@ -181,7 +181,7 @@ class Slurm:
                 self._next[job_id] = time.monotonic() + self.query_interval_s
 
     def forget(self, job_id: str) -> None:
-        """That job has done its work: it is not asked about any more."""
+        """Note that the job has done its work: it is not asked about any more."""
         with self._lock:
             for known in (self._known, self._next, self._pause):
                 known.pop(job_id, None)
@@ -195,7 +195,7 @@ class Slurm:
             found = self._known
         for job_id in {*waited, asked}:
             state = found.get(job_id)
-            # What squeue leaves out: jobs that Slurm has forgotten, and why one has failed.
+            # squeue leaves out jobs that Slurm has forgotten, and why a job has failed.
             if found is not self._known and (state is None or state.hopeless or state.over):
                 with contextlib.suppress(SlurmError):
                     state = self._ask(job_id)
@@ -213,7 +213,7 @@ class Slurm:
         return state
 
     def jobs(self, comment: str) -> list[JobState]:
-        """This user's jobs with that comment, also those that ended lately. Raises SlurmError."""
+        """This user's jobs with that comment, also recently ended ones. Raises SlurmError."""
         return [job for job, remark in self._queue() if remark == comment]
 
     def _queue(self) -> list[tuple[JobState, str]]:
@@ -227,7 +227,7 @@ class Slurm:
         return found
 
     def cancel(self, job_ids: Sequence[str]) -> None:
-        """Cancel jobs; those that are over already do not mind. Raises SlurmError."""
+        """Cancel jobs; those that are over already are ignored. Raises SlurmError."""
         if job_ids:
             _run(["scancel", *job_ids])
 
@@ -258,7 +258,7 @@ class Slurm:
         return next((burst for burst in self.buffers()[1] if burst.name == name), None)
 
     def holders(self) -> list[Holder]:
-        """Jobs with burst buffers, of others too where Slurm shows them. Raises SlurmError."""
+        """Jobs with burst buffers, also other users' if Slurm shows them. Raises SlurmError."""
         names = ("JobID", "UserName", "State", "Comment", "BurstBuffer")
         form = ",".join(f"{name}:{_CELL_END}" for name in names) + _ROW_END
         said = _run(["squeue", "-h", "-t", ",".join(sorted(_HOLDING)), "-O", form])
@@ -286,7 +286,7 @@ class Slurm:
         )
 
     def _accounted(self, job_id: str) -> JobState:
-        """What accounting knows, where there is any, of a job that the controller forgot."""
+        """The state of a job that the controller forgot, from accounting if there is any."""
         try:
             command = ["sacct", "-X", "-n", "-P", "-j", job_id, "-o", "State%60,JobName%60"]
             said = _run(command, patience_s=self._patience_s)
@@ -312,7 +312,7 @@ def _run(
     with_parent: bool = False,
     patience_s: float = SILENT_S,
 ) -> str:
-    """What the command says. A question is asked again while the controller does not answer."""
+    """The command's output. A query is repeated while the controller does not answer."""
     end = time.monotonic() + (0.0 if with_parent else patience_s)
     while True:
         try:
@@ -325,7 +325,7 @@ def _run(
 
 def _run_once(command: list[str], given: str, *, with_parent: bool) -> str:
     require_program(command[0])
-    # What is killed with its parent cannot submit a job that nobody has noted.
+    # A command that is killed with its parent cannot submit a job that no driver has noted.
     argv = ["setpriv", "--pdeathsig", "KILL", *command] if with_parent else command
     try:
         done = subprocess.run(argv, input=given, capture_output=True, text=True, timeout=LIMIT_S)

@@ -2,7 +2,7 @@
 
 Parsl's monitoring alone needs SQLAlchemy, Burstlens uses none of it, and where it is installed, as
 with ObsPy, each process of a run that imports Parsl would spend a third of that import on it
-(docs/decisions/0003-parsl.md). What Parsl cannot import there, it does without.
+(docs/decisions/0003-parsl.md). Parsl works without it.
 """
 
 from __future__ import annotations

@@ -33,14 +33,15 @@ PRELOADED = (
     "burstlens.viz.frames.reader",
     "burstlens.viz.kinds.map.draw",
 )
-"""What each worker needs; what a kind of product needs beside it, ``warm`` imports."""
+"""What each worker needs; ``warm`` imports what a kind of product needs as well."""
 _HOLDER = "SyncManager"
 _LOOK_S = 0.1
 _over = threading.Event()
 
 
 def main() -> None:
-    """Run Parsl's pool with this process's arguments; what it starts finds its functions there."""
+    """Run Parsl's pool as ``__main__`` with this process's arguments; its workers look there for
+    its functions."""
     _fork_workers()
     threading.excepthook = _failed
     threading.Thread(target=_watch, name="holder-watch", daemon=True).start()
@@ -51,7 +52,7 @@ def main() -> None:
 def _fork_workers() -> None:
     """Start the process that imports for all, and let Parsl fork its workers from it.
 
-    A fork of the pool itself would copy the locks of its threads as they happen to be.
+    A fork of the pool itself would copy the locks of its threads in whatever state they are.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
@@ -63,7 +64,7 @@ def _fork_workers() -> None:
 
 
 def _watch() -> None:
-    """End with the process that holds the queues, or with the one that workers are forks of."""
+    """End this pool when the process with the queues ends, or the one that workers fork from."""
     while (holder := _holder()) is None:
         time.sleep(_LOOK_S)
     wait([holder.sentinel])  # the process that it is a fork of holds the other end

@@ -1,4 +1,4 @@
-/* What a stage needs of the paths it is given, looked at before anything is started. */
+/* Checks of the paths of a stage, before anything is started. */
 #include "emulator.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ int check_folder(const char *path) {
     return access(path, W_OK | X_OK) ? -errno : 0;
 }
 
-/* A file that shall be written: it, or the folder it will be made in, must be writable. */
+/* A file to be written: it, or the folder it will be made in, must be writable. */
 int check_target(const char *path) {
     struct stat found;
     char folder[PATH_MAX];

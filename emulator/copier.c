@@ -146,7 +146,7 @@ static void copy_file(const struct copier *copier, const char *key, const char *
     int record = join(path, copier->place.state, key) ? -1 : open(path, O_RDWR | O_CLOEXEC);
     if (record < 0)
         return; /* terminated before its turn */
-    /* Whoever terminates the stage waits for this lock: nothing is written after that. */
+    /* A caller that terminates the stage waits for this lock: nothing is written after that. */
     while (flock(record, LOCK_EX) && errno == EINTR)
         ;
     if (terminated(record) || record_parse(record, &state) || state.job != copier->number) {

@@ -62,8 +62,8 @@ int dw_set_stage_concurrency(const char *dw_instance_path, unsigned int stages);
 int dw_set_stripe_configuration(int fd, int stripe_size, int stripe_width);
 int dw_get_stripe_configuration(int fd, int *stripe_size, int *stripe_width, int *starting_index);
 
-/* Exported by the emulator only: what it is, and whether a path lies in an instance of it (1 or 0),
- * which on a Cray statfs tells by f_type. */
+/* Exported by the emulator only: what it is, and whether a path is in an instance of it (1 or 0),
+ * which on a Cray the f_type of statfs shows. */
 extern const char dw_emulator[];
 int dw_emulator_owns(const char *path);
 

@@ -32,7 +32,7 @@ static int utf8(const unsigned char *text, unsigned int *character) {
     return *character < least[length] || *character > 0x10ffff || surrogate ? 0 : length;
 }
 
-/* A JSON string in ASCII. A byte that is no UTF-8 becomes U+DC00 + byte, as Python reads it. */
+/* A JSON string in ASCII. A byte that is not UTF-8 becomes U+DC00 + byte, as Python reads it. */
 static void quote(FILE *file, const char *text) {
     fputc('"', file);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {

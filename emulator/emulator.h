@@ -35,7 +35,7 @@ int check_folder(const char *path);
 int check_target(const char *path);
 int check_source(const char *path);
 
-/* ---- record.c: how stages stand, on disk */
+/* ---- record.c: the states of stages, on disk */
 
 #define PENDING 'P'
 #define DEFERRED 'D'

@@ -3,8 +3,8 @@
  *
  *     bandwidth=BYTES   delay=SECONDS   WHAT:GLOB   WHAT:GLOB:COUNT   WHAT:GLOB:@NTH
  *
- * WHAT is hang, kill, short or an errno. An errno that a service gives when it is asked (EBUSY) is
- * given by the call, any other (EIO) by the copy; call-EIO and copy-EBUSY turn that round.
+ * WHAT is hang, kill, short or an errno. An errno that a service returns at the call (EBUSY) is
+ * returned by the call, any other (EIO) by the copy; call-EIO and copy-EBUSY reverse that.
  */
 #include "emulator.h"
 
@@ -55,7 +55,7 @@ static int meaning(const char *what, struct rule *rule) {
     return rule->fault.trouble != NONE;
 }
 
-/* Read one word; 0 when it is no rule. */
+/* Read one word; 0 when it is not a rule. */
 static int parse(const char *word, struct rule *rule) {
     char text[PATH_MAX], *rest = text, *end = NULL;
     if (snprintf(text, sizeof text, "%s", word) >= PATH_MAX)
@@ -111,8 +111,8 @@ static void words_of(const char *state, char *text) {
     close(fd);
 }
 
-/* The trouble meant for the whole path of a DW file, at the call or in the copy. A word that is no
- * rule fails every call with EINVAL: a test with a misspelt fault must not pass. */
+/* The trouble meant for the whole path of a DW file, at the call or in the copy. A word that is
+ * not a rule fails every call with EINVAL: a test with a misspelt fault must not pass. */
 struct fault fault_of(const char *state, const char *path, int at_call) {
     char text[LONGEST], *rest;
     struct rule rule;

@@ -1,4 +1,4 @@
-/* The files of one call, in a job file, and the lock that tells whether the copier lives.
+/* The files of one call, in a job file, and the lock that shows whether the copier lives.
  *
  * The caller locks byte 0 of the job file and hands the descriptor to the copier, which locks
  * byte 1 through a descriptor of its own and unlocks byte 0: there is no moment without a lock, and

@@ -1,4 +1,4 @@
-/* Starts the copier as a process that is nobody's child.
+/* Starts the copier as a process that is not a child of the caller.
  *
  * The caller may be any program, with threads and a SIGCHLD handler of its own. A first child
  * shares its memory and sends no signal when it ends (exit signal 0, so that a wait for any child

@@ -90,7 +90,7 @@ int dw_set_stripe_configuration(int fd, int stripe_size, int stripe_width) {
     if (fstat(fd, &found))
         return -errno;
     if (S_ISREG(found.st_mode) && found.st_size > 0)
-        return 0; /* undefined: here the file keeps what it had, and nobody is told */
+        return 0; /* undefined: here the file keeps its stripes, and there is no error */
     snprintf(name, sizeof name, "stripe.%s", key);
     snprintf(text, sizeof text, "%d %d\n", stripe_size,
              stripe_width < WIDEST ? stripe_width : WIDEST);

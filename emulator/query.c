@@ -23,7 +23,7 @@ static void count(const struct record *record, int counts[4]) {
         counts[i] += record->state == order[i];
 }
 
-static int tell(const int counts[4], int *complete, int *pending, int *deferred, int *failed) {
+static int give(const int counts[4], int *complete, int *pending, int *deferred, int *failed) {
     if (!complete || !pending || !deferred || !failed)
         return -EINVAL;
     *complete = counts[0];
@@ -33,7 +33,7 @@ static int tell(const int counts[4], int *complete, int *pending, int *deferred,
     return 0;
 }
 
-/* Return when the stage is not pending, whatever became of it; one put off is not waited for. A
+/* Return when the stage is not pending any more, well or not; a deferred one is not waited for. A
  * signal ends a pause, never the wait. */
 static int wait_for(const struct place *place, const char *key) {
     struct record record;
@@ -88,7 +88,7 @@ int dw_query_list_stage(const char **dw_files, int *complete, int *pending, int 
         if (!error)
             count(&record, counts);
     }
-    return error ? error : tell(counts, complete, pending, deferred, failed);
+    return error ? error : give(counts, complete, pending, deferred, failed);
 }
 
 int dw_wait_list_stage(const char **dw_files) {
@@ -157,7 +157,7 @@ int dw_query_directory_stage(const char *dw_directory, int *complete, int *pendi
     int error = place_of(dw_directory, 0, &round.place);
     if (!error)
         error = walk(round.place.path, NULL, count_one, &round);
-    return error ? error : tell(round.counts, complete, pending, deferred, failed);
+    return error ? error : give(round.counts, complete, pending, deferred, failed);
 }
 
 int dw_wait_directory_stage(const char *dw_directory) {

@@ -1,4 +1,4 @@
-/* How each stage stands, on disk: one small file a staged file, named by its key.
+/* The state of each stage, on disk: one small file per staged file, named by its key.
  *
  * "S000 d 17\0<DW path>\0<PFS path>\0": S is the state, 000 the errno of a failed stage, d the
  * direction, 17 the job. A record is put in place by rename. Its first four bytes are then changed
@@ -87,7 +87,7 @@ static int once(const struct place *place, const char *key, struct record *recor
     return error;
 }
 
-/* How a stage stands: -EINVAL when none was started. A copier that died has failed its files, and
+/* The state of a stage: -EINVAL when none was started. A copier that died has failed its files, and
  * what the workload manager carried out is complete. */
 int record_read(const struct place *place, const char *key, struct record *record) {
     int error = once(place, key, record);
@@ -153,7 +153,7 @@ int record_drop(const struct place *place, const char *key) {
     return error;
 }
 
-/* The copier's last word on a file. */
+/* The copier's final state of a file. */
 void record_close(int fd, char state, int error) {
     char head[8];
     snprintf(head, sizeof head, "%c%03d", state, error & 511);
@@ -161,7 +161,7 @@ void record_close(int fd, char state, int error) {
         _exit(1); /* the record stays pending without a copier: a failed stage */
 }
 
-/* Remove what tells of files that have gone: a long run stages and removes many. */
+/* Remove the records of files that have gone: a long run stages and removes many. */
 void record_sweep(const struct place *place) {
     DIR *folder = opendir(place->state);
     struct record record;

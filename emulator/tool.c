@@ -58,11 +58,11 @@ static int activate(const struct record *record) {
 
 static int wait_for(const struct record *record) {
     if (record->state == PENDING)
-        dw_wait_file_stage(record->dw); /* of a file that has gone there is nothing to wait for */
+        dw_wait_file_stage(record->dw); /* there is nothing to wait for if the file has gone */
     return 0;
 }
 
-static int tell_failed(const struct record *record) {
+static int print_failed(const struct record *record) {
     int counts[4] = {0};
     dw_query_file_stage(record->dw, counts, counts + 1, counts + 2, counts + 3);
     return counts[3] ? complain(record->dw, -record->error) : 0;
@@ -87,7 +87,7 @@ static int data_out(const char *path) {
         return complain(path, error);
     int bad = over(&place, activate);
     over(&place, wait_for);
-    return bad + over(&place, tell_failed) > 0;
+    return bad + over(&place, print_failed) > 0;
 }
 
 static int faults(const char *path, char **words) {
@@ -105,7 +105,7 @@ static int faults(const char *path, char **words) {
     return error ? complain(path, error) : 0;
 }
 
-/* In a process of its own: nothing of the caller's stays but its environment and its umask. */
+/* In a process of its own: it keeps only the caller's environment and its umask. */
 static int copy(const char *state, const char *number) {
     DIR *open_files = opendir("/proc/self/fd");
     int own = open_files ? dirfd(open_files) : -1;

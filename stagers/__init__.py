@@ -1,6 +1,6 @@
-"""How a file gets to and from the burst buffer: one stager a module, one contract for all.
+"""How a file gets to and from the burst buffer: one stager per module, one contract for all.
 
-``base`` is the seam and what brings files with it, ``registry`` the stagers by name, ``contract``
+``base`` is the seam and the functions that use it, ``registry`` the stagers by name, ``contract``
 the tests that each must pass. Imports ``core`` alone.
 """
 

@@ -1,8 +1,8 @@
 """The seam of stagers: how one file is brought from the buffer to the target, or back.
 
-The calls have libdatawarp's shape: a stage is started, outlives the call, is asked about and
-waited for. A wait proves nothing by itself, so :func:`bring` asks again after it and then
-compares what arrived with what was sent.
+The calls are those of libdatawarp: a stage is started, outlives the call, is queried and waited
+for. A wait proves nothing by itself, so :func:`bring` queries again after it and then compares
+what arrived with what was sent.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from burstlens.core.renamed import moved
 BLOCK = 4 << 20
 IN_FLIGHT = 8
 """Stages that one process has in flight at once."""
-# A server says EIO for any trouble of its own, and 0 stands for a reason that nobody knows.
+# A server reports EIO for any trouble of its own, and 0 means that the reason is not known.
 _WORTH_ANOTHER = {0, errno.EIO}
 
 
 class State(enum.Enum):
-    """Where a stage stands."""
+    """The state of a stage."""
 
     COMPLETE = "complete"
     PENDING = "pending"
@@ -41,7 +41,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What stands at the target, read back from there: size in bytes and CRC-32."""
+    """The file at the target, read back from there: size in bytes and CRC-32."""
 
     bytes: int
     crc32: int
@@ -60,14 +60,14 @@ class Stager(Protocol):
     def start_out(self, source: Path, target: Path) -> None:
         """Start bringing a closed, whole file from the buffer to the target.
 
-        A stage of the same file that is still active, whoever started it, is over on return.
+        A stage of the same file that is still active, also another process's, is over on return.
         """
 
     def start_in(self, source: Path, target: Path) -> None:
         """Start bringing a file to the buffer; an existing target is replaced."""
 
     def query(self, path: Path) -> State:
-        """How the stage of that file on the buffer stands; ABSENT when none was started."""
+        """The state of that file's stage on the buffer; ABSENT when none was started."""
 
     def reason(self, path: Path) -> int:
         """The errno of that file's FAILED stage; 0 when it is not known."""
@@ -98,8 +98,8 @@ def bring(
 ) -> Arrival:
     """Stage ``source`` to ``target`` and verify size and CRC-32 of what arrived.
 
-    Failures that may pass are tried again with a growing pause. Raises StagingError; the partial
-    target is removed first, so that it can never be taken for the file.
+    Failures that may pass are tried again, with growing pauses. Raises StagingError; the partial
+    target is removed first, so that it is never mistaken for the file.
     """
     pause = 0.1
     for turn in range(tries):
@@ -160,7 +160,7 @@ def _stage(stager: Stager, source: Path, target: Path, inward: bool) -> None:
     try:
         stager.wait(buffer_side)
     except BaseException:
-        # Whoever interrupts may unlink what is staged next: nothing must be copying it then.
+        # An interrupting process may unlink the staged file next: no copy must run then.
         with contextlib.suppress(BurstlensError):
             stager.terminate(buffer_side)
         raise

@@ -82,7 +82,7 @@ class StagerContract:
         assert one.query(source) is State.COMPLETE
         assert checksum(tmp_path / "out") == checksum(source)
 
-    def test_a_missing_source_is_told_and_leaves_no_target(
+    def test_a_missing_source_is_reported_and_leaves_no_target(
         self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
     ) -> None:
         """The frame was released, or never was."""
@@ -101,19 +101,19 @@ class StagerContract:
             bring(stager(), buffer, tmp_path / "out")
         assert raised.value.errno == errno.EISDIR
 
-    def test_a_missing_target_folder_is_told_and_not_made(
+    def test_a_missing_target_folder_is_reported_and_not_made(
         self, stager: Callable[[], Stager], source: Path, tmp_path: Path
     ) -> None:
-        """It may be an unmounted file system: nothing must be made below its mount point."""
+        """It may be an unmounted file system: nothing may be made below its mount point."""
         with pytest.raises(StagingError) as raised:
             bring(stager(), source, tmp_path / "absent" / "out")
         assert raised.value.errno == errno.ENOENT
         assert not (tmp_path / "absent").exists()
 
-    def test_a_target_that_may_not_be_written_is_told(
+    def test_a_target_that_may_not_be_written_is_reported(
         self, stager: Callable[[], Stager], source: Path, tmp_path: Path
     ) -> None:
-        """A folder stands under the target's name: root may not write it either."""
+        """A folder has the target's name: root may not write it either."""
         (tmp_path / "out").mkdir()
         with pytest.raises(StagingError) as raised:
             bring(stager(), source, tmp_path / "out")
@@ -121,7 +121,7 @@ class StagerContract:
         assert not raised.value.transient
         assert str(tmp_path / "out") in str(raised.value)
 
-    def test_a_full_target_is_told_and_no_partial_file_stays(
+    def test_a_full_target_is_reported_and_no_partial_file_stays(
         self, stager: Callable[[], Stager], source: Path, tmp_path: Path
     ) -> None:
         """The limit on a file's size stops the copy half way, as a full disk does."""
@@ -141,7 +141,7 @@ class StagerContract:
     def test_a_stage_that_was_never_started_cannot_be_given_up(
         self, stager: Callable[[], Stager], source: Path
     ) -> None:
-        """And one that was, can."""
+        """A stage that was started can be given up."""
         with pytest.raises(StagingError) as raised:
             stager().terminate(source)
         assert raised.value.errno == errno.EINVAL
@@ -167,7 +167,7 @@ class StagerContract:
         assert arrivals == [checksum(source) for source, _ in pairs]
         assert arrivals == [checksum(target) for _, target in pairs]
 
-    def test_a_file_that_fails_among_many_is_told_by_its_own_name(
+    def test_a_file_that_fails_among_many_is_reported_by_its_own_name(
         self, stager: Callable[[], Stager], source: Path, tmp_path: Path
     ) -> None:
         """The others that were started come to their end."""
@@ -180,7 +180,7 @@ class StagerContract:
     def test_a_file_can_be_staged_again_elsewhere_and_by_another_process(
         self, stager: Callable[[], Stager], source: Path, tmp_path: Path
     ) -> None:
-        """What is on record of the first stage is no obstacle."""
+        """The record of the first stage does not prevent the second."""
         one = stager()
         for name, each in (("a", one), ("b", one), ("c", stager())):
             assert bring(each, source, tmp_path / name) == checksum(tmp_path / name)
@@ -197,7 +197,7 @@ class StagerContract:
     def test_a_name_with_blanks_and_letters_beyond_ascii_arrives(
         self, stager: Callable[[], Stager], buffer: Path, tmp_path: Path
     ) -> None:
-        """People name files as they like."""
+        """Names may have spaces, signs and any script."""
         (buffer / "Grüße 1 %.png").write_bytes(b"picture")
         bring(stager(), buffer / "Grüße 1 %.png", tmp_path / "日本 2.png")
         assert (tmp_path / "日本 2.png").read_bytes() == b"picture"
@@ -205,7 +205,7 @@ class StagerContract:
     def test_a_file_delivered_replaces_the_older_one_and_leaves_nothing_beside_it(
         self, stager: Callable[[], Stager], source: Path, tmp_path: Path
     ) -> None:
-        """And one that cannot be brought leaves the older one alone."""
+        """A file that cannot be brought leaves the older one as it is."""
         (tmp_path / "out").write_bytes(b"older")
         with pytest.raises(StagingError):
             deliver(stager(), source.with_name("gone"), tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Stager for Cray DataWarp: the buffer's own servers copy, this process asks and verifies."""
+"""Stager for Cray DataWarp: the buffer's own servers copy, this process queries and verifies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from burstlens.stagers.posix import PosixStager
 
 LIMIT_VARIABLE = "BURSTLENS_STAGE_LIMIT_S"
 LIMIT_S = 300.0
-"""A stage that made no progress for so long is given up."""
+"""A stage that makes no progress for so long is given up."""
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.1
 _END_S = 10.0
 """How long the end of a stage that was given up is waited for."""
@@ -26,10 +26,10 @@ Progress = tuple[int, int] | None
 
 
 class DataWarpStager:
-    """Stages through libdatawarp. A path that is on no DataWarp buffer is copied by this process.
+    """Stages through libdatawarp. This process copies paths that are not on a DataWarp buffer.
 
-    A stage is waited for by asking with a growing pause, 1 ms to 100 ms, not by the library's
-    own wait: no signal interrupts that, and it cannot tell a stage that never ends.
+    A stage is waited for by queries with a growing pause, 1 ms to 100 ms, not by the library's
+    own wait: no signal interrupts that, and it does not detect a stage that never ends.
     """
 
     name: ClassVar[str] = "datawarp"
@@ -72,7 +72,7 @@ class DataWarpStager:
             ) from error
 
     def query(self, path: Path) -> State:
-        """How the last stage of that file stands, whichever process started it."""
+        """The state of that file's latest stage, whichever process started it."""
         if self._is_plain(path):
             return self._plain.query(path)
         return _state(path)
@@ -84,7 +84,7 @@ class DataWarpStager:
         root = instance(path)
         real = os.path.realpath(path)
         for failed in libdatawarp.failed_stages(root):
-            # Whether the library names it from the instance's root is said nowhere.
+            # It is not documented whether the library's name is relative to the instance's root.
             if os.path.realpath(root / failed.path) == real:
                 return failed.errno
         return 0
@@ -118,7 +118,7 @@ class DataWarpStager:
     def _settle(self, path: Path) -> None:
         """Leave no active stage of that file: a worker that was killed may have started one.
 
-        Where it goes cannot be asked, so it is not taken for the one to start.
+        The library does not give its target, so it is not taken for the one to start.
         """
         try:
             self.wait(path)
@@ -139,7 +139,7 @@ class DataWarpStager:
         )
 
     def _progress(self, path: Path) -> Progress:
-        """Size and blocks of what is written, None where it is not there."""
+        """Size and blocks of the file that is written; None where it does not exist."""
         try:
             status = os.stat(self._written.get(path, path))
         except OSError:
@@ -147,7 +147,7 @@ class DataWarpStager:
         return status.st_size, status.st_blocks
 
     def _is_plain(self, path: Path) -> bool:
-        """Whether the file is on no DataWarp buffer; the first one of each mount warns."""
+        """Whether the file is not on a DataWarp buffer; the first one of each mount warns."""
         folder = path.parent
         if libdatawarp.file_system(folder) == libdatawarp.FILE_SYSTEM:
             return False
@@ -157,7 +157,8 @@ class DataWarpStager:
         if mount not in self._warned:
             self._warned.add(mount)
             warnings.warn(
-                f"{folder} is on no DataWarp buffer: files are copied by this process", stacklevel=4
+                f"{folder} is not on a DataWarp buffer: files are copied by this process",
+                stacklevel=4,
             )
         return True
 
@@ -199,7 +200,7 @@ def _state(path: Path) -> State:
 
 
 def _check_ends(source: Path, target: Path) -> None:
-    """Tell at once what DataWarp would tell by a failed stage, or not at all."""
+    """Raise at once what DataWarp would report only by a failed stage, or not at all."""
     try:
         if source.is_dir():
             raise IsADirectoryError(errno.EISDIR, "", str(source))

@@ -19,7 +19,7 @@ from burstlens.core.errors import StagingError
 from burstlens.stagers.shared_library import ffi, libc, load, symbol
 
 FILE_SYSTEM = 0x3E3F
-"""``f_type`` of a DataWarp mount, as statfs(2) tells it."""
+"""``f_type`` of a DataWarp mount, as statfs(2) returns it."""
 _PATH_BYTES = 4096
 
 AnyPath = str | os.PathLike[str]
@@ -27,7 +27,7 @@ AnyPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many of the stages asked about stand where; of one file's, one count is not zero."""
+    """How many of the queried stages are in each state; for one file, one count is not zero."""
 
     complete: int
     pending: int
@@ -45,7 +45,7 @@ class FailedStage:
 
 @dataclass(frozen=True, slots=True)
 class Stripes:
-    """How a file is striped: bytes a stripe, servers, and the first server's index."""
+    """How a file is striped: bytes per stripe, servers, and the first server's index."""
 
     size_bytes: int
     width: int
@@ -53,7 +53,7 @@ class Stripes:
 
 
 class _Staged:
-    """The calls that file, directory and list have in common; ``noun`` stands in their names."""
+    """The calls that file, directory and list have in common; ``noun`` is part of their names."""
 
     __slots__ = ()
     noun: ClassVar[str]
@@ -75,14 +75,14 @@ class _Staged:
         self._out(None, "DW_ACTIVATE_DEFERRED_STAGE")
 
     def query(self) -> Counts:
-        """Where the stages stand. A file that was never staged: EINVAL; one not there: ENOENT."""
+        """The states of the stages. EINVAL for a file never staged, ENOENT for a missing one."""
         counts = ffi().new("int[4]")
         _call(f"dw_query_{self.noun}_stage", self, self, *(counts + at for at in range(4)))
         return Counts(*counts)
 
     def wait(self) -> None:
-        """Return when no stage is pending. No signal interrupts it, and it proves nothing: query
-        afterwards."""
+        """Return when no stage is pending. No signal interrupts it, and it proves nothing: call
+        the query afterwards."""
         _call(f"dw_wait_{self.noun}_stage", self, self)
 
     def terminate(self) -> None:
@@ -130,7 +130,7 @@ class Directory(_Staged):
 
 @dataclass(frozen=True, slots=True)
 class FileList(_Staged):
-    """Several files, whose stages are started and asked about in one call."""
+    """Several files, whose stages are started and queried in one call."""
 
     paths: tuple[AnyPath, ...]
     noun: ClassVar[str] = "list"
@@ -150,7 +150,7 @@ def failed_stages(instance: AnyPath) -> Iterator[FailedStage]:
     try:
         path, number = ffi().new("char[]", _PATH_BYTES), ffi().new("int *")
         while _call("dw_read_failed_stage", instance, state[0], path, _PATH_BYTES, number):
-            # Whether the number is positive is said nowhere.
+            # It is not documented whether the number is positive.
             yield FailedStage(os.fsdecode(ffi().string(path)), abs(number[0]))
     finally:
         _call("dw_close_failed_stage", instance, state[0])
@@ -214,6 +214,6 @@ def _argument(value: Any, alive: list[Any]) -> Any:
 
 def _encoded(path: AnyPath) -> bytes:
     encoded = os.fsencode(path)
-    if b"\0" in encoded:  # C would take what stands before it for the path
+    if b"\0" in encoded:  # C would take what precedes it for the path
         raise StagingError("a path holds no NUL", path=repr(path), number=errno.EINVAL)
     return encoded

@@ -3,7 +3,7 @@
 ``<buffer>`` is a persistent buffer's name, or ``job`` for the job's own. Where it is mounted
 differs by job, so the worker finds out, and the app sees an ordinary path. With ``?pfs=`` the
 file has a place on the parallel file system too: as an input it is staged in from there before
-the task, as an output staged out to there after it. A file that another task hands on is on the
+the task, as an output staged out to there after it. A file that another task produced is on the
 buffer already and is not staged in.
 """
 
@@ -42,13 +42,13 @@ class DataWarpStaging(Staging):  # type: ignore[misc]  # Parsl has no types
     stager: str = "datawarp"
 
     def can_stage_in(self, file: File) -> bool:
-        """Whether it is a ``dw://`` file. Raises StagingError for one that cannot be."""
+        """Whether it is a ``dw://`` file. Raises StagingError if its URL is not valid."""
         return file.scheme == SCHEME and Place.of(file.url) is not None
 
     can_stage_out = can_stage_in
 
     def stage_in(self, dm: Any, executor: str, file: File, parent_fut: Any) -> None:
-        """Note that a file handed on by another task is on the buffer already."""
+        """Note that a file from another task is on the buffer already."""
         if parent_fut is not None:
             file.url = file.url.partition("?")[0]
 
@@ -67,7 +67,7 @@ class DataWarpStaging(Staging):  # type: ignore[misc]  # Parsl has no types
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a ``dw://`` file lies: the buffer, the path on it, the path on the file system."""
+    """Where a ``dw://`` file is: the buffer, the path on it, the path on the file system."""
 
     buffer: str
     path: str
@@ -75,7 +75,7 @@ class Place:
 
     @classmethod
     def of(cls, url: str) -> Place:
-        """Raises StagingError for a URL without buffer or path, or with a bad one."""
+        """Raises StagingError for a URL with a missing or invalid buffer or path."""
         parts = urlsplit(url)
         path = parts.path.strip("/")
         pfs = parts.query.removeprefix(_QUERY)
@@ -93,10 +93,10 @@ class Place:
         return cls(parts.netloc, path, Path(pfs) if pfs else None)
 
     def local(self) -> Path:
-        """The file's path for this process. Raises SiteError when its job has not that buffer."""
+        """The file's path for this process. Raises SiteError if its job lacks that buffer."""
         if self.buffer == "job":
             names = ["DW_JOB_STRIPED"]
-        else:  # '-' stands in no variable that a shell sets
+        else:  # a variable that a shell sets has no '-'
             names = [_PERSISTENT + self.buffer, _PERSISTENT + self.buffer.replace("-", "_")]
         for name in names:
             if root := os.environ.get(name):
@@ -139,7 +139,7 @@ def _staging_out(function: Callable[..., Any], place: Place, kind: str) -> Calla
 def _bring_in(place: Place, kind: str) -> None:
     """Stage in, unless the file on the buffer has the size and time of that on the file system.
 
-    Tasks on many workers may bring the same file: each sees it whole, whoever is the last.
+    Tasks on many workers may bring the same file: each sees it whole, whichever comes last.
     """
     local = place.local()
     if place.pfs is None:

@@ -12,7 +12,7 @@ from burstlens.stagers.base import BLOCK, State, remove
 
 
 class PosixStager:
-    """Copies at once: a start returns when the copy is over, so a wait has nothing to wait for."""
+    """Copies at once: a start returns when the copy is done, so a wait returns at once."""
 
     name: ClassVar[str] = "posix"
 
@@ -28,11 +28,11 @@ class PosixStager:
         self._copy(source, target, buffer_side=target)
 
     def query(self, path: Path) -> State:
-        """The state of the last copy of ``path`` made by this stager."""
+        """The state of the latest copy of ``path`` made by this stager."""
         return self._states.get(path, (State.ABSENT, 0))[0]
 
     def reason(self, path: Path) -> int:
-        """The errno of the last copy of ``path``, 0 when it did not fail."""
+        """The errno of the latest copy of ``path``, 0 when it did not fail."""
         return self._states.get(path, (State.ABSENT, 0))[1]
 
     def wait(self, path: Path) -> None:
@@ -45,7 +45,7 @@ class PosixStager:
 
     def _copy(self, source: Path, target: Path, buffer_side: Path) -> None:
         try:
-            # The mode is the user's umask's, not the source's: products are group-readable.
+            # The mode comes from the user's umask, not the source: products are group-readable.
             with source.open("rb") as reader, target.open("wb") as writer:
                 self._pump(reader.fileno(), writer.fileno())
                 os.fsync(writer.fileno())
@@ -59,7 +59,7 @@ class PosixStager:
 
     def _note(self, path: Path, state: State, number: int) -> None:
         self._states[path] = (state, number)
-        if len(self._states) > 1000:  # a worker stages for days; only the last ones are asked for
+        if len(self._states) > 1000:  # a worker stages for days; only the latest are queried
             self._states.pop(next(iter(self._states)), None)
 
     @staticmethod

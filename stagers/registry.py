@@ -40,7 +40,7 @@ def _built_in() -> dict[str, type[Stager]]:
 
 
 def _added(kind: str, built_in: dict[str, type[Stager]]) -> Stager:
-    """That of an entry point."""
+    """The stager of an entry point."""
     from burstlens.core.plugins import plugins
 
     known = plugins(ENTRY_POINTS, "stager", Stager, built_in)  # type: ignore[type-abstract]

@@ -1,4 +1,4 @@
-"""The shared library libdatawarp: found, loaded at the first call, asked for its functions."""
+"""The shared library libdatawarp: found, loaded at the first call, searched for functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ONCE = threading.Lock()
 
 
 def symbol(name: str) -> Any:
-    """A function or constant of the library. Raises SiteError, also when it has none such."""
+    """A function or constant of the library. Raises SiteError, also when the library lacks it."""
     library, path = load()
     try:
         return getattr(library, name)
@@ -42,7 +42,7 @@ def symbol(name: str) -> Any:
 
 def ffi() -> Any:
     """cffi with the declarations of ``libdatawarp.h``."""
-    with _ONCE:  # types of two of them do not go together
+    with _ONCE:  # types of two instances are not compatible
         return _ffi()
 
 
@@ -81,7 +81,7 @@ def load() -> tuple[Any, str]:
 
 
 def _places() -> Iterator[tuple[str, list[str], str]]:
-    """Where the library may be, the best first: a name, paths, and why there are none."""
+    """Where the library may be, the best place first: a name, paths, and why there are none."""
     given = os.environ.get(VARIABLE)
     yield f"${VARIABLE}", [given] if given else [], "not set"
     installed = shutil.which("pkg-config") is not None
@@ -97,13 +97,13 @@ def _places() -> Iterator[tuple[str, list[str], str]]:
 
 def _packaged() -> list[str]:
     words = ["pkg-config", "--variable=libdir", PACKAGE]
-    told = subprocess.run(words, capture_output=True, text=True)
-    folder = told.stdout.strip()
+    done = subprocess.run(words, capture_output=True, text=True)
+    folder = done.stdout.strip()
     return [f"{folder}/{SONAME}"] if folder else []
 
 
 def _reason(error: OSError) -> str:
-    """cffi's message, without the path that it says twice and the advice that it adds."""
+    """cffi's message without the repeated path and the advice."""
     message = str(error).partition(".  Additionally,")[0].removeprefix("cannot load library ")
     quoted, _, rest = message.partition(": ")
     return rest if quoted.startswith("'") and rest else message

@@ -1,4 +1,4 @@
-"""A real Chromium for tests, Debian's, and pages that remember what they must not do."""
+"""A real Chromium (Debian's) for tests, and pages that record errors and outside requests."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LOCAL = {"", "127.0.0.1", "localhost"}
 
 
 class UnavailableError(Exception):
-    """Chromium cannot be had here; the message says why."""
+    """Chromium cannot be installed here; the message says why."""
 
 
 @dataclass
 class Watched:
-    """A page, what it has logged as an error, and which requests left this machine."""
+    """A page, the errors it has logged, and its requests to other machines."""
 
     page: Page
     errors: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Watched:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """The browser, shared by the session. Without it tests are left out; never where CI is set."""
+    """The browser, shared by the session. Without it tests are skipped, except where CI is set."""
     from playwright.sync_api import sync_playwright
 
     try:
@@ -67,8 +67,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def new_page(chromium: Browser) -> Iterator[Callable[..., Watched]]:
-    """Opens pages, each in a profile of its own, 1440 x 900 unless told. At the test's end all must
-    have stayed on this machine and logged no error; a test that expects one takes it out.
+    """Opens pages, each in a profile of its own, 1440 x 900 by default. Fails at the test's end if
+    one has left this machine or logged an error; a test that expects an error removes it.
     """
     opened: list[Watched] = []
 
@@ -93,7 +93,7 @@ def watched(new_page: Callable[..., Watched]) -> Watched:
 
 @pytest.fixture
 def page(watched: Watched) -> Page:
-    """The same, as Playwright knows it."""
+    """The Playwright page of :func:`watched`."""
     return watched.page
 
 

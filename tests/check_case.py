@@ -41,11 +41,11 @@ class Case:
     parent: str = ""
     site: str | None = None
     beside: tuple[str, ...] = ()
-    """What is reported without a line in these files."""
+    """The findings without a line in these files."""
 
 
 def find(case: Case, folder: Path) -> Report:
-    """What is reported of a case whose inputs lie in that folder; they are read in this process."""
+    """The findings of a case with its inputs in that folder; they are read in this process."""
     (folder / "it.toml").write_text(case.text)
     if case.parent:
         (folder / "parent.toml").write_text(case.parent)
@@ -57,7 +57,7 @@ def find(case: Case, folder: Path) -> Report:
 
 
 def lay(inputs: Inputs, make: Callable[..., Path], folder: Path) -> None:
-    """Lay the inputs into that folder."""
+    """Put the inputs into that folder."""
     if inputs.bare:
         (folder / "inputs").mkdir()
         return

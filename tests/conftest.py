@@ -1,4 +1,4 @@
-"""What the tests of the core share: an environment of their own, recipes, runs, the program."""
+"""Fixtures and helpers shared by the tests: an isolated environment, recipes, runs, the program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from standing_runs import StandingRuns
 pytest.register_assert_rewrite("burstlens.stagers.contract")
 
 STANDING = "BURSTLENS_TESTS_STANDING"
-"""Names the folder of the standing runs to the workers of a session."""
+"""Gives the folder of the standing runs to the workers of a session."""
 
 RECIPE = """\
 title = "Any program"
@@ -51,18 +51,18 @@ variable = "T2"
 """
 
 SEED = int(os.environ.get("TEST_SEED", "20261121"))
-"""Of the tests that draw: where a trace pauses, a file is cut, bytes are damaged."""
+"""The seed of randomized tests: where a trace pauses, a file is cut, bytes are damaged."""
 
-# Each of a thousand processes would compile every module anew, which is a fifth of its start.
+# Without it each of a thousand processes compiles every module: a fifth of its start-up time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# jsonschema checks IRIs where this is installed, which no test asks for: its grammar takes 4 s.
+# jsonschema checks IRIs where this is installed; no test needs that, and its grammar takes 4 s.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# Five tests at once on two cores: threads of one that wait for each other take the others' time.
+# Five tests at once on two cores: spinning threads of one would slow the others.
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
-# Root passes every permission check: without this capability it is an ordinary user there.
+# Root passes every permission check; without this capability it is an ordinary user there.
 ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
@@ -71,15 +71,15 @@ LONGEST = (
     "steering", "test_watch.py", "test_cli.py", "test_status.py", "test_plugins.py", "driving",
     "awm", "recipes", "after",
 )  # fmt: skip
-"""Folders and files that take the longest: with several at once, whoever begins last ends last."""
+"""The slowest folders and files: they start first, or one worker would end much later."""
 
 FOREIGN = {"slurm", "jupyter", "live", "serving"}
-"""Folders whose tests drive Slurm, JupyterLab or Chromium. What these do on a busy machine fails
-here once in a thousand times, so such a test may fail once, and the summary names it; what is
+"""Folders whose tests drive Slurm, JupyterLab or Chromium. On a busy machine these programs fail
+once in a thousand times, so such a test may fail once, and the summary names it. Tests of
 Burstlens's own processes alone may not, since a race there is a defect of Burstlens."""
 
 SLOW = {"chromium", "slurm", "new_testbed"}
-"""Fixtures that start a browser or Slurm: who asks for one is in the slow tier."""
+"""Fixtures that start a browser or Slurm: tests that use one are in the slow tier."""
 
 INTEGRATION = {
     "burstlens",
@@ -96,12 +96,12 @@ INTEGRATION = {
     "scene",
     "servers",
 }
-"""Fixtures that start processes: who asks for one is not in the unit tier."""
+"""Fixtures that start processes: tests that use one are not in the unit tier."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort each test into its tier, and begin with what takes longest."""
+    """Sort each test into its tier, the slowest first."""
 
     def rank(item: pytest.Item) -> int:
         return next((n for n, name in enumerate(LONGEST) if name in item.path.parts), len(LONGEST))
@@ -247,20 +247,20 @@ def staged(run_dir: RunDir) -> Callable[..., Receipt]:
 
 @pytest.fixture
 def dice() -> random.Random:
-    """The same numbers in each session, or those of ``TEST_SEED``."""
-    print(f"TEST_SEED={SEED}")  # beside what a failed test said
+    """The same random numbers in each session, or those of ``TEST_SEED``."""
+    print(f"TEST_SEED={SEED}")  # shown with the output of a failed test
     return random.Random(SEED)
 
 
 @pytest.fixture
 def ordinary() -> list[str]:
-    """Words before a program that make it obey permissions, also when root runs it."""
+    """A command prefix that makes a program obey permissions, also when root runs it."""
     return ORDINARY if os.getuid() == 0 else []
 
 
 @pytest.fixture
 def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the program in ``tmp_path``; ``ordinary`` takes root's way around permissions."""
+    """Runs the program in ``tmp_path``; ``ordinary`` makes it obey permissions, also as root."""
 
     def call(
         *words: str, ordinary: bool = False, env: dict[str, str] | None = None
@@ -274,7 +274,7 @@ def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def standing() -> StandingRuns:
-    """Real runs, shared by all workers of the session: ask about them, change nothing."""
+    """Real runs, shared by all workers of the session: read them, change nothing."""
     return StandingRuns(Path(os.environ[STANDING]))
 
 
@@ -287,7 +287,7 @@ def own_runs(tmp_path: Path) -> Iterator[StandingRuns]:
 
 
 def pytest_configure() -> None:
-    """Let the programs that tests start hear SIGINT and SIGHUP.
+    """Let the programs that tests start receive SIGINT and SIGHUP.
 
     Both are ignored, and by every child as well, where the tests run in a shell's background.
     """
@@ -296,18 +296,18 @@ def pytest_configure() -> None:
 
 
 def pytest_report_header() -> str:
-    """Say what replays the tests that draw."""
+    """Print how to replay the randomized tests."""
     return f"TEST_SEED={SEED} (another number draws other damage, cuts and pauses)"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Name the folder of the standing runs to all workers."""
+    """Give the folder of the standing runs to all workers."""
     if not hasattr(session.config, "workerinput"):
         os.environ[STANDING] = tempfile.mkdtemp(prefix="burstlens-standing-")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End the standing runs when the last worker has."""
+    """End the standing runs after the last worker."""
     if not hasattr(session.config, "workerinput"):
         folder = Path(os.environ.pop(STANDING))
         end_processes(folder)

@@ -1,4 +1,4 @@
-"""A map as the tests look at it: its pixels, and where on them places are."""
+"""A map for tests: its pixels, and the pixel positions of places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIGHT = {"variable": "T2", "limits": (-1000.0, 200.0), "colormap": "matplotlib.G
 
 
 class Picture:
-    """The pixels of a map, and where on them the places of its plane are."""
+    """The pixels of a map, and the pixel positions of its plane's places."""
 
     def __init__(self, path: Path, context: Context, **options: Any) -> None:
         out = context.files.parent / "map.png"

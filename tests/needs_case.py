@@ -1,4 +1,4 @@
-"""A backlog of products of any kind, as tests of what they need beside their frame ask it."""
+"""A backlog of products of any kind, for tests of what they need besides their frame."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _become(words: list[str], folder: str, environment: dict[str, str], said: st
 
 
 def as_text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
-    """What a command said, decoded; a traceback is never an answer."""
+    """A command's output, decoded; fails on a traceback."""
     out, error = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in out + error
     return subprocess.CompletedProcess(done.args, done.returncode, out, error)

@@ -1,4 +1,4 @@
-"""What stands in a run directory after publications."""
+"""The files in a run directory after publications."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Trace:
         return list(dict.fromkeys(opened))
 
     def frame_starts(self) -> list[int]:
-        """The calls at which a frame begins: the first on an output since the last log of one."""
+        """The calls at which a frame begins: the first on an output after a log line of one."""
         starts, inside = [], False
         for index, op in enumerate(self.ops):
             if op["op"] == "log" and WRITTEN in op["text"]:
@@ -62,7 +62,7 @@ class Player:
 
     ``late_log``: each log appears in blocks of that many bytes, the rest at the end.
     ``into``: history goes to that sub-folder, as with ``history_outname``, and the log says so.
-    ``careless``: what a full disk does not take is lost in silence, as WRF has it.
+    ``careless``: bytes that a full disk refuses are lost without an error, as in WRF.
     """
 
     trace: Trace
@@ -93,14 +93,14 @@ class Player:
         return op
 
     def finish(self) -> None:
-        """Write out what is left of the logs and close everything, as a process's end does."""
+        """Flush the logs and close everything, as at the end of a process."""
         for name, text in self._logs.items():
             self._append(name, text)
         self._logs.clear()
         self.close()
 
     def close(self) -> None:
-        """Close everything, as a kill does: what the logs hold back is lost."""
+        """Close everything, as a kill does: unflushed logs are lost."""
         for descriptor in self._open.values():
             if descriptor is not None:
                 os.close(descriptor)

@@ -1,4 +1,4 @@
-"""A small real run of a replayed model, the means to disturb it, and what must hold after it."""
+"""A small real run of a replayed model, ways to disturb it, and the checks after it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ keep = ["wrfout_*"]
 
 @dataclass(frozen=True)
 class Life:
-    """One life of a driver: its exit code and what it said."""
+    """One life of a driver: its exit code and output."""
 
     code: int
     said: str
@@ -110,7 +110,7 @@ class Case:
                 "FAULT_KILL": json.dumps(kill),
             }
         command = [self.python, "-m", "burstlens", *words]
-        # In a file: a pipe would be held open by whatever outlives the driver.
+        # In a file: a process that outlives the driver would hold a pipe open.
         with (self.folder / "said").open("a") as said:
             return self.popen(command, environment, said)
 
@@ -141,7 +141,7 @@ class Case:
         return self.wait(self.start(*words, kill=kill, **how))
 
     def said(self) -> str:
-        """All that the drivers have said so far."""
+        """All output of the drivers so far."""
         return (self.folder / "said").read_text()
 
     def launch(self, **how: Any) -> subprocess.Popen[str]:
@@ -153,14 +153,14 @@ class Case:
         (self.folder / "go-on").touch()
 
     def finish(self) -> None:
-        """Resume until it is done; twice must do."""
+        """Resume until it is done, at most twice."""
         for _ in range(2):
             if self.burstlens("resume", "r").code == 0:
                 return
         pytest.fail(f"two resumes did not end the run:\n{self.said()}")
 
     def await_event(self, event: str, count: int = 1, limit_s: float = 120.0) -> None:
-        """Wait until the journal has that event so often."""
+        """Wait until the journal has that event that many times."""
         self.await_that(
             lambda: sum(line["event"] == event for line in self.journal()) >= count, event, limit_s
         )
@@ -173,7 +173,7 @@ class Case:
             time.sleep(0.05)
 
     def journal(self) -> list[dict[str, Any]]:
-        """The journal's events; a line that is not whole yet is left out."""
+        """The journal's events; an incomplete line is left out."""
         try:
             text = (self.run / "journal.jsonl").read_text()
         except OSError:
@@ -185,11 +185,11 @@ class Case:
         return processes_of(self.folder)
 
     def end(self) -> None:
-        """End whatever is left of this run's own processes."""
+        """End all remaining processes of this run."""
         end_processes(self.folder)
 
     def faults(self) -> list[str]:
-        """What does not hold of a run that is done: empty when nothing was lost or done twice."""
+        """The failed checks of a run that is done: empty when nothing was lost or done twice."""
         return [
             *self._product_faults(),
             *self._leftovers(),
@@ -291,7 +291,7 @@ def processes_of(folder: Path) -> dict[int, str]:
 
 
 def end_processes(folder: Path) -> None:
-    """End whatever is left of the processes of a folder."""
+    """End all remaining processes of a folder."""
     for pid in processes_of(folder):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Real runs of a recorded WRF, one of each way to end and one in progress, to ask about."""
+"""Real runs of a recorded WRF, one per kind of end and one in progress, for tests to read."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Ended:
 
 
 class StandingRuns:
-    """A folder with inputs and a recipe ``r.toml``; each run is made when it is first asked for.
+    """A folder with inputs and a recipe ``r.toml``; each run is made on first use.
 
     ``done``; ``failed``: killed in its second frame, with a real blow-up in its log; ``stopped`` by
     ``burstlens stop`` after its first frame; ``live``: both products of its first frame stand,
-    the second frame never comes. Several processes may share the folder: whoever asks first makes
+    the second frame never comes. Several processes may share the folder: the first one makes
     the run, the others wait for it.
     """
 
@@ -80,11 +80,11 @@ class StandingRuns:
                 self.start("live")
 
     def words(self, name: str) -> list[str]:
-        """What is typed to start a run whose inputs are prepared."""
+        """The command that starts a run whose inputs are prepared."""
         return ["run", "r.toml", "--name", name, "--set", f"simulation.inputs=inputs-{name}"]
 
     def start(self, name: str) -> subprocess.Popen[str]:
-        """A run whose model goes on; returns its driver, when its status tells both products."""
+        """A run in progress; returns its driver once its status shows both products."""
         self.prepare(name, f"--interval {FOREVER_S}")
         driver = self._start(name)
         self.await_that(lambda: self._published(name) == 2, name)
@@ -101,7 +101,7 @@ class StandingRuns:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of the place."""
+        """The environment variables of the folder."""
         return {
             "BURSTLENS_RUNS": str(self.runs),
             "BURSTLENS_BUFFER": str(self.case.buffer),
@@ -157,7 +157,7 @@ class StandingRuns:
         return self._drivers[name]
 
     def _ended(self, name: str, begin: Callable[[], None]) -> Ended:
-        """The end of a run, which this process or another one has begun."""
+        """Wait for the end of a run, which this process or another one has started."""
         kept = self.folder / f"{name}.ended"
         with self._alone(name):
             if not kept.exists():

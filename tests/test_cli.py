@@ -1,4 +1,4 @@
-"""What people type and what they are told: exit codes, one clear message, JSON, help."""
+"""The command line: exit codes, one clear message per error, JSON, help."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_wrong_usage_ends_with_2_and_points_to_the_help(burstlens, words):
 
 
 @pytest.mark.parametrize("command", ["status", "watch", "stop", "resume", "free"])
-def test_an_unknown_run_is_told_with_near_names(standing, command):
+def test_an_unknown_run_is_reported_with_near_names(standing, command):
     standing.done()
     said = standing.call(command, "dome")
     assert said.returncode == 1
@@ -106,10 +106,10 @@ def test_a_run_that_is_done_ends_with_0_and_a_summary_in_plain_lines(standing):
     assert ended.returncode == 0
     lines = ended.said.splitlines()
     assert lines[:2] == ["run done", f"pictures arrive in {standing.runs}/done/products"]
-    told = dict(line.strip().split(maxsplit=1) for line in lines[lines.index("  run       done") :])
-    assert (told["ended"], told["frames"], told["w"]) == ("done", "3 ready", "3 published")
-    assert told["pictures"] == f"{standing.runs}/done/products"
-    assert "buffer" not in told
+    rows = dict(line.strip().split(maxsplit=1) for line in lines[lines.index("  run       done") :])
+    assert (rows["ended"], rows["frames"], rows["w"]) == ("done", "3 ready", "3 published")
+    assert rows["pictures"] == f"{standing.runs}/done/products"
+    assert "buffer" not in rows
 
 
 def test_a_run_that_failed_ends_with_1_the_line_that_says_why_and_what_to_do(standing):
@@ -134,9 +134,9 @@ def test_a_run_that_a_person_stopped_ends_with_4(standing):
 @pytest.mark.parametrize("name", ["done", "failed", "stopped"])
 def test_what_goes_to_a_file_has_no_escape_sequence_and_no_padding(standing, name):
     said = getattr(standing, name)().said
-    told = standing.call("status", name).stdout + standing.call("list").stdout
-    assert "\x1b" not in said + told
-    assert [line for line in (said + told).splitlines() if line != line.rstrip()] == []
+    shown = standing.call("status", name).stdout + standing.call("list").stdout
+    assert "\x1b" not in said + shown
+    assert [line for line in (said + shown).splitlines() if line != line.rstrip()] == []
 
 
 def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
@@ -207,7 +207,7 @@ def test_ctrl_c_in_watch_leaves_the_run_alone(standing):
     assert standing.call("status", "live").stdout.startswith("live: running\n")
 
 
-def test_watch_of_a_run_that_is_over_tells_its_end(standing):
+def test_watch_of_a_run_that_is_over_shows_its_end(standing):
     standing.failed()
     assert standing.call("watch", "failed").stdout == standing.call("status", "failed").stdout
 
@@ -297,7 +297,7 @@ def test_a_dry_run_prints_the_plan_as_text_and_as_json_and_makes_nothing(
     assert not (tmp_path / "runs").exists()
 
 
-def test_what_a_dry_run_finds_wrong_is_told_with_its_level(burstlens, recipe_file):
+def test_what_a_dry_run_finds_wrong_is_reported_with_its_level(burstlens, recipe_file):
     recipe_file(PARAMETERS, "parameters.toml")
     done = burstlens("run", "parameters.toml", "--dry-run", "--set", "inputs=inputs")
     assert re.search(r"^error: there is no executable wrf\.exe", done.stdout, re.MULTILINE)
@@ -381,7 +381,7 @@ def test_every_module_that_is_a_program_has_help(path):
     assert done.stdout.strip()
 
 
-def test_the_version_is_told(burstlens):
+def test_the_version_is_printed(burstlens):
     assert re.fullmatch(r"burstlens \d+\.\d+\.\d+\n", burstlens("--version").stdout)
 
 

@@ -56,7 +56,7 @@ REFUSED = {
         ["parameters.toml", "--set", "inputs=inputs"],
         r"there is no executable wrf\.exe in .*/inputs",
     ),
-    "a name that is no folder's": (["any.toml", "--name", "a b"], r"--name 'a b': a run's name is"),
+    "a name with a space": (["any.toml", "--name", "a b"], r"--name 'a b': a run's name is"),
     "a batch job where there are none": (
         ["any.toml", "--batch"],
         r"--batch: site local has no scheduler; --detach serves there",
@@ -118,7 +118,7 @@ def test_a_refusal_does_not_wait_for_what_only_a_run_needs(burstlens, recipe_fil
     assert not imported & {"parsl", "numpy", "netCDF4", "matplotlib"}
 
 
-def test_all_faults_of_a_recipe_are_told_at_once_with_near_names(burstlens, recipe_file):
+def test_all_faults_of_a_recipe_are_reported_at_once_with_near_names(burstlens, recipe_file):
     recipe_file(WRONG, "wrong.toml")
     said = burstlens("check", "wrong.toml").stderr
     assert "has 6 faults" in said

@@ -100,7 +100,7 @@ def test_a_value_is_explained_with_its_line_and_remark_and_a_default_as_one(burs
     assert "The cluster of our group.\nSource: its handbook.\n" in said
     assert (
         'granule = "368 GiB"\n'
-        "    What the pool hands out space in; a request is rounded up to a multiple of\n    it.\n"
+        "    The pool's allocation unit; a request is rounded up to a multiple of it.\n"
         "    mine.toml, line 11: From dwstat. column gran\n"
     ) in said
     assert "# limit is not set\n    The most that one run may take there.\n    default\n" in said

@@ -1,4 +1,4 @@
-"""What the shell offers after the tab key: runs, recipes, sites."""
+"""Shell completion: runs, recipes, sites."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAM = Path(sys.executable).with_name("burstlens")
 
 @pytest.fixture
 def offered(standing):
-    """The words that bash would offer for the last one of a line."""
+    """The words that bash would offer for the last word of a line."""
     standing.done()
     standing.failed()
     recipes = standing.folder / "recipes"

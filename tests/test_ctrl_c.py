@@ -13,12 +13,12 @@ def stop(frame, event, _):
 
 sys.setprofile(stop)
 """
-"""Typer's function that makes the commands."""
+"""Interrupts Typer's function that makes the commands."""
 
 
 @pytest.fixture
 def interrupted(tmp_path):
-    """An environment in which loading that package ends as by Ctrl-C."""
+    """An environment in which importing that package is interrupted as by Ctrl-C."""
 
     def make(package: str, text: str = "raise KeyboardInterrupt\n") -> dict[str, str]:
         folder = tmp_path / "first"

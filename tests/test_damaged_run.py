@@ -1,7 +1,7 @@
-"""A damaged run directory is refused by name, and hides no other: whatever was damaged, and how.
+"""A damaged run directory is refused by name, and hides no other run, whatever the damage.
 
-Damage is drawn by a seed, which a failure prints; ``BURSTLENS_DAMAGE_SEED=N`` draws that one alone,
-``BURSTLENS_DAMAGE_SEEDS=N`` as many.
+A seed determines the damage, and a failure prints it; ``BURSTLENS_DAMAGE_SEED=N`` repeats one seed,
+``BURSTLENS_DAMAGE_SEEDS=N`` sets how many are tried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.integration
 
 SEEDS = int(os.environ.get("BURSTLENS_DAMAGE_SEEDS", "40"))
 FEW = 10
-"""Those that `make test` draws; `make test-slow` draws the rest."""
+"""The seeds of `make test`; `make test-slow` uses the rest."""
 FILES = ("run.json", "status.json", "journal.jsonl", "products/index.jsonl", "recipe.toml",
          "start.json", "driver-1", "sentinel.jsonl", "attempts/1/ended.json",
          "attempts/1/started.json", "attempts/1/job.json")  # fmt: skip
@@ -118,7 +118,7 @@ def splice(path, draw, line):
 
 @pytest.fixture(scope="session")
 def finished(standing):
-    """The directory of a run that was stopped, and has all files."""
+    """The directory of a run that was stopped, with all files."""
     standing.stopped()
     return standing.runs / "stopped"
 

@@ -21,7 +21,7 @@ from burstlens.core.durable import (
 
 @pytest.fixture
 def flushed(monkeypatch):
-    """What was brought to disk: name and size, in order."""
+    """What was flushed to disk: name and size, in order."""
     found: list[tuple[str, int]] = []
     flush = os.fsync
 
@@ -78,7 +78,7 @@ def test_folders_are_made_below_one_that_is_there_and_may_be_there_already(tmp_p
 
 
 @pytest.mark.usefixtures("closes_all")
-def test_no_folder_is_made_below_one_that_is_away_or_no_folder(tmp_path):
+def test_no_folder_is_made_below_a_missing_path_or_a_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         make_folders(tmp_path / "run" / "a", tmp_path / "run")
     assert os.listdir(tmp_path) == []
@@ -89,10 +89,10 @@ def test_no_folder_is_made_below_one_that_is_away_or_no_folder(tmp_path):
 
 @pytest.mark.usefixtures("closes_all")
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-def test_what_is_no_regular_file_is_refused_by_its_name(tmp_path, kind):
+def test_a_path_that_is_not_a_regular_file_is_refused_by_its_name(tmp_path, kind):
     path = tmp_path / kind
     os.mkfifo(path) if kind == "pipe" else path.mkdir()
-    with pytest.raises(OSError, match=f"it is no regular file.*{kind}"):
+    with pytest.raises(OSError, match=f"it is not a regular file.*{kind}"):
         open_regular(path)
 
 
@@ -144,7 +144,7 @@ except OSError as error:
     assert os.listdir(tmp_path) == ["status.json"]
 
 
-def test_a_folder_that_is_gone_is_told_as_it_is(tmp_path):
+def test_a_missing_folder_is_reported_as_such(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "gone" / "status.json", "x")
 

@@ -1,4 +1,4 @@
-"""Reading an append-only file on from where the last look stopped."""
+"""Incremental reads of an append-only file."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_only_finite_numbers_are_numbers(value, is_number):
 
 def test_a_pipe_in_the_place_of_the_file_is_refused_and_not_waited_for(path):
     os.mkfifo(path)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         read_stretch(path)
 
 

@@ -52,7 +52,7 @@ def test_the_changelog_begins_with_what_is_unreleased_and_then_the_newest_releas
 
 
 def anchors(text: str) -> set[str]:
-    """What a link may name after ``#``, as code hosts make it from headings."""
+    """The anchors that code hosts make from headings."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -31,7 +31,7 @@ def other(run_dir, monkeypatch):
     return run_dir
 
 
-def tell(run, off, **more):
+def write_status(run, off, **more):
     driver = {"host": "elsewhere", "heartbeat": time.time() + off}
     write_json(run.status, {"state": "running", "driver": driver} | more)
     return driver
@@ -40,7 +40,7 @@ def tell(run, off, **more):
 @pytest.mark.integration
 @pytest.mark.parametrize("off", [-3600, -20, 0, 3600])
 def test_a_driver_lives_while_its_heartbeat_changes_whatever_its_clock(other, off):
-    tell(other, off)
+    write_status(other, off)
     driver = subprocess.Popen([sys.executable, "-c", BEATS, str(other.status), str(off)])
     try:
         assert status_of("storm-1")["state"] == "running"
@@ -51,7 +51,7 @@ def test_a_driver_lives_while_its_heartbeat_changes_whatever_its_clock(other, of
 
 @pytest.mark.parametrize("off", [-60, 600])
 def test_one_whose_heartbeat_stands_still_is_dead_also_when_its_clock_was_ahead(other, off):
-    assert not driver_lives(other, tell(other, off), confirm_s=0.5)
+    assert not driver_lives(other, write_status(other, off), confirm_s=0.5)
 
 
 @pytest.mark.parametrize(
@@ -74,19 +74,19 @@ def test_a_run_that_cannot_be_read_hides_no_other(other, status):
     broken.mkdir()
     write_json(broken / "run.json", {"created": 0.0})
     write_json(broken / "status.json", status)
-    tell(other, 0)
+    write_status(other, 0)
     states = {row["run"]: row["state"] for row in rows()}
     assert states == {"broken": "unreadable", "storm-1": "running"}
 
 
-def test_a_pipe_in_the_place_of_the_sentinels_file_holds_nobody_up(other):
-    tell(other, -1e6)
+def test_a_pipe_in_the_place_of_the_sentinels_file_blocks_no_reader(other):
+    write_status(other, -1e6)
     os.mkfifo(other.sentinel)
     assert [row["state"] for row in rows()] == ["unreadable"]
 
 
-def test_what_a_status_tells_moves_no_cursor(other):
-    tell(other, 0, outcome={"message": "a\x1b[2Jb\ud800"}, alarms=[{"text": "c\x1b[2Jd"}])
+def test_control_characters_in_a_status_are_removed(other):
+    write_status(other, 0, outcome={"message": "a\x1b[2Jb\ud800"}, alarms=[{"text": "c\x1b[2Jd"}])
     said = text(status_of("storm-1"))
     assert "a[2Jb" in said
     assert "c[2Jd" in said

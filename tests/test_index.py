@@ -55,7 +55,7 @@ def test_an_index_that_was_written_anew_is_read_from_its_beginning(run_dir):
     assert [(entry.time, entry.attempt) for entry in index.entries.values()] == [(LINE["time"], 2)]
 
 
-def test_what_is_told_of_a_product(run_dir):
+def test_the_fields_of_a_product(run_dir):
     found = published(LINE)
     fields = ("product", "stream", "time", "attempt", "name", "bytes", "t", "written", "facts")
     assert {name: getattr(found, name) for name in fields} == {name: LINE[name] for name in fields}
@@ -81,7 +81,7 @@ def test_the_index_of_an_older_version_is_read(run_dir):
 @pytest.mark.parametrize(
     "line", [{}, LINE | {"name": 3}, LINE | {"time": None}, {"event": "alarm"}]
 )
-def test_a_line_that_is_no_index_line_is_passed_over(run_dir, line):
+def test_a_line_that_is_not_an_index_line_is_skipped(run_dir, line):
     assert published(line) is None
     write(run_dir, line, LINE)
     index = Index(run_dir.index)

@@ -12,7 +12,7 @@ from burstlens.core.run.journal import Journal, read
 LOST = {"attempt": 1, "stream": "d01", "time": None, "record": 2, "paths": ["r/1/out.nc"]}
 
 
-def test_a_damaged_frame_whose_time_nothing_shows_is_read_back(tmp_path: Path):
+def test_a_damaged_frame_of_unknown_time_is_read_back(tmp_path: Path):
     path = tmp_path / "journal.jsonl"
     journal = Journal(path, 1)
     written = journal.append("frame.damaged", **LOST, reason="it has 0 bytes")
@@ -20,7 +20,7 @@ def test_a_damaged_frame_whose_time_nothing_shows_is_read_back(tmp_path: Path):
     assert list(read(path)) == [written]
 
 
-def test_limits_that_are_no_pair_are_refused(tmp_path: Path):
+def test_limits_that_are_not_a_pair_are_refused(tmp_path: Path):
     path = tmp_path / "journal.jsonl"
     event = {"t": 1.0, "driver": 1, "event": "product.limits", "product": "t2", "limits": [1.0]}
     path.write_text(json.dumps(event) + "\n")
@@ -50,7 +50,9 @@ DEEP = {
         (json.dumps(DEEP), "product.added is nested too deep"),
     ],
 )
-def test_a_line_that_is_no_event_is_refused_by_its_number(tmp_path: Path, line: str, message: str):
+def test_a_line_that_is_not_an_event_is_refused_by_its_number(
+    tmp_path: Path, line: str, message: str
+):
     path = tmp_path / "journal.jsonl"
     path.write_text(f"{line}\n")
     with pytest.raises(RunError, match=f"line 1: {message}"):

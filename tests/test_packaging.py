@@ -1,4 +1,4 @@
-"""What is installed: the wheel, what each command imports, the examples in the docstrings."""
+"""The package: the wheel, the imports of each command, the examples in the docstrings."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_sizes_are_read_in_binary_and_decimal_units(text, expected):
 
 
 @pytest.mark.parametrize("text", ["600 Gb/s", "much", "-1 GiB", "0", 0, True, "1e9", "", 1.5j])
-def test_what_is_no_size_is_refused_with_the_value_shown(text):
+def test_an_invalid_size_is_refused_with_the_value_shown(text):
     with pytest.raises(ValueError, match=r"got"):
         parse_bytes(text)
 
@@ -43,7 +43,7 @@ def test_durations_are_read_as_schedulers_and_people_write_them(text, expected):
 
 
 @pytest.mark.parametrize("text", ["soon", "2 weeks", "1:2:3:4", "-5 s", "", True, None])
-def test_what_is_no_duration_is_refused_with_the_value_shown(text):
+def test_an_invalid_duration_is_refused_with_the_value_shown(text):
     with pytest.raises(ValueError, match="got"):
         parse_duration(text)
 

@@ -1,5 +1,5 @@
-"""The rooms of the code: each says what it offers, the others use nothing else of it, and no
-module needs itself. Which room stands above which is held by import-linter (``make lint``)."""
+"""The rooms of the code: each says what it offers, the others use nothing else of it, and there
+is no import cycle. import-linter (``make lint``) checks the order of the rooms."""
 
 from __future__ import annotations
 

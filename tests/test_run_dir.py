@@ -31,7 +31,7 @@ def test_a_run_is_found_by_id_start_path_and_as_the_last(runs):
     assert open_run_dir("last").path == runs[2].path
 
 
-def test_an_unknown_run_is_told_with_near_names(runs):
+def test_an_unknown_run_is_reported_with_near_names(runs):
     with pytest.raises(RunError, match=r'no run "strom-1".*did you mean storm-1'):
         open_run_dir("strom-1")
 
@@ -43,7 +43,7 @@ def test_a_path_that_is_not_a_run_directory_is_reported_as_that(runs, tmp_path):
         open_run_dir(str(tmp_path / "many" / "gone"))
 
 
-def test_a_start_that_several_runs_share_is_told_with_their_names(runs):
+def test_a_start_that_several_runs_share_is_reported_with_their_names(runs):
     with pytest.raises(RunError, match="start of 2 runs: storm-2, storm-1"):
         open_run_dir("storm")
 
@@ -62,7 +62,7 @@ def test_a_run_is_never_made_twice(run_dir):
         run_dir.create()
 
 
-def test_a_place_that_takes_no_folder_is_told_with_the_way_out(tmp_path):
+def test_a_place_that_takes_no_folder_is_reported_with_a_remedy(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match=r"Not a directory; BURSTLENS_RUNS names another"):
         RunDir(tmp_path / "file" / "run").create()
@@ -91,8 +91,8 @@ def test_control_files_are_dropped_asked_for_and_taken_away(run_dir):
     assert run_dir.asked() is None
 
 
-def test_a_folder_without_facts_is_no_run(run_dir):
-    with pytest.raises(RunError, match="no whole run directory"):
+def test_a_folder_without_facts_is_not_a_run(run_dir):
+    with pytest.raises(RunError, match="not a complete run directory"):
         facts_of(run_dir)
 
 
@@ -101,7 +101,7 @@ def test_jobs_have_folders_by_kind(run_dir):
     assert run_dir.job("step-real-1") == run_dir.path / "steps" / "step-real-1"
 
 
-def test_the_first_stop_stands_whoever_asks_later(run_dir):
+def test_the_first_stop_stands_when_others_ask_later(run_dir):
     guard = {"by": "guard", "text": "w > 60"}
     run_dir.drop("stop-now", guard)
     os.utime(run_dir.control / "stop-now", (1000, 1000))
@@ -135,13 +135,13 @@ def test_a_guard_makes_a_persons_stop_quicker_and_it_stays_the_persons(run_dir):
      lambda path: path.symlink_to("../run.json"), lambda path: path.write_bytes(b"\xff")],
     ids=["folder", "pipe", "deep", "large", "link", "no-text"],
 )  # fmt: skip
-def test_what_is_no_stop_of_ours_tells_nothing_of_itself(run_dir, make):
+def test_a_foreign_stop_file_gives_no_reason(run_dir, make):
     write_json(run_dir.facts, {"by": "guard"})
     make(run_dir.control / "stop")
     assert run_dir.why() == {}
 
 
-def test_a_wish_follows_no_link(run_dir, tmp_path):
+def test_a_request_follows_no_link(run_dir, tmp_path):
     (run_dir.control / "stop").symlink_to(tmp_path / "made")
     with pytest.raises(RunError, match="cannot write"):
         run_dir.drop("stop")
@@ -154,7 +154,7 @@ def test_a_wish_follows_no_link(run_dir, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-def test_a_folder_in_the_place_of_a_stop_is_told(run_dir):
+def test_a_folder_in_the_place_of_a_stop_is_reported(run_dir):
     (run_dir.control / "stop").mkdir()
     with pytest.raises(RunError, match=r"cannot take .*control/stop away"):
         run_dir.clear_control()

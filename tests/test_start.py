@@ -31,7 +31,7 @@ ENDED = {
 
 @pytest.fixture
 def loading():
-    """A process that loads for as long as the test takes."""
+    """A process that loads during the whole test."""
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     yield process
     process.kill()
@@ -66,7 +66,7 @@ def _fresh_slurm():
     return lambda: slurm
 
 
-def test_a_driver_that_loads_for_minutes_is_starting_and_nobody_waits_in_vain(made, loading):
+def test_a_driver_that_loads_for_minutes_is_starting_and_waited_for(made, loading):
     note_start(made, 1, loading.pid)
     assert rows()[0]["state"] == "starting"
     found = status_of("storm-1")
@@ -165,7 +165,7 @@ def test_a_run_that_was_just_detached_is_waited_for_to_its_end(own_runs):
     pid = None
     while pid in (None, made.pid):
         pid = json.loads(run.start.read_text())["pid"]
-    # The command that started it may end first, in whatever way.
+    # The command that started it may end first, in any way.
     made.send_signal(signal.SIGKILL)
     made.wait()
     assert status_of(str(run.path))["state"] == "starting"

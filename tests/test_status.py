@@ -1,4 +1,4 @@
-"""How runs stand, told from their directories alone."""
+"""The status of runs, from their directories alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def changed(standing, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_taken_up(own_runs):
+def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_resumed(own_runs):
     driver = own_runs.start("storm")
     assert own_runs.call("status", "storm").stdout.startswith("storm: running\n")
     driver.send_signal(signal.SIGKILL)
@@ -54,12 +54,12 @@ def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_taken_up(
 
 
 @pytest.mark.slow
-def test_whether_the_model_has_ended_is_told_and_heeded_without_a_driver(own_runs):
+def test_whether_the_model_has_ended_is_shown_and_heeded_without_a_driver(own_runs):
     driver = own_runs.start("storm")
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     first = own_runs.call("stop", "storm", "--now")
-    assert "its driver is gone, burstlens status storm tells when the model" in first.stdout
+    assert "its driver is gone, burstlens status storm shows when the model" in first.stdout
     own_runs.await_that(
         lambda: json.loads(own_runs.call("status", "storm", "--json").stdout)["model_ended"],
         "storm",
@@ -81,7 +81,7 @@ def test_a_driver_on_another_host_is_known_by_its_heartbeat(changed):
     assert changed("done", driver=stale)["state"] == "done"
 
 
-def test_a_run_that_has_not_begun_is_new_and_lost_when_nobody_drives_it(run_dir, monkeypatch):
+def test_a_run_that_has_not_begun_is_new_and_lost_without_a_driver(run_dir, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
     assert text(status_of("storm-1")).startswith("storm-1: new\n  frames    0 ready")
@@ -98,7 +98,7 @@ def test_a_run_that_was_renamed_is_called_by_the_name_of_its_directory(changed):
     assert text(changed("done", run="before")).startswith("done: done\n")
 
 
-def test_a_snapshot_that_is_no_json_is_passed_over(run_dir, monkeypatch):
+def test_a_snapshot_that_is_not_json_is_ignored(run_dir, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
     run_dir.status.write_text('{"state": "run')
@@ -118,38 +118,38 @@ def test_what_is_shown_of_a_run_in_progress(standing, changed):
     standing.live()  # before the heartbeat below, which a slow start would make a stale one
     progress = {"time": "00010101T010000", "fraction": 0.5, "speed": 48.2, "eta_s": 75.0,
                 "rate_mpps": None, "phase": "running"}  # fmt: skip
-    told = dict(facts(changed(
+    shown = dict(facts(changed(
         "live", state="running", progress=progress, backlog=1, block="queued",
         waits_for="Resources", frames={"ready": 3, "damaged": 1},
         products={"w": {"published": 2, "failed": 1}},
         ledger={"raw_bytes": 16_000_000, "product_bytes": 10_000_000},
         driver={"host": "elsewhere", "heartbeat": time.time()},
     )))  # fmt: skip
-    assert told["model"] == "50 %, 0001-01-01 01:00:00 UTC, 48.2 times real time, ETA 1 min 15 s"
-    assert told["frames"] == "3 ready, 1 damaged, 1 product to be made"
-    assert told["w"] == "2 published, 1 failed"
-    assert told["ledger"] == "15.3 MiB raw, 9.54 MiB brought out, 1.6 times less"
-    assert told["waits"] == "in the scheduler's queue: Resources"
-    assert told["viewing"] == "queued"
-    assert "took" not in told
+    assert shown["model"] == "50 %, 0001-01-01 01:00:00 UTC, 48.2 times real time, ETA 1 min 15 s"
+    assert shown["frames"] == "3 ready, 1 damaged, 1 product to be made"
+    assert shown["w"] == "2 published, 1 failed"
+    assert shown["ledger"] == "15.3 MiB raw, 9.54 MiB brought out, 1.6 times less"
+    assert shown["waits"] == "in the scheduler's queue: Resources"
+    assert shown["viewing"] == "queued"
+    assert "took" not in shown
 
 
 def test_a_model_is_at_100_percent_when_it_has_ended_and_not_before(changed):
-    told = dict(facts(changed("done", progress={"fraction": 0.997})))
-    assert told["model"] == "99 %"
+    shown = dict(facts(changed("done", progress={"fraction": 0.997})))
+    assert shown["model"] == "99 %"
     assert dict(facts(changed("done", progress={"fraction": 1.0})))["model"] == "100 %"
 
 
 def test_what_is_shown_of_a_run_that_is_over(changed):
     ended = changed("done", started=1000.0, took_s=85.0, backlog=0, driver={"heartbeat": 9085.0})
-    told = dict(facts(ended))
-    assert (told["frames"], told["took"]) == ("3 ready", "1 min 25 s")
+    shown = dict(facts(ended))
+    assert (shown["frames"], shown["took"]) == ("3 ready", "1 min 25 s")
     resumed = dict(facts(ended | {"idle_s": 8000.0}))
     assert resumed["took"] == (
         "1 min 25 s, without 2 h 13 min in which neither driver nor model ran"
     )
-    assert "ETA" not in told["model"]
-    assert not {"buffer", "waits", "viewing"} & set(told)
+    assert "ETA" not in shown["model"]
+    assert not {"buffer", "waits", "viewing"} & set(shown)
     assert next_steps(ended) == []
 
 
@@ -166,11 +166,11 @@ def test_a_buffer_that_is_kept_is_named_with_the_command_that_gives_it_back(chan
 
 def test_a_guard_that_has_judged_nothing_is_not_called_quiet(changed):
     guards = [{"name": name, "state": name} for name in ("good", "waiting", "tripped")]
-    told = dict(facts(changed("done", guards=guards)))["guards"]
-    assert told == "tripped tripped, 1 quiet, 1 waiting"
+    shown = dict(facts(changed("done", guards=guards)))["guards"]
+    assert shown == "tripped tripped, 1 quiet, 1 waiting"
 
 
-def test_a_run_that_a_guard_has_stopped_is_told_that_the_guard_looks_again(changed):
+def test_a_run_that_a_guard_has_stopped_says_that_the_guard_looks_again(changed):
     outcome = {"state": "stopped", "exit_code": 3, "message": "stopped by guard"}
     (step, *_) = next_steps(changed("failed", state="stopped", outcome=outcome))
     assert step == "go on with: burstlens resume failed; the guard that stopped it looks again"

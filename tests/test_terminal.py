@@ -1,4 +1,4 @@
-"""What a person sees of a run: on a terminal, in a file, on a terminal that has gone away."""
+"""A run's status on a terminal, in a file, and on a closed terminal."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_the_screen_holds_every_fact_and_stays_inside_the_terminal(status, width
     seen = plain(shown(screen(found, width), width + 2))
     assert {len(line) for line in seen.splitlines()} == {width}
     words = re.sub(r"[\s│]+", "", seen)
-    for label, told in facts(found):
+    for label, value in facts(found):
         assert label in seen
-        assert re.sub(r"\s+", "", told) in words
+        assert re.sub(r"\s+", "", value) in words
     assert "Supercell · live" in seen
     assert len(seen.splitlines()) <= 24
 
 
-def test_the_last_events_are_told_with_the_time_of_day_here(status):
+def test_the_newest_events_are_shown_with_the_local_time_of_day(status):
     at = time.mktime((2026, 11, 21, 9, 5, 7, 0, 0, -1))
     found = status("done") | {"events": [{"t": at, "text": "watching is paused"}]}
     assert "09:05:07  watching is paused" in plain(shown(screen(found, 100)))
@@ -102,7 +102,7 @@ def test_a_file_gets_a_line_for_each_new_state_and_each_alarm_once(status):
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_when_nobody_reads_what_it_says(own_runs):
+def test_a_run_goes_on_when_its_output_is_not_read(own_runs):
     own_runs.prepare("storm", "--interval 0.3")
     with subprocess.Popen(
         [sys.executable, "-m", "burstlens", *own_runs.words("storm")],

@@ -19,7 +19,7 @@ def test_both_of_wrfs_spellings_give_one_key(text):
 
 
 @pytest.mark.parametrize("text", ["", "2005-08-28", "2005-08-28_12:00:00.5", b"\0" * 19, "ü" * 19])
-def test_what_is_no_wrf_time_has_no_key(text):
+def test_text_that_is_not_a_wrf_time_has_no_key(text):
     assert valid_time.wrf_key(text) is None
 
 
@@ -28,8 +28,8 @@ def test_keys_are_shown_as_people_write_times():
     assert valid_time.label("t00000012.500") == "t = 12.5 s"
 
 
-def test_seconds_of_no_key_are_an_error():
-    with pytest.raises(ValueError, match="no valid-time key"):
+def test_seconds_of_a_wrong_key_are_an_error():
+    with pytest.raises(ValueError, match="not a valid-time key"):
         valid_time.seconds("yesterday")
 
 

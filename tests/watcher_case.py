@@ -1,4 +1,4 @@
-"""A watcher of files of a program that writes classic netCDF, asked one look at a time."""
+"""A watcher of files of a program that writes classic netCDF, called one scan at a time."""
 
 from __future__ import annotations
 

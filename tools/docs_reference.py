@@ -22,7 +22,7 @@ _UNITS = {
 }  # fmt: skip
 """The unit of numbers, by the end of their key; the first that fits."""
 _ONE_LINE = 60
-"""Longest default that is shown, in characters."""
+"""Length of the longest default that is shown, in characters."""
 
 
 def recipe_keys() -> str:
@@ -44,7 +44,7 @@ def recipe_keys() -> str:
             shared = {*common[name]["properties"], family}
             rest = {key: one for key, one in made["properties"].items() if key not in shared}
             parts += [f"### {family} = {json.dumps(word)}", _keys(rest, _required(made))]
-    parts += ["## Tables inside of others", "The types above link to them."]
+    parts += ["## Nested tables", "The types above link to them."]
     for name in (key for key in defs if _whole(key) and "-" not in key):
         made = defs[name]
         parts += [f"### {name.removesuffix('.whole')}", _first(made["description"])]
@@ -79,7 +79,7 @@ def _typed(key: str, schema: Schema) -> str:
 
 
 def _type(schema: Schema) -> str:
-    """A schema in words; what a placeholder may stand for is left out, since every value may."""
+    """A schema in words, without placeholders, which every value may be."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2].removesuffix(".whole")
         return f"[{name}](#{name.lower()})"

@@ -132,7 +132,7 @@ def run(
     try:
         output, _ = process.communicate()
     except KeyboardInterrupt:
-        process.wait()  # Ctrl-C has reached it as well: a demo gives its buffer back
+        process.wait()  # it got Ctrl-C as well: a demo releases its buffer
         raise
     if process.returncode:
         print(output or "", end="", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""What does not fit between a product and the frames to come, found before there are any.
+"""Finds what in a product does not fit the frames of its stream, before there are frames.
 
-Each kind of product says by :meth:`Inspection` calls what it will read; the rules are those of the
-code that reads, which is asked here about an :class:`.Outline` instead of a frame.
+Each kind of product states by calls to :class:`Inspection` what it will read. The rules are those
+of the code that reads, applied here to an :class:`.Outline` instead of a frame.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """``text`` is what does not fit at the key ``path`` of a product; ``sure``: so it will be."""
+    """``text`` says what does not fit at the key ``path`` of a product; ``sure``: it is certain."""
 
     path: str
     text: str
@@ -51,7 +51,7 @@ class Inspection:
     """Collects misfits of one product with the frames of its stream.
 
     Each method takes the path of the key that it is about. ``folder`` is that of the recipe.
-    ``lenient``: what the model can be made to write is a misfit that is not sure.
+    ``lenient``: a variable that the model could be set to write is a misfit that is not sure.
     """
 
     def __init__(self, outline: Outline, folder: Path, *, lenient: bool = False) -> None:
@@ -128,7 +128,7 @@ class Inspection:
         return None not in found
 
     def quiet(self, name: str) -> Variable | None:
-        """The same of a name that was looked up already."""
+        """The same for a name that was looked up already."""
         return self.frame.variable(name) if self._has(name) else None
 
     def is_deep(self, name: str) -> bool:
@@ -242,7 +242,7 @@ class Inspection:
         Places on a map that lie outside are left out of it, so only all of them are a misfit.
         """
         if isinstance(places, str):
-            if not (self.folder / places).is_file():  # what a product ships is looked for elsewhere
+            if not (self.folder / places).is_file():  # shipped files are checked elsewhere
                 return
             from burstlens.viz.geometry.place import read_places
 
@@ -274,7 +274,7 @@ class Inspection:
         return True
 
     def _any(self) -> list[str]:
-        """A field of the stream that has as many dimensions as any, for what is of no variable."""
+        """A field of the stream with the most dimensions, for checks that name no variable."""
         known = self.outline.known.variables
         there = self.outline.dimensions
         dimensions = {

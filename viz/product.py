@@ -30,8 +30,8 @@ class Mark:
 class Context:
     """What a product needs to know beside its frame; plain values, so that it pickles.
 
-    ``time`` is the frame's valid-time key and ``start`` that of the model's start (None: as the
-    file tells). ``limits`` are the colour limits of the series so far, ``size`` the pixels of its
+    ``time`` is the frame's valid-time key and ``start`` that of the model's start (None: as in
+    the file). ``limits`` are the colour limits of the series so far, ``size`` the pixels of its
     pictures, for a placeholder to have the same. ``files`` is the folder that holds the functions
     and scripts shipped with the run. A command is ended when the file ``cancel`` appears. ``marks``
     are what guards found in the frame. ``state`` is where a chained product writes its state, see
@@ -61,11 +61,11 @@ class Wants:
     ``chained``: frames are made in order of valid time, one at a time. ``frame.previous`` is the
     state that the product wrote for the newest frame before this one (None: there is none), and
     ``make`` writes this one's as ``context.state``: a small file of any form, kept with the run,
-    so that a resume and a restart of the model go on from it.
+    so that a resume and a restart of the model continue from it.
 
     ``follows``: names of chained products, of the same stream; ``frame.followed`` holds their
     newest states up to this valid time. ``beside``: streams; ``frame.beside`` holds their newest
-    frames up to this valid time that are still there. What there is not is not in these mappings.
+    frames up to this valid time that are still there. Missing ones are not in these mappings.
     """
 
     chained: bool = False
@@ -88,7 +88,7 @@ def wants(kind: ProductKind, options: Any) -> Wants:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A product that stands whole: its extension without the dot, and facts for the index.
+    """A complete product: its extension without the dot, and facts for the index.
 
     ``facts`` holds JSON values only. ``limits`` are the colour limits that its series has with this
     frame: the context's, or wider ones; None where they do not follow the frames.
@@ -143,7 +143,7 @@ class ProductKind(Protocol):
 
     def widens(self, options: Any) -> bool:
         """Whether :attr:`Made.limits` may be wider than those of the pictures before, which are
-        then made again: not for what goes from frame to frame."""
+        then made again: not for products that go from frame to frame."""
 
     def make(self, options: Any, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Write the product, whole, as exactly ``out``; nothing is left there on failure.
@@ -154,20 +154,20 @@ class ProductKind(Protocol):
 
 
 class PlainKind:
-    """What most kinds answer: nothing travels with the run, no limits widen."""
+    """Defaults that fit most kinds: no files travel with the run, no limits widen."""
 
     def ships(self, options: Any) -> tuple[str, ...]:
-        """Nothing."""
+        """No files."""
         return ()
 
     def widens(self, options: Any) -> bool:
-        """No."""
+        """False."""
         return False
 
 
 @contextmanager
 def whole_file(out: Path) -> Iterator[None]:
-    """Take away ``out`` when the block fails, and turn its OSError into StagingError."""
+    """Remove ``out`` when the block fails, and turn its OSError into StagingError."""
     try:
         yield
     except OSError as error:

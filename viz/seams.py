@@ -1,7 +1,7 @@
-"""The seam of frames: what whoever reads one may ask of it.
+"""The seam of frames: the interface for all code that reads one.
 
-A file, tiles joined, a frame that is still to come, one with diagnostics computed: all answer
-alike. This module imports nothing of ``viz`` and no numpy at run time.
+A file, joined tiles, a frame that is still to come and one with computed diagnostics all have
+it. This module imports nothing of ``viz`` and no numpy at run time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Values as the file holds them: NaN and infinities stay. ``fills`` stand for no value."""
+    """Values as the file holds them: NaN and infinities stay. ``fills`` mark missing values."""
 
     values: NDArray[Any]
     fills: tuple[float, ...]
@@ -92,10 +92,10 @@ class OpenFrame(Protocol):
         """
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """The values of a variable as the model wrote them, for those who judge it.
+        """The values of a variable as the model wrote them, for checks of the model.
 
-        Unlike ``read`` it hides nothing: what ``valid_range`` excludes is there, and a NaN is
-        one also where the file says that NaN stands for a missing value. Packed values are
+        Unlike ``read`` it masks nothing: values outside ``valid_range`` are there, and a NaN is one
+        even if the file says that NaN stands for a missing value. Packed values are
         unpacked, their missing ones NaN; so are those of a level that a column does not reach.
         Raises FrameError.
         """

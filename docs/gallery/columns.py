@@ -1,4 +1,4 @@
-"""The gallery's sections, soundings and rain of an interval, of the frames that the tests carry.
+"""The gallery's sections, soundings and rain of an interval, from the frames of the tests.
 
 python docs/gallery/columns.py
 """

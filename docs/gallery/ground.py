@@ -1,4 +1,4 @@
-"""The gallery's pictures of ground motion, made anew from a run of awm: a minute or two.
+"""The gallery's pictures of ground motion, drawn from a new run of awm: a minute or two.
 
 python docs/gallery/ground.py
 """
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def picture(work: Path, name: str, product: dict[str, Any], title: str) -> Any:
-    """Make one product of all frames, a chain where it is one; the last picture is kept."""
+    """Make one product of all frames, chained where it is; the final picture is kept."""
     kind = product_kind(product["kind"])
     given = {key: value for key, value in product.items() if key not in COMMON}
     options = TypeAdapter(kind.options).validate_python(given | {"width_px": 800})

@@ -1,4 +1,4 @@
-"""The gallery's maps, made anew from the frames that the tests carry.
+"""The gallery's maps, drawn from the frames of the tests.
 
 python docs/gallery/maps.py
 """

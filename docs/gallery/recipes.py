@@ -1,4 +1,4 @@
-"""The gallery's pictures of the recipes that ship, made anew from frames that the tests carry.
+"""The gallery's pictures of the recipes that ship, drawn from the frames of the tests.
 
 python docs/gallery/recipes.py
 """
@@ -23,7 +23,7 @@ FRAMES = HERE.parents[1] / "tests" / "data" / "wrf"
 KATRINA = FRAMES / "wrfout_d01_2005-08-28_21_00_00", "20050828T210000", "Hurricane Katrina"
 STORM = FRAMES / "wrfout_d01_0001-01-01_01_30_00", "00010101T013000", "Splitting supercell"
 
-# Katrina's file holds no species: its water vapour stands in dust's place, in dust's region's.
+# Katrina's file has no species: water vapour replaces dust, and its region that of the recipe.
 GULF = ("west=-91", "east=-86.5", "south=24", "north=28")
 PICTURES = {
     "wrf-overview-wind": ("wrf-overview", "wind", KATRINA, ()),
@@ -37,7 +37,7 @@ PICTURES = {
 
 
 def run_any_program(name: str) -> None:
-    """command-generic, run whole: the seismic model in the place of somebody's own program."""
+    """A whole run of command-generic, with the seismic model in place of a user's program."""
     earthquake = find("seismic-basin").parent
     with tempfile.TemporaryDirectory() as folder:
         inputs = Path(folder) / "inputs"
@@ -66,7 +66,7 @@ def run_any_program(name: str) -> None:
 
 
 def main() -> None:
-    """Draw every picture beside this script, by the recipe as it is shipped."""
+    """Draw every picture beside this script, with the recipes as they are shipped."""
     run_any_program("command-generic-map")
     for name, (recipe_name, product, (path, time, title), settings) in PICTURES.items():
         recipe, _ = load(recipe_name, (f"inputs={tempfile.gettempdir()}", *settings))

@@ -1,4 +1,4 @@
-"""The gallery's scenes, made anew from the frames that the tests carry.
+"""The gallery's scenes, drawn from the frames of the tests.
 
 python docs/gallery/scenes.py
 """

@@ -1,4 +1,4 @@
-"""The gallery's pictures of a storm that is followed, from the frames that the tests carry.
+"""The gallery's pictures of a storm that is followed, from the frames of the tests.
 
 python docs/gallery/storms.py
 """
@@ -22,7 +22,7 @@ CITIES = (Place("New Orleans", 29.95, -90.07),)
 
 
 def main() -> None:
-    """Follow Katrina through four frames as the recipe does, and draw the last one."""
+    """Follow Katrina through four frames as the recipe does, and draw the newest one."""
     with tempfile.TemporaryDirectory() as folder:
         recipe, _ = load("wrf-cyclone", (f"inputs={folder}", "half_width_km=150"))
         made = {product.name: product for product in recipe.products}

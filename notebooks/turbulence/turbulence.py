@@ -1,7 +1,7 @@
 """Turbulence in two dimensions on a periodic square of 2000 km: vortices meet, merge and grow.
 
 The barotropic vorticity equation, pseudo-spectral with the 2/3 rule, third-order Adams-Bashforth,
-viscosity exactly. One netCDF file a frame.
+viscosity exactly. One netCDF file per frame.
 """
 
 import argparse
@@ -32,14 +32,14 @@ def velocity(vorticity):
 
 
 def tendency(vorticity):
-    """What advection does to the spectrum, each second."""
+    """The change of the spectrum by advection, per second."""
     u, v = velocity(vorticity)
     advected = u * np.fft.irfft2(1j * kx * vorticity) + v * np.fft.irfft2(1j * ky * vorticity)
     return -np.fft.rfft2(advected) * kept
 
 
 def write(number, hour, vorticity):
-    """One frame, whole when the line about it is printed."""
+    """Write one frame; it is whole when the line about it is printed."""
     name = f"turbulence_{number:04d}.nc"
     with netCDF4.Dataset(name, "w") as file:
         for axis in ("y", "x"):

@@ -1,6 +1,6 @@
 """See a simulation while it runs: in-situ visualization on burst buffers, driven by Parsl.
 
-The public names, as the command line uses them. Each is imported when it is first asked for, so
+The public names, as the command line uses them. Each is imported on first use, so
 that ``import burstlens`` costs nothing; docs/python.md shows them at work.
 """
 

@@ -1,4 +1,4 @@
-"""Cinema databases of real runs, held against specification D."""
+"""Cinema databases of real runs, checked against specification D."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def table(folder):
 
 
 def is_specification_d(folder):
-    """What the specification asks of ``data.csv``."""
+    """The specification's requirements on ``data.csv``."""
     with (folder / "data.csv").open(newline="") as stream:
         head, *rows = list(csv.reader(stream))
     assert rows
@@ -57,7 +57,7 @@ def test_volumes_have_a_column_of_their_own(standing, tmp_path):
     assert {row["FILE_core"].rpartition(".")[2] for row in table(tmp_path / "a.cdb")} == {"vts"}
 
 
-def test_a_file_that_is_missing_is_an_empty_value_and_told(standing, tmp_path):
+def test_a_missing_file_is_an_empty_value_and_reported(standing, tmp_path):
     standing.done()
     place = shutil.copytree(standing.runs / "done", tmp_path / "done")
     run = open_run(place)
@@ -70,11 +70,12 @@ def test_a_file_that_is_missing_is_an_empty_value_and_told(standing, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("a.cdb", "exists already"), ("a", "ends with .cdb"), ("no/a.cdb", "cannot")]
+    ("name", "error"),
+    [("a.cdb", "exists already"), ("a", "ends with .cdb"), ("no/a.cdb", "cannot")],
 )
-def test_what_cannot_be_written_is_refused_and_leaves_nothing(standing, tmp_path, name, told):
+def test_what_cannot_be_written_is_refused_and_leaves_nothing(standing, tmp_path, name, error):
     standing.done()
     (tmp_path / "a.cdb").mkdir()
-    with pytest.raises(RunError, match=told):
+    with pytest.raises(RunError, match=error):
         write_database(open_run(standing.runs / "done"), tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["a.cdb"]

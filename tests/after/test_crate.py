@@ -1,4 +1,4 @@
-"""RO-Crates of real runs, read back by the library that others read them with."""
+"""RO-Crates of real runs, read back by the library that others use."""
 
 from __future__ import annotations
 

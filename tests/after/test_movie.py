@@ -51,11 +51,11 @@ def test_each_picture_of_a_run_is_a_frame_in_order_with_its_own_colours(standing
     standing.done()
     out = tmp_path / "w.mp4"
     done = standing.call("movie", "done", "w", "-o", str(out), "--fps", "4", "--json")
-    [told] = json.loads(done.stdout)
-    assert (told["product"], told["frames"], told["holes"], told["fps"]) == ("w", 3, 0, 4.0)
-    assert (told["bytes"], told["missing"]) == (out.stat().st_size, [])
+    [made] = json.loads(done.stdout)
+    assert (made["product"], made["frames"], made["holes"], made["fps"]) == ("w", 3, 0, 4.0)
+    assert (made["bytes"], made["missing"]) == (out.stat().st_size, [])
     about, frames = decoded(out)
-    assert (about["codec"], about["fps"], about["size"]) == ("h264", 4.0, tuple(told["size"]))
+    assert (about["codec"], about["fps"], about["size"]) == ("h264", 4.0, tuple(made["size"]))
     assert about["pix_fmt"].startswith("yuv420p")
     assert "bt709" in about["pix_fmt"]
     view = open_run(standing.runs / "done").products["w"]
@@ -86,7 +86,7 @@ def test_odd_and_other_sizes_fit_into_the_even_size_of_most(series, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.png"])
-def test_what_cannot_be_read_is_left_out_and_told_and_holes_are_counted(series, tmp_path, name):
+def test_unreadable_pictures_are_left_out_and_listed_and_holes_are_counted(series, tmp_path, name):
     entries = series((64, 48), (64, 48), (64, 48), (64, 48), holes=(1,))
     (tmp_path / entries[2].name).write_bytes(b"\x89PNG half")
     (tmp_path / entries[3].name).unlink()
@@ -121,7 +121,7 @@ def test_a_failure_leaves_the_movie_that_stood_there(series, tmp_path):
     out = tmp_path / "a.mp4"
     out.write_bytes(b"old")
     with pytest.raises(KeyboardInterrupt):
-        make_movie(tmp_path, series((64, 48), (64, 48)), out, told=interrupt)
+        make_movie(tmp_path, series((64, 48), (64, 48)), out, progress=interrupt)
     assert out.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir() if path.name != "t2"] == ["a.mp4"]
 
@@ -151,7 +151,7 @@ def test_ctrl_c_ends_it_with_one_sentence_and_no_file(series, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("done", "core"), "core of done has no pictures"),
         (("done", "ww"), 'no product "ww"; did you mean w?'),
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_it_with_one_sentence_and_no_file(series, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_made_is_refused_in_a_sentence(standing, words, told):
+def test_what_cannot_be_made_is_refused_in_a_sentence(standing, words, message):
     standing.done()
     refused = standing.call("movie", *words)
-    assert (refused.returncode, told in refused.stderr) == (1, True), refused.stderr
+    assert (refused.returncode, message in refused.stderr) == (1, True), refused.stderr

@@ -56,11 +56,11 @@ def page(standing, tmp_path):
     return make
 
 
-def test_a_report_tells_what_ran_and_shows_it(page, standing):
+def test_a_report_says_what_ran_and_shows_it(page, standing):
     seen = page("done")
     words = " ".join(seen.text.split())
-    for told in ("Supercell", "Run done", "wrf", "wrfout_d01", "0001-01-01 00:02:00 UTC"):
-        assert told in words
+    for fact in ("Supercell", "Run done", "wrf", "wrfout_d01", "0001-01-01 00:02:00 UTC"):
+        assert fact in words
     digest = re.search(r"recipe\.toml\s*\d+\s*([0-9a-f]{64})", words)
     assert digest is not None
     pictures = [link for link in seen.links if link.startswith("data:image/")]
@@ -121,7 +121,7 @@ def test_a_trip_stands_among_the_alarms_and_its_place_has_units(page):
     seen = page("done", change)
     assert "grid y 24, x 20; x 8000 m, y 9600 m" in seen.text
     assert "guard fast: vx = 0.2" in seen.text.partition("Alarms and requests")[2]
-    assert "condition" not in seen.text  # the recipe has no guards to be listed
+    assert "condition" not in seen.text  # the recipe has no guards to list
 
 
 def test_what_is_missing_or_torn_is_passed_over(page):
@@ -137,7 +137,7 @@ def test_what_is_missing_or_torn_is_passed_over(page):
 
 
 def test_a_run_that_goes_on_is_reported_as_it_stands(page):
-    assert "The run goes on" in page("live").text
+    assert "The run is not over" in page("live").text
 
 
 def test_the_pictures_keep_to_their_budget(page, monkeypatch):
@@ -156,9 +156,9 @@ def test_an_unwritable_place_is_refused_in_a_sentence(standing):
         "burstlens: cannot write nowhere/it.html: No such file or directory; "
         "--out names another place\n",
     )
-    told = json.loads(standing.call("report", "done", "-o", "it.html", "--json").stdout)
-    assert told["bytes"] == (standing.folder / "it.html").stat().st_size
-    assert (told["run"], told["pictures"]) == ("done", 4)
+    reported = json.loads(standing.call("report", "done", "-o", "it.html", "--json").stdout)
+    assert reported["bytes"] == (standing.folder / "it.html").stat().st_size
+    assert (reported["run"], reported["pictures"]) == ("done", 4)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_what_was_brought_home_is_read_from_whole_entries_alone(files):
     assert story.home == ([("b.nc", 0.0), ("c.nc", 7)] if isinstance(files, list) else [])
 
 
-def test_a_trip_stands_where_it_was_found_though_it_was_told_by_a_later_driver():
+def test_a_trip_stands_where_it_was_found_though_a_later_driver_journalled_it():
     trip = {"event": "guard.tripped", "guard": "fast", "text": "W above 80"}
     story = story_of([
         {"t": 100.0, "event": "run.started"},

@@ -97,7 +97,7 @@ def started(path: Path) -> subprocess.Popen[str]:
         pytest.param("growing", "cdf5", marks=pytest.mark.slow),
     ],
 )
-def test_every_frame_is_whole_when_its_log_line_comes(written, kind, files):
+def test_every_frame_is_complete_when_its_log_line_comes(written, kind, files):
     path = written(output=f'format = "{kind}"\nfiles = "{files}"')
     seen = []
     with started(path) as process:
@@ -164,18 +164,18 @@ def test_peaks_are_those_of_every_step_as_stations_record_them(written, monkeypa
         assert values == sorted(values)
 
 
-def test_stations_tell_their_samples_in_frames_that_make_up_the_whole(written, monkeypatch, capsys):
+def test_station_frames_together_hold_the_same_samples_as_stations_nc(written, monkeypatch, capsys):
     path = written(steps=60, output="station_frames = true")
     monkeypatch.chdir(path.parent)
     assert awm.main([path.name]) == 0
-    told = [Awm().read_line(line) for line in capsys.readouterr().out.splitlines()]
-    told = [line for line in told if line.kind == "written" and line.stream == "stations"]
+    lines = [Awm().read_line(line) for line in capsys.readouterr().out.splitlines()]
+    lines = [line for line in lines if line.kind == "written" and line.stream == "stations"]
     times = ["t00000000.450", "t00000000.900", "t00000001.080"]
-    assert [(line.file, line.time) for line in told] == [
+    assert [(line.file, line.time) for line in lines] == [
         (f"stations_{n:06d}.nc", time) for n, time in enumerate(times)
     ]
     parts = []
-    for line in told:
+    for line in lines:
         with netCDF4.Dataset(line.file) as nc:
             assert nc["time"][:].tolist() == [pytest.approx(float(line.time[1:]))]
             assert nc.featureType == "timeSeries"
@@ -196,7 +196,7 @@ def test_the_volume_ends_at_the_surface_and_keeps_its_stride(written, monkeypatc
             np.testing.assert_array_equal(nc[name][0, -1], top[name][0, ::3, ::3])
 
 
-def test_the_log_tells_phase_progress_and_end(written, monkeypatch, capsys):
+def test_the_log_shows_phase_progress_and_end(written, monkeypatch, capsys):
     path = written()
     monkeypatch.chdir(path.parent)
     assert awm.main([path.name]) == 0
@@ -214,7 +214,7 @@ def test_the_log_tells_phase_progress_and_end(written, monkeypatch, capsys):
     ("change", "words"),
     [
         ({"step": 0.03}, "longest stable step is 0.020619 s"),
-        ({"duration": 0.3}, "gets 1.5 points a wavelength and needs 5"),
+        ({"duration": 0.3}, "gets 1.5 points per wavelength and needs 5"),
         ({"output": 'formt = "cdf5"'}, "output.formt: unknown key; did you mean format?"),
         ({"top": "free_surfaces = true"}, "free_surfaces: unknown key; did you mean free_surface?"),
         ({"output": 'format = "hdf4"'}, "output.format"),
@@ -242,7 +242,7 @@ def test_a_wave_that_blows_up_ends_the_run_in_one_line(written, monkeypatch, cap
     assert last.startswith("awm: error: the velocities are not finite")
 
 
-def test_a_directory_that_takes_no_file_ends_the_run_in_one_line(written, monkeypatch, capsys):
+def test_a_failed_write_ends_the_run_in_one_line(written, monkeypatch, capsys):
     path = written()
     (path.parent / "surface_000000.nc").mkdir()
     monkeypatch.chdir(path.parent)
@@ -251,20 +251,20 @@ def test_a_directory_that_takes_no_file_ends_the_run_in_one_line(written, monkey
     assert last.startswith("awm: error: cannot write surface_000000.nc: ")
 
 
-def test_sigterm_ends_the_run_with_every_told_frame_whole(written):
+def test_sigterm_ends_the_run_with_every_reported_frame_complete(written):
     path = written(steps=100000, output='files = "growing"')
-    told = 0
+    reported = 0
     with started(path) as process:
         for line in process.stdout:
             meaning = Awm().read_line(line)
             if meaning is not None and meaning.kind == "written" and meaning.stream == "surface":
-                told += 1
-                if told == 3:
+                reported += 1
+                if reported == 3:
                     process.send_signal(signal.SIGTERM)
     assert process.returncode == 143
     with netCDF4.Dataset(path.parent / "surface.nc") as nc:
-        assert nc["time"].size == told
-        np.testing.assert_allclose(nc["time"][:], 0.18 * np.arange(1, told + 1))
+        assert nc["time"].size == reported
+        np.testing.assert_allclose(nc["time"][:], 0.18 * np.arange(1, reported + 1))
 
 
 def test_peak_ground_velocity_is_the_greatest_horizontal_speed_of_all_frames(written, monkeypatch):

@@ -1,4 +1,4 @@
-"""docs/adding.md: each walk is followed as written, in a copy of the source."""
+"""docs/adding.md: each walk-through is followed as written, in a copy of the source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding.md").read_text()
@@ -43,7 +43,7 @@ print("done", flush=True)
 
 
 class Copy:
-    """A copy of the source, in which a walk of the page is followed."""
+    """A copy of the source, in which a walk-through of the page is followed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,7 +53,7 @@ class Copy:
         shutil.copy(ROOT / "pyproject.toml", folder)
 
     def follow(self, heading: str) -> str:
-        """Write and change the files of a walk; the walk's text."""
+        """Write and change the files of a walk-through; returns its text."""
         (walk,) = re.findall(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
         for block in _BLOCK.finditer(walk):
             named = _PATH.findall(walk[: block.start()])
@@ -76,7 +76,7 @@ class Copy:
         path.write_text(text.replace(before, after))
 
     def run(self, *words: object, **environment: str) -> str:
-        """What a program prints that takes Burstlens from here."""
+        """The output of a program that imports Burstlens from the copy."""
         env = os.environ | {"PYTHONPATH": str(self.folder / "src")} | environment
         done = subprocess.run(
             [str(word) for word in words], cwd=self.folder, env=env,

@@ -1,4 +1,4 @@
-"""The pages of docs/ as a site: all in the navigation, their links and generated parts whole."""
+"""The pages of docs/ as a site: all in the navigation, with valid links and generated parts."""
 
 from __future__ import annotations
 

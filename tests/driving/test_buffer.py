@@ -46,7 +46,7 @@ def test_the_first_candidate_with_room_is_taken_and_is_the_users_alone(tmp_path,
     assert (root / "storm-1").is_dir()
 
 
-def test_no_room_is_told_with_what_each_candidate_has(tmp_path):
+def test_the_error_for_no_room_says_what_each_candidate_has(tmp_path):
     with pytest.raises(SiteError) as raised:
         prepare([str(tmp_path)], "storm-1", 1 << 60, None)
     text = str(raised.value)
@@ -55,7 +55,7 @@ def test_no_room_is_told_with_what_each_candidate_has(tmp_path):
     assert "BURSTLENS_BUFFER names another folder" in text
 
 
-def test_a_buffer_that_is_there_is_adopted(buffer):
+def test_an_existing_buffer_is_adopted(buffer):
     assert prepare([], "storm-1", 1 << 60, buffer) == (buffer, True)
 
 
@@ -67,8 +67,8 @@ def test_a_root_that_is_a_link_is_refused(tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
-def test_a_root_that_somebody_else_made_first_is_refused(tmp_path):
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
+def test_a_root_that_another_user_made_first_is_refused(tmp_path):
     (tmp_path / "burstlens-0").mkdir(mode=0o777)
     os.chown(tmp_path / "burstlens-0", 65534, 65534)
     with pytest.raises(SiteError, match="is not a folder of yours"):
@@ -212,7 +212,7 @@ def test_the_runs_folder_is_freed_and_nothing_else(buffer, tmp_path):
 
 
 @pytest.mark.parametrize("folder", ["", ".", "..", "../x", "a/b", ".hidden"])
-def test_what_is_no_runs_folder_is_never_deleted(tmp_path, folder):
+def test_a_folder_that_is_not_a_runs_is_never_deleted(tmp_path, folder):
     (tmp_path / "keep").write_text("")
     with pytest.raises(StagingError, match="left alone"):
         destroy(BufferRef("posix", str(tmp_path), folder))

@@ -34,12 +34,12 @@ def test_above_96_31_tb_some_nodes_of_shaheen_serve_twice():
     assert SHAHEEN.grant(SHAHEEN.alone).per_node == 1
     twice = SHAHEEN.grant(SHAHEEN.alone + 1)
     assert (twice.granules, twice.nodes, twice.per_node) == (269, 268, 2)
-    assert "on 268 DW nodes, up to 2 granules a node, " in twice.text
+    assert "on 268 DW nodes, up to 2 granules per node, " in twice.text
 
 
 def test_64_nodes_of_shaheen_are_asked_for_by_23552_gib():
     assert SHAHEEN.capacity(64) == 23_552 * GIB
-    # KAUST's users were told to ask for 1 GiB less, to be on the safe side of the rounding.
+    # KAUST advised users to ask for 1 GiB less, to be on the safe side of the rounding.
     for size in (23_552 * GIB, 23_551 * GIB):
         assert SHAHEEN.grant(size).nodes == 64
 
@@ -55,7 +55,7 @@ def test_a_whole_granule_wastes_nothing():
     )
 
 
-def test_without_a_number_of_nodes_none_is_told():
+def test_without_a_number_of_nodes_none_is_shown():
     grant = Granularity(20 * 10**9).grant(parse_bytes("30 GB"))
     assert grant.text == "30 GB asked = 2 granules = 40 GB, 25 % unused"
     assert (grant.nodes, Granularity(20 * 10**9).alone) == (None, None)

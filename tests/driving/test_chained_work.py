@@ -40,7 +40,7 @@ def forgets(frame, out, state):
 
 @pytest.fixture
 def work(tmp_path, run_dir, frame):
-    """Makes a chained product of a frame, going on from states of these contents, newest first."""
+    """Makes a chained product of a frame from states of these contents, newest first."""
     buffer = tmp_path / "buffer"
     (buffer / "storm-1" / "1").mkdir(parents=True)
     shutil.copy(WRF, buffer / "storm-1" / "1" / "frame.nc")
@@ -67,7 +67,7 @@ def work(tmp_path, run_dir, frame):
     return make
 
 
-def test_it_goes_on_from_the_newest_state(work, run_dir):
+def test_it_resumes_from_the_newest_state(work, run_dir):
     receipt = work("7", "3")
     assert (run_dir.products / receipt.incoming).read_text() == "8"
     assert (run_dir.products / receipt.state.incoming).read_text() == "8"
@@ -75,16 +75,16 @@ def test_it_goes_on_from_the_newest_state(work, run_dir):
 
 
 @pytest.mark.parametrize("newest", ["torn", None])
-def test_where_the_newest_is_damaged_or_gone_an_older_one_serves(work, run_dir, newest):
+def test_it_resumes_from_an_older_state_if_the_newest_is_damaged_or_gone(work, run_dir, newest):
     receipt = work(newest, "3")
     assert (run_dir.products / receipt.incoming).read_text() == "4"
-    assert receipt.facts["chain"].startswith("goes on from an older state: ")
+    assert receipt.facts["chain"].startswith("resumes from an older state: ")
 
 
-def test_where_none_serves_it_begins_anew_and_says_so(work, run_dir):
+def test_it_starts_afresh_and_says_so_if_no_state_can_be_used(work, run_dir):
     receipt = work("torn", None, "torn")
     assert (run_dir.products / receipt.incoming).read_text() == "1"
-    assert receipt.facts["chain"].startswith("goes on from nothing: 0 holds no number")
+    assert receipt.facts["chain"].startswith("starts afresh: 0 holds no number")
     assert json.dumps(dict(receipt.facts))
 
 

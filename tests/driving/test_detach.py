@@ -26,8 +26,8 @@ def test_a_detached_run_outlives_the_shell_that_started_it(own_runs):
         cwd=own_runs.folder, env=os.environ | own_runs.environment, stdout=subprocess.PIPE,
         text=True, start_new_session=True,
     )  # fmt: skip
-    told = json.loads(shell.stdout.readline())
-    assert told == {"run": "storm", "path": str(own_runs.runs / "storm")}
+    printed = json.loads(shell.stdout.readline())
+    assert printed == {"run": "storm", "path": str(own_runs.runs / "storm")}
     claim = json.loads((own_runs.runs / "storm" / "driver-1").read_text())
     assert os.getsid(claim["pid"]) == claim["pid"] != shell.pid
     os.killpg(shell.pid, signal.SIGHUP)
@@ -40,7 +40,7 @@ def test_a_detached_run_outlives_the_shell_that_started_it(own_runs):
     assert own_runs.call("status", "storm").stdout.startswith("storm: done\n")
 
 
-def test_a_run_that_may_not_be_written_is_not_taken_up_and_that_is_said(
+def test_a_run_that_may_not_be_written_is_not_resumed_and_the_error_says_so(
     burstlens, recipe_file, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
@@ -56,7 +56,7 @@ def test_a_run_that_may_not_be_written_is_not_taken_up_and_that_is_said(
     )
 
 
-def test_a_driver_that_ends_at_once_is_told_with_its_own_message_and_how_to_go_on(
+def test_a_driver_that_ends_at_once_is_reported_with_its_message_and_how_to_resume(
     burstlens, recipe_file, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
@@ -75,7 +75,7 @@ def test_a_driver_that_ends_at_once_is_told_with_its_own_message_and_how_to_go_o
 
 
 @pytest.mark.integration
-def test_a_driver_is_no_batch_job_where_there_is_no_scheduler(recipe_file, tmp_path, monkeypatch):
+def test_a_driver_cannot_be_a_batch_job_without_a_scheduler(recipe_file, tmp_path, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
     run, _ = new_run(str(recipe_file()), name="storm")
     with pytest.raises(SiteError, match="--batch: site local has no scheduler; --detach serves"):

@@ -22,9 +22,9 @@ def test_the_space_of_a_run_with_a_driver_is_not_given_back(standing):
 
 
 @pytest.mark.slow
-def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
+def test_raw_files_that_are_not_home_are_given_up_only_with_discard(own_runs):
     driver = own_runs.start("storm")
-    driver.send_signal(signal.SIGKILL)  # so that nobody brings them home
+    driver.send_signal(signal.SIGKILL)  # so that no driver brings them home
     driver.wait()
     own_runs.call("stop", "storm", "--now")
     ended = own_runs.runs / "storm" / "attempts" / "1" / "ended.json"
@@ -35,8 +35,8 @@ def test_raw_files_that_are_not_home_are_given_up_only_when_told(own_runs):
     refused = own_runs.call("free", "storm")
     assert refused.returncode == 1
     assert refused.stderr == (
-        "burstlens: wrfout_* of storm are not home: burstlens resume storm goes on, "
-        "--discard gives them up\n"
+        "burstlens: wrfout_* of storm are not home: burstlens resume storm continues "
+        "the run, --discard gives them up\n"
     )
     assert sorted(path.name for path in folder.rglob("wrfout_*")) == kept
     assert "buffer.released" not in own_runs.events("storm")
@@ -82,7 +82,7 @@ def test_the_space_of_a_model_that_still_runs_without_its_driver_is_not_given_ba
     assert not ended.exists()
     assert any(own_runs.on_buffer("storm").iterdir())
 
-    # The supervisor heeds a stop by itself; then there is nothing that holds the space.
+    # The supervisor obeys a stop by itself; then nothing holds the space.
     own_runs.call("stop", "storm", "--now")
     own_runs.await_that(ended.exists, "storm")
     assert own_runs.call("free", "storm", "--discard").returncode == 0

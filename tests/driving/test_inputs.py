@@ -1,4 +1,4 @@
-"""The inputs' folder: what is walked, what is taken along, what is old output."""
+"""The inputs' folder: what is walked, what is staged in, what is old output."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_folders_that_link_in_a_circle_are_walked_once(tmp_path):
     assert input_folders(tmp_path / "a") == ["b"]
 
 
-def test_two_links_to_one_folder_are_both_taken_along(tmp_path):
+def test_two_links_to_one_folder_are_both_staged_in(tmp_path):
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "table").write_text("")
     (tmp_path / "in").mkdir()
@@ -103,13 +103,13 @@ def test_old_output_of_wrf_is_left_behind_by_relative_and_by_default_names(fill,
     assert taken(inputs, Wrf()) == {"wrfinput_d01"}
 
 
-def test_a_restart_takes_its_restart_files_along_wherever_they_lie(fill):
+def test_a_restart_stages_its_restart_files_in_wherever_they_are(fill):
     names = {f"rst/wrfrst_d01_{OLD}", f"wrfrst_d02_{OLD}"}
     inputs = fill(*names, f"out/wrfout_d01_{OLD}", settings="restart = .true.")
     assert taken(inputs, Wrf()) == names
 
 
-def test_what_the_namelist_names_as_input_is_no_old_output(fill):
+def test_what_the_namelist_names_as_input_is_not_old_output(fill):
     name = f"parent/wrfout_d01_{OLD}"
     inputs = fill(name, settings="auxinput2_inname = 'parent/wrfout_d<domain>_<date>'")
     assert taken(inputs, Wrf()) == {name}

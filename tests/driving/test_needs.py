@@ -36,7 +36,7 @@ def test_a_chain_is_given_the_state_of_the_frame_before(backlog, frame):
     assert given == [(), (".states/1-1",)]
 
 
-def test_a_restarted_model_goes_on_from_the_state_before_its_first_frame(backlog, frame):
+def test_a_restarted_model_continues_from_the_state_before_its_first_frame(backlog, frame):
     events = [state(number) for number in (1, 2, 3)]
     waiting = backlog(made("track", chained=True), events=events)
     given = []

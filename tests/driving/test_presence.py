@@ -28,7 +28,7 @@ def make(run, token):
 
 @pytest.fixture
 def present(run_dir):
-    """The hold of a driver whose model runs."""
+    """The presence check of a driver whose model runs."""
     make(run_dir, "storm-1-aa")
     found = Presence(run_dir, replay([SUBMITTED | {"job_id": "local:4242:1"}]))
     yield found
@@ -63,7 +63,7 @@ def test_one_that_stays_away_beside_others_ends_the_driver(run_dir, present):
         present.look(AWAY_S + 1)
 
 
-def test_a_deleted_one_ends_the_driver_and_what_is_left_is_said(run_dir, present):
+def test_a_deleted_one_ends_the_driver_and_the_error_names_what_is_left(run_dir, present):
     shutil.rmtree(run_dir.path)
     with pytest.raises(RunError, match=r"was deleted; .* Its model is left running: kill 4242"):
         present.look(0.0)

@@ -54,7 +54,7 @@ def room(run_dir, recipe, frame):
     return make
 
 
-def test_a_growing_file_is_no_relief_and_the_model_is_stopped_with_the_reason(room):
+def test_a_growing_file_cannot_be_released_and_the_model_is_stopped_with_the_reason(room):
     made = room(growing=True)
     assert made.looks(9_000) == "stop"
     why = made.run.why()
@@ -80,7 +80,7 @@ def test_what_is_kept_goes_only_as_long_as_the_pressure_lasts(room):
     assert not made.space.releasing
 
 
-def test_frames_that_a_step_is_still_to_read_are_no_relief(room):
+def test_frames_that_a_step_is_still_to_read_cannot_be_released(room):
     made = room(growing=False)
     assert made.looks(9_000, held=True) == "stop"
     assert "a step is still to read them" in made.run.why()["text"]
@@ -129,7 +129,7 @@ def test_a_capacity_that_is_too_small_on_a_disk_with_room_only_alarms(room, fram
     assert made.alarms == [f"raw frames hold 98% of the buffer's capacity: {GROWS}"]
 
 
-def test_a_stop_that_somebody_asked_for_before_keeps_its_reason(room):
+def test_a_stop_that_was_requested_before_keeps_its_reason(room):
     made = room(growing=True)
     made.run.drop("stop")
     made.looks(9_000)

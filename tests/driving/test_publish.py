@@ -180,7 +180,7 @@ def test_a_picture_with_wider_limits_supersedes_that_of_the_same_attempt(
     [event] = publisher.publish([replace(staged(content=b"wider"), limits=WIDER)])
     assert event["limits"] == [-5.0, 5.0]
     assert events()[-3:] == ["product.publishing", "product.superseded", "product.published"]
-    # A zombie worker's and a retried one's come too late.
+    # Those of a zombie worker and of a retry come too late.
     assert publisher.publish([replace(staged(content=b"zombie"), limits=(-1.0, 1.0))]) == []
     assert publisher.publish([replace(staged(content=b"again"), limits=WIDER)]) == []
     publisher.close()
@@ -362,7 +362,7 @@ def test_a_vtk_series_opens_in_time_order_and_names_files_that_stand(begin, stag
     publisher, _ = begin()
     for time in ("t00000002.000", "t00000010.000", "t00000001.000"):
         publisher.publish([staged(time=time, product="core", extension="vti")])
-    publisher.publish([staged()])  # a picture is no part of a series
+    publisher.publish([staged()])  # a picture is not part of a series
     publisher.close()
     root = ElementTree.parse(run_dir.products / "core.pvd").getroot()
     sets = [element.attrib for element in root.iter("DataSet")]

@@ -87,7 +87,7 @@ def test_states_that_there_is_no_room_for_are_deleted_the_oldest_first(
     publisher, _ = begin()
     for number in range(4):
         publisher.publish([staged(time=f"t{number:08d}.000", state=b"state")])
-        if number == 1:  # somebody else has deleted it already
+        if number == 1:  # another process has deleted it already
             (run_dir.products / ".states" / "t2_output_t00000000.000_1").unlink()
     publisher.close()
     kept = sorted(path.name for path in (run_dir.products / ".states").iterdir())

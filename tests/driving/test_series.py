@@ -1,4 +1,4 @@
-"""What ParaView opens: series and scripts beside the products."""
+"""Files for ParaView: series and scripts beside the products."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test_a_script_beside_the_series_opens_it(tmp_path: Path):
     series = Series(tmp_path, None)
     series.add(line("core/core_d01_1.vts", "t00000001.000"))
     series.write(force=True)
-    told = constants(tmp_path / "core.paraview.py")
-    assert (tmp_path / told["SERIES"]).is_file()
-    assert list(told["VARIABLES"]) == ["W", "QCLOUD"]
-    assert told["START"] is None
+    assigned = constants(tmp_path / "core.paraview.py")
+    assert (tmp_path / assigned["SERIES"]).is_file()
+    assert list(assigned["VARIABLES"]) == ["W", "QCLOUD"]
+    assert assigned["START"] is None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_script_is_written_once_and_what_a_person_made_of_it_stays(tmp_path:
     assert [entry.get("file") for entry in sets] == ["core/a.vts", "core/b.vts"]
 
 
-def test_files_of_which_nothing_is_known_get_a_series_without_a_script(tmp_path: Path):
+def test_files_without_facts_get_a_series_without_a_script(tmp_path: Path):
     series = Series(tmp_path, None)
     series.add({"product": "p", "name": "p/a.vti", "time": "t00000001.000", "facts": None})
     series.add({"product": "t2", "name": "t2/a.png", "time": "t00000001.000", "facts": {}})
@@ -92,7 +92,7 @@ def test_files_of_which_nothing_is_known_get_a_series_without_a_script(tmp_path:
         {"layout": {"Points": ["no type", [1, 2, 3, 3]]}},
     ],
 )
-def test_a_file_of_a_users_own_program_is_no_part_of_a_series(tmp_path: Path, facts: Any):
+def test_a_file_of_a_users_own_program_is_not_part_of_a_series(tmp_path: Path, facts: Any):
     series = Series(tmp_path, None)
     series.add({"product": "p", "name": "p/a.vtkhdf", "time": "t00000001.000", "facts": facts})
     series.write(force=True)

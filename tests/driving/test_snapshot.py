@@ -18,28 +18,28 @@ DONE = Outcome("done", 0)
 
 @pytest.fixture
 def snapshot(run_dir, recipe):
-    """A snapshot of a run of which ``typo`` could be made of no frame."""
+    """A snapshot of a run whose product ``typo`` could not be made of any frame."""
     history = History()
     history.reasons["typo"] = "no variable 'vq'"
     history.frames.add(("output", "t00000001.000", 1))
     return Snapshot(run_dir, recipe(), history, 1)
 
 
-def test_a_product_of_the_recipe_that_could_be_made_of_no_frame_fails_the_run(snapshot):
+def test_a_product_of_the_recipe_that_could_not_be_made_of_any_frame_fails_the_run(snapshot):
     outcome = snapshot.judge(DONE)
-    told = "product typo could be made of no frame: no variable 'vq'"
-    assert (outcome.state, outcome.exit_code, outcome.message) == ("failed", 1, told)
+    text = "product typo could not be made of any frame: no variable 'vq'"
+    assert (outcome.state, outcome.exit_code, outcome.message) == ("failed", 1, text)
 
 
-def test_an_added_product_that_could_be_made_of_no_frame_only_alarms(snapshot):
+def test_an_added_product_that_could_not_be_made_of_any_frame_only_raises_an_alarm(snapshot):
     snapshot.history.added["typo"] = {}
     assert snapshot.judge(DONE) == DONE
     (alarm,) = snapshot.alarms
-    assert alarm["text"] == "product typo could be made of no frame: no variable 'vq'"
+    assert alarm["text"] == "product typo could not be made of any frame: no variable 'vq'"
     assert alarm["product"] == "typo"
 
 
-def test_products_of_frames_found_before_a_request_are_no_latency(snapshot):
+def test_products_of_frames_found_before_a_request_do_not_count_as_latency(snapshot):
     def publish(written, detected):
         clock = {"written": written, "detected": detected}
         names = dict.fromkeys(("product", "stream", "time", "name"), "x")
@@ -55,7 +55,7 @@ def test_products_of_frames_found_before_a_request_are_no_latency(snapshot):
     assert snapshot.value()["latency_s"]["p95"] == 3.0
 
 
-def told(*events):
+def history_of(*events):
     return replay({"attempt": 1, "stream": "d01", "record": 0, **event} for event in events)
 
 
@@ -71,7 +71,7 @@ def told(*events):
     ],
 )
 def test_a_run_with_lost_frames_is_not_done(run_dir, recipe, times, message):
-    history = told(*({"event": "frame.damaged", "time": time} for time in times))
+    history = history_of(*({"event": "frame.damaged", "time": time} for time in times))
     history.attempt = 1
     outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
     assert (outcome.state, outcome.exit_code) == ("failed", FRAMES_LOST)
@@ -79,14 +79,14 @@ def test_a_run_with_lost_frames_is_not_done(run_dir, recipe, times, message):
 
 
 def test_a_product_of_damaged_frames_alone_is_not_at_fault(run_dir, recipe):
-    history = told({"event": "frame.damaged", "time": "20050828T120000"})
+    history = history_of({"event": "frame.damaged", "time": "20050828T120000"})
     history.attempt = 1
     history.reasons["t2"] = "no frame is whole"
     assert Snapshot(run_dir, recipe(), history, 1).judge(DONE).exit_code == FRAMES_LOST
 
 
 def test_a_model_that_failed_is_not_judged_by_its_frames(run_dir, recipe):
-    history = told({"event": "frame.damaged", "time": "20050828T120000"})
+    history = history_of({"event": "frame.damaged", "time": "20050828T120000"})
     failed = Outcome("failed", 1, "wrf ended with exit code 1")
     assert Snapshot(run_dir, recipe(), history, 1).judge(failed) == failed
 
@@ -101,7 +101,7 @@ def test_the_last_snapshot_waits_until_the_disk_takes_it(run_dir, recipe):
 
 
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])
-def test_a_clock_that_is_set_makes_no_latency(snapshot, monkeypatch, jump):
+def test_a_clock_that_is_set_does_not_change_the_latency(snapshot, monkeypatch, jump):
     def publish(written, at):
         clock = {"written": written, "detected": written + 1.0}
         names = dict.fromkeys(("product", "stream", "time", "name"), "x")

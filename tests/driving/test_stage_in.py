@@ -28,7 +28,7 @@ def listed(tmp_path):
 
 
 @pytest.mark.parametrize("brought", [False, True])
-def test_folders_are_made_whoever_brings_the_files(tmp_path, listed, brought):
+def test_folders_are_made_whichever_process_brings_the_files(tmp_path, listed, brought):
     folder = tmp_path / "bb" / "storm-1"
     assert [name for _, name in listed] == ["namelist.input"]
     if brought:
@@ -44,9 +44,9 @@ def test_folders_are_made_whoever_brings_the_files(tmp_path, listed, brought):
 
 def test_a_list_without_folders_of_an_older_version_is_still_obeyed(tmp_path, listed):
     place = tmp_path / "run" / LIST
-    told = json.loads(place.read_text())
-    del told["folders"]
-    place.write_text(json.dumps(told))
+    content = json.loads(place.read_text())
+    del content["folders"]
+    place.write_text(json.dumps(content))
     assert stage_in(place, tmp_path / "bb" / "storm-1")["files"] == 1
 
 

@@ -72,7 +72,7 @@ def test_a_state_that_is_replaced_gives_its_room_back():
     assert found.surplus("peak", "surface") == []
 
 
-def test_no_more_states_are_given_than_a_frame_may_go_on_from():
+def test_no_more_states_are_given_than_a_frame_may_resume_from():
     found = States()
     for number in range(CHANCES + 2):
         found.note("track", "d01", f"t{number}", f"{number}", 1)

@@ -62,6 +62,6 @@ def test_what_came_home_before_it_was_released_is_not_missed(base, tmp_path):
     assert remarks(Wanted(("rst_*",)), base, Command(argv=["x"]), tmp_path / "output") == []
 
 
-def test_a_model_that_left_nothing_is_said_so(tmp_path):
+def test_a_model_that_left_no_files_is_reported(tmp_path):
     (said,) = remarks(Wanted(("*.nc",)), tmp_path, Command(argv=["x"]), tmp_path / "output")
     assert said.endswith(": the model left no file there but logs")

@@ -125,7 +125,7 @@ def fill() -> Callable[[Path], Path]:
 
 
 def _fill(place: Path) -> Path:
-    """Leave no room there; deleting what is returned gives it back."""
+    """Leave no room there; deleting the returned file frees it."""
     ballast = place / "ballast"
     with ballast.open("wb", buffering=0) as stream:
         for size in (1 << 20, 4096, 1):

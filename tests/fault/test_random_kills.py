@@ -1,6 +1,6 @@
 """kill -9 of a random process of a run, at a random moment of a random phase.
 
-``test_kill.py`` aims at each outside call; here nobody knows what the process is about to do. The
+``test_kill.py`` aims at each outside call; here a kill may come at any point of the process. The
 phases are those before the first frame and after the last one. ``FAULT_SEED`` replays a series,
 ``FAULT_KILLS`` says how many, ``FAULT_PARALLEL`` how many at a time, ``FAULT_LIFE_S`` how long one
 life of a driver may take (more than 150 s on a machine that does other work).

@@ -1,4 +1,4 @@
-"""Guards on real frames, and whole runs of a model that goes wrong where a test says."""
+"""Guards on real frames, and whole runs of a model with errors planted by the test."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ limits = [-20, 20]
 
 @dataclass
 class Storm(Case):
-    """A run of the model that stands in for WRF, one frame a second unless told otherwise."""
+    """A run of a stand-in for WRF, by default with one frame per second."""
 
     recipe: str = RECIPE
     guards: str = ""
@@ -67,13 +67,13 @@ class Storm(Case):
 
 @pytest.fixture(scope="session")
 def storm_class() -> type[Storm]:
-    """The case, for fixtures that live longer than a test."""
+    """The class of the case, for fixtures that live longer than a test."""
     return Storm
 
 
 @pytest.fixture
 def storm(tmp_path: Path) -> Iterator[Callable[..., Storm]]:
-    """Makes a case: the model's options, and the recipe's guards."""
+    """Makes a case from the model's options and the recipe's guards."""
     made: list[Storm] = []
 
     def make(model: str, guards: str, **how: Any) -> Storm:
@@ -88,7 +88,7 @@ def storm(tmp_path: Path) -> Iterator[Callable[..., Storm]]:
 
 @pytest.fixture
 def guard() -> Callable[..., Guard]:
-    """A guard of these keys, as a recipe makes it."""
+    """Makes a guard from keys, as a recipe does."""
 
     def make(**keys: Any) -> Guard:
         return Guard(**keys)

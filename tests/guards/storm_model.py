@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Stands in for ``wrf.exe``: writes WRF's frames at an even pace, from a file of the real model.
+"""Stand-in for ``wrf.exe``: writes WRF's frames at a constant rate, from a file of the real model.
 
 Each frame is a copy of the template with its own time; ``--plant`` changes one point from one
-frame on, as a model does that goes wrong. Logs as WRF logs, by two ranks. ``closed`` notes when
-each frame was closed.
+frame on, as in a model that goes wrong. Writes logs of two ranks in WRF's format. The file
+``closed`` gets the time at which each frame was closed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> None:
         "--plant", nargs="+", action="append", default=[], metavar="FRAME VARIABLE VALUE INDEX"
     )
     parser.add_argument("--say", nargs=2, action="append", default=[], metavar=("FRAME", "FILE"))
-    parser.add_argument("--hang-at", type=int, help="write no more from that frame on")
+    parser.add_argument("--hang-at", type=int, help="stop writing at that frame")
     given = parser.parse_args()
     start = time.monotonic() + given.begin
     ready = Path("made")

@@ -1,4 +1,4 @@
-"""Expressions: what they mean, what they refuse, that nothing in them is ever executed."""
+"""Expressions: their meaning, which ones are refused, and that none of their code is executed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def true(text: str, **fields) -> bool:
         ("min(W) < -80", True),
         ("max(W) == 3", True),
         ("any(W < -50)", True),
-        ("all(W < 50)", False),  # NaN is below nothing
+        ("all(W < 50)", False),  # a comparison with NaN is false
         ("all(finite(W))", False),
         ("all(finite(T2))", True),
         ("not all(finite(T2))", False),
@@ -45,24 +45,24 @@ def true(text: str, **fields) -> bool:
         ("max(T2 - 273.15) > 6.8", True),
         ("max(log10(T2)) < 2.5 and max(exp(N)) > 20", True),
         ("max(S) == 4", True),
-        ("max(T2 / 0) > 1e30", True),  # as in the model: an infinity is large
+        ("max(T2 / 0) > 1e30", True),  # as in the model: infinity is large
     ],
 )
-def test_it_means_what_it_says(text, expected):
+def test_an_expression_has_the_expected_value(text, expected):
     assert faults(text) == []
     assert true(text) is expected
 
 
-def test_variables_are_those_that_are_no_functions_in_order():
+def test_variables_are_the_names_that_are_not_functions_in_order():
     assert variables("max(abs(W)) > mean(T2) and min(W) < 0") == ("W", "T2")
 
 
 @pytest.mark.parametrize("text", ["max(W) > 0", "min(W) < 0", "mean(W) != 0", "count(W > 0) > 0"])
-def test_a_field_of_nothing_but_nan_is_never_true(text):
+def test_an_expression_over_a_field_of_only_nan_is_never_true(text):
     assert not true(text, W=np.full((3, 3), np.nan))
 
 
-def test_what_it_came_from_is_told_with_the_place():
+def test_the_statistics_of_a_result_have_their_place():
     found = evaluate("max(abs(W)) > 80 and mean(T2) < 300", FIELDS.__getitem__)
     largest, mean = found.parts
     assert (largest.text, largest.value, largest.variable) == ("max(abs(W))", 90.0, "W")
@@ -155,7 +155,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_what_does_not_belong_is_refused_in_one_sentence(text, tmp_path, monkeypatch):
+def test_invalid_expressions_are_refused_with_one_sentence(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -167,7 +167,7 @@ def test_what_does_not_belong_is_refused_in_one_sentence(text, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_expression_that_is_taken_is_ever_more_than_names_numbers_and_known_calls():
+def test_accepted_expressions_contain_only_names_numbers_and_known_calls():
     import ast
 
     allowed = (
@@ -187,7 +187,7 @@ def test_no_expression_that_is_taken_is_ever_more_than_names_numbers_and_known_c
     assert taken > 0
 
 
-def test_statistics_of_infinities_are_numbers_that_can_be_told():
+def test_statistics_of_infinities_are_infinite_numbers():
     found = evaluate("max(W) > 1", {"W": np.array([np.inf, 1.0])}.__getitem__)
     assert found.true
     assert math.isinf(found.parts[0].value)

@@ -27,7 +27,7 @@ TILES = [TESTS / "data" / "wrf" / f"wrfout_d01_0001-01-01_00_04_00_{n:04d}" for 
 
 @pytest.fixture
 def read(guard):
-    """What one guard of these keys reads of a frame's files."""
+    """The reading of one guard with these keys in a frame's files."""
 
     def one(paths, stream="d01", **keys):
         paths = paths if isinstance(paths, list) else [paths]
@@ -73,7 +73,7 @@ def written(tmp_path):
     return make
 
 
-def test_what_a_real_frame_holds_is_what_numpy_finds_in_it(read):
+def test_the_statistics_of_a_real_frame_equal_those_of_numpy(read):
     found = read(SUPERCELL, variable="W")
     with netCDF4.Dataset(os.fspath(SUPERCELL)) as data:
         values = np.asarray(data["W"][0])
@@ -89,10 +89,10 @@ def test_one_nan_is_found_wherever_it_is(read, planted, place):
     assert (found.breach.what, found.breach.value, found.bad) == ("finite", None, 1)
     assert tuple(found.breach.place["index"].values()) == place
     assert "W is NaN at 1 of 68921 points" in found.breach.text
-    assert found.most == pytest.approx(4.577, abs=1e-3)  # what is left can still be told
+    assert found.most == pytest.approx(4.577, abs=1e-3)  # the statistics of the other points
 
 
-def test_a_place_is_told_in_the_coordinates_of_the_file(read, planted):
+def test_a_place_is_given_in_the_coordinates_of_the_file(read, planted):
     found = read(planted({("W", 12, 20, 25): 93.5}), variable="W", max=80.0).breach
     place = found.place
     assert place["index"] == {"bottom_top_stag": 12, "south_north": 20, "west_east": 25}
@@ -104,7 +104,7 @@ def test_a_place_is_told_in_the_coordinates_of_the_file(read, planted):
     assert (found.value, found.limit, found.units) == (93.5, 80.0, "m s-1")
 
 
-def test_a_place_has_longitude_and_latitude_where_the_file_has(read, planted):
+def test_a_place_has_longitude_and_latitude_if_the_file_has_them(read, planted):
     frame = planted({("T2", 10, 20): 400.0}, KATRINA)
     place = read(frame, variable="T2", max=330.0).breach.place
     with netCDF4.Dataset(os.fspath(KATRINA)) as data:
@@ -112,7 +112,7 @@ def test_a_place_has_longitude_and_latitude_where_the_file_has(read, planted):
     assert (place["lon"], place["lat"]) == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_gravest_condition_is_told(read, planted):
+def test_the_most_severe_condition_is_reported(read, planted):
     frame = planted({("W", 1, 1, 1): np.nan, ("W", 2, 2, 2): 99.0, ("W", 3, 3, 3): -99.0})
     keys = {"variable": "W", "min": -80.0, "max": 80.0}
     assert read(frame, **keys).breach.what == "finite"
@@ -120,7 +120,7 @@ def test_the_gravest_condition_is_told(read, planted):
     assert read(frame, finite=False, variable="W", min=-80.0).breach.value == -99.0
 
 
-def test_a_level_and_a_crop_bound_what_is_looked_at(read, planted):
+def test_a_level_and_a_crop_limit_the_points_that_are_checked(read, planted):
     frame = planted({("W", 12, 20, 25): np.nan})
     assert read(frame, variable="W", level=11).breach is None
     assert read(frame, variable="W", level=12).breach.place["index"]["bottom_top_stag"] == 12
@@ -131,7 +131,7 @@ def test_a_level_and_a_crop_bound_what_is_looked_at(read, planted):
     assert found.points == 41 * 41 * 5
 
 
-def test_tiles_are_judged_as_one_domain(read):
+def test_tiles_are_checked_as_one_domain(read):
     found = read(TILES, variable="W")
     with open_frame(TILES, 0, stream="d01") as frame:
         values = frame.read("W")
@@ -149,7 +149,7 @@ def test_an_expression_reads_several_variables_and_places_what_it_found(read, pl
     assert read(SUPERCELL, expression=text).breach is None
 
 
-def test_a_guard_that_cannot_read_says_why_and_the_others_go_on(guard):
+def test_a_guard_that_cannot_read_says_why_and_the_others_continue(guard):
     with open_frame([SUPERCELL], 0, stream="d01") as frame:
         keys = [{"variable": "WW"}, {"variable": "Times"}, {"variable": "W"}]
         keys += [{"variable": "T2", "level": 3}, {"expression": "max(U + V) > 0"}]
@@ -161,7 +161,7 @@ def test_a_guard_that_cannot_read_says_why_and_the_others_go_on(guard):
     assert "do not go together" in shapes.error
 
 
-def test_a_guard_that_takes_too_long_is_given_up(guard, monkeypatch):
+def test_a_guard_that_takes_too_long_is_ended(guard, monkeypatch):
     monkeypatch.setattr(field, "GUARD_S", 0.2)
     with open_frame([SUPERCELL], 0, stream="d01") as frame:
         monkeypatch.setattr(frame, "stored", lambda *_: time.sleep(30))
@@ -171,20 +171,20 @@ def test_a_guard_that_takes_too_long_is_given_up(guard, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", "i2", "i4", "i8", "u1"])
-def test_every_kind_of_number_is_judged(read, written, kind):
+def test_every_kind_of_number_is_checked(read, written, kind):
     found = read(written([[1, 2], [3, 100]], kind), variable="q", max=50.0)
     assert (found.breach.value, found.mean) == (100.0, 26.5)
     assert found.breach.place["index"] == {"y": 1, "x": 1}
 
 
-def test_a_variable_without_dimensions_is_judged(read, written):
+def test_a_variable_without_dimensions_is_checked(read, written):
     found = read(written(7.5), variable="q", max=5.0)
     assert found.breach.value == 7.5
     assert found.breach.place == {"index": {}}
     assert found.breach.text == "q = 7.5 1, above 5"
 
 
-def test_what_the_file_calls_missing_trips_nothing(read, written):
+def test_missing_values_of_the_file_do_not_trip(read, written):
     values = np.ma.masked_greater(np.array([[1.0, 2.0], [3.0, 9e9]]), 1e9)
     found = read(written(values, fill_value=1e20), variable="q", max=50.0)
     assert (found.breach, found.most, found.bad) == (None, 3.0, 0)
@@ -198,12 +198,12 @@ def test_a_nan_beside_missing_values_trips(read, written):
     assert (found.bad, found.breach.place["index"]) == (1, {"y": 0, "x": 1})
 
 
-def test_a_nan_trips_where_nan_is_the_fill_value_too(read, written):
+def test_a_nan_trips_even_if_nan_is_the_fill_value(read, written):
     found = read(written([[1.0, np.nan]], fill_value=np.nan), variable="q")
     assert found.bad == 1
 
 
-def test_a_value_outside_of_the_valid_range_is_seen(read, written):
+def test_a_value_outside_the_valid_range_is_checked(read, written):
     path = written([[1.0, 99.0]], attributes={"valid_range": np.float32([0, 10])})
     found = read(path, variable="q", max=50.0)
     assert found.breach.value == 99.0
@@ -215,7 +215,7 @@ def test_packed_values_are_unpacked(read, written):
     assert found.breach.value == 30.0
 
 
-def test_infinities_count_as_not_finite_and_as_large_where_that_is_not_asked(read, written):
+def test_infinities_count_as_not_finite_and_without_that_check_as_large(read, written):
     path = written([[1.0, -np.inf], [2.0, np.inf]])
     assert read(path, variable="q").breach.text.startswith("q is infinite at 2 of 4")
     high = read(path, variable="q", finite=False, max=50.0).breach
@@ -224,7 +224,7 @@ def test_infinities_count_as_not_finite_and_as_large_where_that_is_not_asked(rea
     assert (low.what, low.place["index"]) == ("min", {"y": 0, "x": 1})
 
 
-def test_a_frame_of_nothing_but_nan_is_a_breach_and_no_error(read, written):
+def test_a_frame_of_only_nan_is_a_breach_and_not_an_error(read, written):
     found = read(written(np.full((2, 3), np.nan)), variable="q", max=1.0)
     assert (found.breach.what, found.bad, found.mean, found.most) == ("finite", 6, None, None)
     unasked = read(written(np.full((2, 3), np.nan)), variable="q", finite=False, max=1.0)
@@ -260,7 +260,7 @@ def test_a_nan_is_found_in_any_slab(monkeypatch):
         assert statistics(Stored(values, ())).bad == 1
 
 
-def test_what_a_guard_has_read_is_not_read_again_for_a_product(guard, monkeypatch):
+def test_values_that_a_guard_has_read_are_not_read_again_for_a_product(guard, monkeypatch):
     with open_frame([SUPERCELL], 0, stream="d01") as frame:
         part = {"bottom_top_stag": slice(5, 6)}
         expected = frame.read("W", part)
@@ -268,11 +268,11 @@ def test_what_a_guard_has_read_is_not_read_again_for_a_product(guard, monkeypatc
         monkeypatch.setattr(FrameReader, "_again", lambda *_: pytest.fail("the file is read again"))
         level = frame.read("W", part)
         np.testing.assert_array_equal(level, expected)
-        level[:] = 0  # a product may do what it likes with its values
+        level[:] = 0  # a product may change its values
         np.testing.assert_array_equal(frame.read("W", part), expected)
 
 
-def test_a_product_sees_missing_values_as_before_after_a_guard_has_read_them(guard, written):
+def test_a_product_still_gets_missing_values_as_nan_after_a_guard_has_read_them(guard, written):
     values = np.ma.masked_greater(np.array([[1.0, 2.0], [3.0, 9e9]]), 1e9)
     with open_frame([written(values, fill_value=1e20)], 0) as frame:
         inspect(frame, [guard(variable="q")], 1)

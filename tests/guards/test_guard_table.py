@@ -1,4 +1,4 @@
-"""``[[guard]]`` in a recipe: what it may say, all faults at once, names, words."""
+"""``[[guard]]`` in a recipe: its keys, all faults at once, names, texts."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def faults(guards):
     return find
 
 
-def test_a_variable_alone_is_watched_for_values_that_are_not_finite(guards):
+def test_a_variable_on_its_own_is_checked_for_values_that_are_not_finite(guards):
     (one,) = guards('[[guard]]\nvariable = "W"\n')
     assert (one.called, one.finite, one.then, one.stops) == ("W", True, "alarm", False)
     assert one.text == "W: finite"
 
 
-def test_guards_without_a_name_are_called_after_what_they_watch_each_by_its_own_name(guards):
+def test_guards_without_a_name_get_a_unique_name_from_what_they_watch(guards):
     found = guards(
         '[[guard]]\nvariable = "W"\n[[guard]]\nname = "W"\nvariable = "T2"\n'
         '[[guard]]\nvariable = "W"\nmax = 80.0\n[[guard]]\nlog = "cfl"\n'
@@ -105,13 +105,13 @@ def test_a_named_guard_is_set_by_its_dotted_path_and_merged_by_an_extending_reci
         ('name = "a b"\nvariable = "W"', "guard.a b.name", "1 to 64 letters"),
     ],
 )
-def test_a_fault_is_told_by_its_path(faults, table, path, words):
+def test_a_fault_is_reported_with_its_path(faults, table, path, words):
     text = faults(f"[[guard]]\n{table}\n")
     assert f"  {path}  " in text
     assert words in text
 
 
-def test_all_faults_of_all_guards_are_told_at_once(faults):
+def test_all_faults_of_all_guards_are_reported_at_once(faults):
     text = faults(
         '[[guard]]\nmax = 3.0\n[[guard]]\nvariable = "W"\nmin = 2\nmax = 1\ncount = 3\n'
         '[[guard]]\nexpression = "open(W)"\n'
@@ -122,7 +122,7 @@ def test_all_faults_of_all_guards_are_told_at_once(faults):
     assert "there is no function 'open'" in text
 
 
-def test_drift_is_taken_in_units_or_as_a_part(guards):
+def test_drift_is_in_units_or_a_part(guards):
     one, two = guards(
         '[[guard]]\nvariable = "T"\nmax_drift = 0.5\n[[guard]]\nvariable = "T"\nmax_drift = "5 %"\n'
     )
@@ -144,14 +144,14 @@ def test_check_and_the_plan_say_what_a_recipe_would_run_or_contact(recipe_file, 
         BASE + '[[guard]]\nvariable = "W"\nthen = "stop"\nrun = ["page", "me"]\n'
         'webhook = "https://example.org/hook"\nmail = "me@example.org"\n'
     )
-    told = burstlens("check", str(path)).stdout
+    report = burstlens("check", str(path)).stdout
     for what in ("run page me", "post to https://example.org/hook", "write to me@example.org"):
-        assert f"guard.W: when it trips it would {what}; allow that in" in told
+        assert f"guard.W: when it trips it would {what}; allow that in" in report
     plan = burstlens("run", str(path), "--dry-run").stdout
     assert "W: finite; else asks for stop, runs page me" in plan
 
 
-def test_what_the_user_has_allowed_is_told_as_what_will_be_done(recipe_file, burstlens, tmp_path):
+def test_check_says_that_allowed_actions_will_be_done(recipe_file, burstlens, tmp_path):
     config = tmp_path / "config" / "burstlens" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[guards]\nallow = ["run"]\n')
@@ -165,7 +165,7 @@ def test_what_the_user_has_allowed_is_told_as_what_will_be_done(recipe_file, bur
 
 
 @pytest.mark.integration
-def test_guards_bring_neither_numpy_nor_netcdf_to_the_login_node():
+def test_guards_import_neither_numpy_nor_netcdf_on_the_login_node():
     code = (
         "import sys, burstlens.workflows.production.guarding, burstlens.workflows.driver.driver; "
         "print([m for m in ('numpy', 'netCDF4', 'matplotlib') if m in sys.modules])"

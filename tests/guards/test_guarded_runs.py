@@ -1,4 +1,4 @@
-"""Whole runs that go wrong: stopped in time, said so, marked in the picture."""
+"""Whole runs that go wrong: stopped in time, reported, and marked in the picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECIPE = """
 name = "whole"
 variable = "W"
 then = "stop"
-run = ["touch", "told"]
+run = ["touch", "notified"]
 [[guard]]
 log = "cfl"
 count = 1000
@@ -60,7 +60,7 @@ def status(case):
     return json.loads((case.run / "status.json").read_text())
 
 
-def test_the_model_is_stopped_before_the_next_but_one_frame(stopped):
+def test_the_model_is_stopped_at_most_one_frame_later(stopped):
     assert stopped.life.code == 3, stopped.life.said
     assert PLANTED <= max(stopped.closed()) < PLANTED + 2
 
@@ -85,19 +85,19 @@ def test_the_trip_is_journalled_with_its_place_and_frame(stopped):
     assert (trip["place"]["x"], trip["place"]["y"]) == (51000.0, 41000.0)
 
 
-def test_the_status_tells_of_guards_trips_and_what_was_saved(stopped):
-    told = status(stopped)
-    states = {guard["name"]: guard["state"] for guard in told["guards"]}
+def test_the_status_has_guards_trips_and_the_saved_node_hours(stopped):
+    shown = status(stopped)
+    states = {guard["name"]: guard["state"] for guard in shown["guards"]}
     assert states == {
         "whole": "tripped",
         "log-cfl": "tripped",
         "faulty": "failed",
         "expression": "good",
     }
-    assert [trip["guard"] for trip in told["trips"]] == ["log-cfl", "whole"]
-    # 1,920 simulated seconds were asked for, some 30 a second.
-    assert 0 < 3600 * told["outcome"]["saved_node_hours"] < 90
-    placed = [alarm for alarm in told["alarms"] if alarm.get("time")]
+    assert [trip["guard"] for trip in shown["trips"]] == ["log-cfl", "whole"]
+    # The model was to simulate 1,920 s, at about 30 s per second.
+    assert 0 < 3600 * shown["outcome"]["saved_node_hours"] < 90
+    placed = [alarm for alarm in shown["alarms"] if alarm.get("time")]
     assert {"stream": "d01", "time": f"00010101T00{PLANTED:02d}00"}.items() <= placed[-1].items()
     assert "node-hours, by stopping early (estimate)" in stopped.life.said
 
@@ -109,17 +109,17 @@ def test_a_cfl_line_of_another_rank_trips_its_guard(stopped):
     assert trip["then"] == "alarm"
 
 
-def test_a_guard_that_fails_alarms_once_and_stops_nothing(stopped):
+def test_a_guard_that_fails_alarms_once_and_does_not_stop_the_run(stopped):
     alarms = [event["text"] for event in stopped.events("alarm") if "faulty" in event["text"]]
     assert len(alarms) == 1
     assert "did you mean" in alarms[0]
 
 
-def test_a_trip_runs_what_the_user_allows(stopped):
-    assert (stopped.run / "told").exists()
+def test_a_trip_runs_the_program_that_the_user_allows(stopped):
+    assert (stopped.run / "notified").exists()
 
 
-def test_each_frame_is_inspected_once_in_the_read_of_its_product(stopped):
+def test_each_frame_is_inspected_once_when_its_product_reads_it(stopped):
     seen = [event["time"] for event in stopped.events("frame.inspected")]
     assert sorted(seen) == sorted(event["time"] for event in stopped.events("frame.ready"))
     bad = {
@@ -142,7 +142,7 @@ def test_the_picture_of_that_frame_is_marked_and_no_other(stopped):
 
 
 @pytest.mark.slow
-def test_resume_says_that_a_guard_had_stopped_the_run_and_goes_on(storm):
+def test_resume_says_that_a_guard_had_stopped_the_run_and_continues(storm):
     case = storm("--frames 6 --begin 6 --period 2 --plant 1 W nan 12 20 25", GUARD)
     assert case.wait(case.launch()).code == 3
     (case.inputs / "wrf.exe").write_text("")  # the inputs on the buffer are those of the run
@@ -158,7 +158,7 @@ GUARD = '[[guard]]\nname = "whole"\nvariable = "W"\nthen = "stop"\n'
 
 
 @pytest.mark.slow
-def test_a_persons_stop_stays_a_persons_also_when_a_guard_trips_after_it(storm):
+def test_a_stop_by_a_user_is_reported_as_such_even_if_a_guard_trips_after_it(storm):
     case = storm("--frames 30 --begin 6 --period 2 --plant 20 W nan 1 1 1", GUARD)
     driver = case.launch()
     case.await_event("product.published")
@@ -168,7 +168,7 @@ def test_a_persons_stop_stays_a_persons_also_when_a_guard_trips_after_it(storm):
 
 
 @pytest.mark.slow
-def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_told_afterwards(storm):
+def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_reported_afterwards(storm):
     planted = 14
     case = storm(f"--frames 20 --begin 6 --period 2 --plant {planted} W nan 12 20 25", GUARD)
     driver = case.launch()
@@ -188,13 +188,13 @@ def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_told_afterwar
     (trip,) = case.events("guard.tripped")
     assert (trip["time"], trip["attempt"]) == (f"00010101T00{planted:02d}00", 1)
     assert trip["found"] == found["t"] < trip["t"]
-    (told,) = json.loads((case.run / "status.json").read_text())["trips"]
-    assert told["t"] == found["t"]
+    (shown,) = json.loads((case.run / "status.json").read_text())["trips"]
+    assert shown["t"] == found["t"]
     assert [e["exit_code"] for e in case.events("run.ended")] == [3]
 
 
 @pytest.mark.slow
-def test_the_sentinel_ends_when_a_driver_lives_again(storm):
+def test_the_sentinel_ends_when_a_driver_runs_again(storm):
     case = storm("--frames 30 --begin 6 --period 3", GUARD)
     driver = case.launch()
     case.await_event("product.published", 2)

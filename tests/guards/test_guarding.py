@@ -38,9 +38,9 @@ max_rate = 1.0
 
 @pytest.fixture
 def driver(run_dir, recipe):
-    """The guards of a driver that begins with what the journal holds now, and its end.
+    """The guards of a driver that starts from the current journal, and a call that ends it.
 
-    Each event that it writes is handed on.
+    Each event that it writes is passed to ``seen``.
     """
     made = recipe(text=RECIPE)
 
@@ -65,13 +65,13 @@ def events(run_dir):
 
 
 def readings(frame, most=1.0, breach=None):
-    """What both guards read of it."""
+    """The readings of both guards in that frame."""
     one = Reading("whole", frame.stream, frame.time, frame.attempt, 0.0, most, 0.5, breach=breach)
     return one, replace(one, guard="race", breach=None)
 
 
 @pytest.mark.parametrize("lines", range(1, 5))
-def test_a_driver_killed_between_two_lines_loses_no_trip_and_tells_none_twice(
+def test_a_driver_killed_between_two_lines_loses_no_trip_and_reports_none_twice(
     driver, events, run_dir, frame, lines
 ):
     good, bad, later = (frame(f"t0000000{n}.000", stream="d01") for n in (1, 2, 3))
@@ -88,12 +88,12 @@ def test_a_driver_killed_between_two_lines_loses_no_trip_and_tells_none_twice(
         if (one.stream, one.time, one.attempt) not in history.inspected:
             second.read(one, readings(one, **seen[one]))
     end()
-    told = sorted((event["guard"], event["time"]) for event in events("guard.tripped"))
-    assert told == [("race", bad.time), ("whole", bad.time)]
+    reported = sorted((event["guard"], event["time"]) for event in events("guard.tripped"))
+    assert reported == [("race", bad.time), ("whole", bad.time)]
     assert len(events("frame.inspected")) == 3
 
 
-def test_the_stop_is_asked_for_before_its_trip_counts_as_told(driver, run_dir, frame):
+def test_the_stop_is_requested_before_its_trip_is_journalled(driver, run_dir, frame):
     asked = []
     guarding, _, end = driver(lambda event: asked.append((event["event"], run_dir.asked())))
     bad = frame("t00000002.000", stream="d01")
@@ -102,13 +102,13 @@ def test_the_stop_is_asked_for_before_its_trip_counts_as_told(driver, run_dir, f
     assert asked == [("guard.tripped", "stop"), ("frame.inspected", "stop")]
 
 
-def test_the_trip_that_asked_for_the_stop_is_told_whichever_frame_comes_back_first(
+def test_the_trip_that_requested_the_stop_is_reported_whichever_frame_returns_first(
     driver, events, run_dir, frame
 ):
     guarding, _, end = driver()
     one, other = (frame(f"t0000000{n}.000", stream="d01") for n in (2, 3))
     trip = Trip.of("whole", "stop", BAD, 1.0, "d01", other.time, 1)
-    run_dir.drop("stop", trip.why())  # as the worker does that has read it
+    run_dir.drop("stop", trip.why())  # as the worker that has read it does
     for bad in (one, other):
         guarding.read(bad, readings(bad, breach=BAD))
     end()
@@ -116,21 +116,19 @@ def test_the_trip_that_asked_for_the_stop_is_told_whichever_frame_comes_back_fir
     assert run_dir.why()["time"] == other.time
 
 
-def test_a_guard_of_a_stream_that_never_came_is_not_quiet_and_alarms_at_the_end(
-    driver, events, frame
-):
+def test_a_guard_of_a_stream_without_frames_raises_an_alarm_at_the_end(driver, events, frame):
     guarding, history, end = driver()
     history.frames = {("surface", "t00000001.000", 1), ("volume", "t00000001.000", 1)}
     guarding.settle(done=True)
     end()
-    told = [event["text"] for event in events("alarm")]
+    texts = [event["text"] for event in events("alarm")]
     came = "no frame of stream d01 came (there were: surface, volume)"
-    assert told == [f'guard "{name}" never looked: {came}' for name in ("whole", "race")]
-    assert [alarm["text"] for alarm in guarding.snapshot.alarms] == told
+    assert texts == [f'guard "{name}" never looked: {came}' for name in ("whole", "race")]
+    assert [alarm["text"] for alarm in guarding.snapshot.alarms] == texts
     assert {guard["state"] for guard in guarding.snapshot.guards()} == {"waiting"}
 
 
-def test_a_guard_that_has_looked_before_its_driver_was_killed_has_looked(driver, events, frame):
+def test_a_resumed_driver_knows_that_a_guard_has_checked_a_frame(driver, events, frame):
     first, _, end = driver()
     good = frame("t00000001.000", stream="d01")
     first.read(good, readings(good))

@@ -1,4 +1,4 @@
-"""Which work guards ride on: once a frame, before all else, also while products are paused."""
+"""Which work runs the guards: once per frame, before all else, even while products are paused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ log = "NaN"
 
 @pytest.fixture
 def backlog(recipe, recipe_file):
-    """A backlog of these products with the guards, after these events."""
+    """A backlog of these products and guards, with this history."""
 
     def make(products=PRODUCTS, guards=GUARDS, history=None):
         text = (
@@ -66,12 +66,12 @@ def test_the_first_product_of_a_frame_carries_every_guard_of_its_stream(backlog,
     first, second = waiting.take(0.0, 10)
     assert (first.order.context.product, first.order.inspects) == ("t2", True)
     assert names(first) == ["w", "cold"]
-    # The map of W has it judged for its own ring, and asks for nothing.
+    # The map of W has the guard evaluated only for its own ring: the frame counts as inspected.
     assert (second.order.context.product, second.order.inspects) == ("w", False)
     assert names(second) == ["w"]
 
 
-def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
+def test_a_frame_without_products_is_inspected_on_its_own(backlog, frame):
     waiting = backlog()
     assert waiting.add(frame(stream="d02", attempt=2)) == ()
     (work,) = waiting.take(0.0, 10)
@@ -82,7 +82,7 @@ def test_a_frame_of_which_no_product_is_made_is_inspected_alone(backlog, frame):
     assert waiting.empty
 
 
-def test_what_guards_ride_on_goes_before_newer_frames_that_are_inspected(backlog, frame):
+def test_work_with_guards_goes_before_newer_frames_that_are_inspected(backlog, frame):
     waiting = backlog()
     for second in (1, 2):
         waiting.add(frame(f"t0000000{second}.000", stream="d01"))
@@ -90,7 +90,7 @@ def test_what_guards_ride_on_goes_before_newer_frames_that_are_inspected(backlog
     assert order == [("2", True), ("1", True), ("2", False), ("1", False)]
 
 
-def test_no_more_frames_are_inspected_at_a_time_than_there_are_slots(backlog, frame):
+def test_at_most_as_many_frames_as_slots_are_inspected_at_a_time(backlog, frame):
     waiting = backlog()
     for second in (1, 2, 3):
         waiting.add(frame(f"t0000000{second}.000", stream="d02"))
@@ -100,7 +100,7 @@ def test_no_more_frames_are_inspected_at_a_time_than_there_are_slots(backlog, fr
     assert [work.what for work in waiting.take(0.0, 2)] == ["inspect"]
 
 
-def test_while_products_are_paused_guards_still_look(backlog, frame):
+def test_while_products_are_paused_guards_still_inspect(backlog, frame):
     waiting = backlog()
     waiting.add(frame("t00000001.000", stream="d01"))
     waiting.history.paused = True

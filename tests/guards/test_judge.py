@@ -1,4 +1,4 @@
-"""The judge: each trip told once, in time order, with what it needs to remember."""
+"""The judge: each trip is reported once, in time order, with the state that this needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip, Trouble
 from burstlens.workflows.guards.judge import Judge
-from burstlens.workflows.guards.vigil import Room
+from burstlens.workflows.guards.reports import Room
 
 T = 1000.0
 ROOM = Room(0, 10**9)
@@ -36,7 +36,7 @@ def judge(guard):
     return make
 
 
-def tell(judge, *readings):
+def remarks(judge, *readings):
     return [remark for one in readings for remark in judge.read(one, T)]
 
 
@@ -45,57 +45,57 @@ def state(judge):
     return one["state"], one["repeats"]
 
 
-def test_a_breach_is_told_once_then_counted_and_told_again_after_it_was_good(judge):
+def test_a_breach_is_reported_once_then_counted_and_reported_again_after_a_good_frame(judge):
     one = judge()
     assert state(one) == ("waiting", 0)
-    assert tell(one, reading(1)) == []
+    assert remarks(one, reading(1)) == []
     assert state(one) == ("good", 0)
-    (trip,) = tell(one, reading(2, breach=BAD))
+    (trip,) = remarks(one, reading(2, breach=BAD))
     assert (trip.guard, trip.time, trip.stream, trip.text) == ("W", key(2), "d01", "W is NaN")
-    assert tell(one, reading(3, breach=BAD), reading(4, breach=BAD)) == []
+    assert remarks(one, reading(3, breach=BAD), reading(4, breach=BAD)) == []
     assert state(one) == ("tripped", 2)
-    assert tell(one, reading(5)) == []
+    assert remarks(one, reading(5)) == []
     assert state(one)[0] == "good"
-    assert len(tell(one, reading(6, breach=BAD))) == 1
+    assert len(remarks(one, reading(6, breach=BAD))) == 1
 
 
-def test_frames_that_come_late_change_nothing_of_a_newer_breach(judge):
+def test_frames_that_come_late_do_not_change_a_newer_breach(judge):
     one = judge()
-    assert len(tell(one, reading(9, breach=BAD))) == 1
-    assert tell(one, reading(3), reading(4)) == []
+    assert len(remarks(one, reading(9, breach=BAD))) == 1
+    assert remarks(one, reading(3), reading(4)) == []
     assert state(one) == ("tripped", 0)
 
 
-def test_a_frame_that_is_read_again_is_no_repeat(judge):
+def test_a_frame_that_is_read_again_is_not_a_repeat(judge):
     one = judge()
-    tell(one, reading(2, breach=BAD))
-    tell(one, reading(2, breach=BAD))
+    remarks(one, reading(2, breach=BAD))
+    remarks(one, reading(2, breach=BAD))
     assert state(one) == ("tripped", 0)
 
 
-def test_the_next_attempt_is_told_of_anew(judge):
+def test_a_breach_of_the_next_attempt_is_reported_again(judge):
     one = judge()
-    tell(one, reading(2, breach=BAD))
-    assert len(tell(one, reading(2, breach=BAD, attempt=2))) == 1
+    remarks(one, reading(2, breach=BAD))
+    assert len(remarks(one, reading(2, breach=BAD, attempt=2))) == 1
 
 
-def test_a_failing_guard_is_told_once_and_never_trips(judge):
+def test_a_failing_guard_is_reported_once_and_never_trips(judge):
     one = judge()
-    (trouble,) = tell(one, reading(1, error="no W"), reading(2, error="no W"))
+    (trouble,) = remarks(one, reading(1, error="no W"), reading(2, error="no W"))
     assert isinstance(trouble, Trouble)
     assert 'guard "W" fails: no W' in trouble.sentence
     assert state(one)[0] == "failed"
-    tell(one, reading(3))
+    remarks(one, reading(3))
     assert state(one)[0] == "good"
 
 
 def test_the_rate_is_that_of_an_extreme_between_neighbours(judge):
     one = judge(max_rate=2.0)
-    assert tell(one, reading(0, most=10), reading(10, most=29)) == []
-    (trip,) = tell(one, reading(20, most=50))
+    assert remarks(one, reading(0, most=10), reading(10, most=29)) == []
+    (trip,) = remarks(one, reading(20, most=50))
     assert (trip.what, trip.value, trip.limit, trip.units) == ("max_rate", 2.1, 2.0, "m s-1")
     assert "the largest W went from 29 to 50 m in 10 s, 2.1 a second" in trip.text
-    (low,) = tell(judge(max_rate=2.0), reading(0), reading(1, least=-5.0))
+    (low,) = remarks(judge(max_rate=2.0), reading(0), reading(1, least=-5.0))
     assert "the smallest W went from 0 to -5" in low.text
 
 
@@ -103,40 +103,40 @@ def test_the_rate_is_the_same_whatever_the_order_of_the_frames(judge):
     frames = [reading(10.0 * n, most=float(n)) for n in range(6)]
     frames += [reading(60, most=99.0)]
     for order in (frames, frames[::-1], [*frames[3:], *frames[:3]]):
-        trips = tell(judge(max_rate=2.0), *order)
+        trips = remarks(judge(max_rate=2.0), *order)
         assert [trip.time for trip in trips] == [key(60)]
 
 
 def test_an_attempt_is_never_compared_with_the_blow_up_of_the_one_before(judge):
     one = judge(max_rate=2.0)
     blown_up = reading(60, most=999.0)
-    assert [trip.attempt for trip in tell(one, reading(50), blown_up)] == [1]
-    assert tell(one, *(reading(10.0 * n, attempt=2) for n in range(10))) == []
-    late = tell(one, reading(55, most=500.0))  # of the first attempt, read late
+    assert [trip.attempt for trip in remarks(one, reading(50), blown_up)] == [1]
+    assert remarks(one, *(reading(10.0 * n, attempt=2) for n in range(10))) == []
+    late = remarks(one, reading(55, most=500.0))  # of the first attempt, read late
     assert [trip.attempt for trip in late] == [1]
-    (trip,) = tell(one, reading(100, most=22.0, attempt=2))
+    (trip,) = remarks(one, reading(100, most=22.0, attempt=2))
     assert (trip.attempt, trip.time, trip.value) == (2, key(100), 2.1)
 
 
 def test_the_drift_is_from_the_first_frame_of_the_same_attempt(judge):
     one = judge(max_drift=0.5)
-    assert tell(one, reading(0, mean=10.0)) == []
-    assert tell(one, reading(1, mean=20.0, attempt=2), reading(2, mean=20.4, attempt=2)) == []
-    (trip,) = tell(one, reading(3, mean=20.6, attempt=2))
+    assert remarks(one, reading(0, mean=10.0)) == []
+    assert remarks(one, reading(1, mean=20.0, attempt=2), reading(2, mean=20.4, attempt=2)) == []
+    (trip,) = remarks(one, reading(3, mean=20.6, attempt=2))
     assert "from that of the first frame (20, t = 1 s" in trip.text
 
 
-def test_an_attempt_is_not_compared_with_what_is_recalled_of_another(judge):
+def test_an_attempt_is_not_compared_with_recalled_readings_of_another(judge):
     one = judge(max_rate=2.0)
     frame = {"event": "frame.inspected", "stream": "d01", "time": key(60), "attempt": 1}
     one.recall([{**frame, "readings": {"W": reading(60, most=999.0).summary()}}])
-    assert tell(one, reading(50, attempt=2)) == []
+    assert remarks(one, reading(50, attempt=2)) == []
     assert state(one)[0] == "good"
 
 
 def test_distant_frames_never_seem_faster_than_those_between(judge):
     one = judge(max_rate=2.0)
-    assert tell(one, reading(0, most=0), reading(100, most=150)) == []
+    assert remarks(one, reading(0, most=0), reading(100, most=150)) == []
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ def test_distant_frames_never_seem_faster_than_those_between(judge):
     [(0.5, 10.4, 0), (0.5, 10.6, 1), (0.5, 9.4, 1), ("5 %", 10.4, 0), ("5 %", 9.4, 1)],
 )
 def test_the_drift_is_that_of_the_mean_from_the_first_frame(judge, drift, mean, trips):
-    found = tell(judge(max_drift=drift), reading(0, mean=10.0), reading(60, mean=mean))
+    found = remarks(judge(max_drift=drift), reading(0, mean=10.0), reading(60, mean=mean))
     assert len(found) == trips
 
 
-def test_a_part_of_nothing_is_a_trouble_not_a_trip(judge):
-    (trouble,) = tell(judge(max_drift="5 %"), reading(0, mean=0.0), reading(60, mean=1.0))
+def test_a_part_of_a_mean_of_zero_is_a_trouble_not_a_trip(judge):
+    (trouble,) = remarks(judge(max_drift="5 %"), reading(0, mean=0.0), reading(60, mean=1.0))
     assert isinstance(trouble, Trouble)
     assert "say max_drift in units" in trouble.text
 
@@ -157,14 +157,14 @@ def test_a_part_of_nothing_is_a_trouble_not_a_trip(judge):
 def test_the_first_frame_is_remembered_however_many_come(judge):
     one = judge(max_drift=5.0)
     for n in range(500):
-        assert tell(one, reading(n, mean=0.01 * n)) == []
-    (trip,) = tell(one, reading(500, mean=5.1))
+        assert remarks(one, reading(n, mean=0.01 * n)) == []
+    (trip,) = remarks(one, reading(500, mean=5.1))
     assert "first frame (0" in trip.text
 
 
-def test_what_an_earlier_driver_journalled_is_recalled(judge):
+def test_the_journal_of_an_earlier_driver_is_recalled(judge):
     first = judge(max_drift=0.5)
-    trips = tell(first, reading(0, mean=10.0), reading(1, mean=11.0))
+    trips = remarks(first, reading(0, mean=10.0), reading(1, mean=11.0))
     frame = {"event": "frame.inspected", "stream": "d01", "time": key(0), "attempt": 1}
     journal = [
         {**frame, "readings": {"W": reading(0, mean=10.0).summary()}},
@@ -172,16 +172,16 @@ def test_what_an_earlier_driver_journalled_is_recalled(judge):
     ]
     second = judge(max_drift=0.5)
     assert second.recall(journal) == trips
-    assert tell(second, reading(1, mean=11.0)) == []  # told already
-    assert tell(second, reading(2, mean=10.1)) == []
-    assert len(tell(second, reading(3, mean=12.0))) == 1
+    assert remarks(second, reading(1, mean=11.0)) == []  # reported already
+    assert remarks(second, reading(2, mean=10.1)) == []
+    assert len(remarks(second, reading(3, mean=12.0))) == 1
 
 
 def test_a_frame_without_a_finite_value_has_no_place_in_the_series(judge):
     one = judge(max_rate=1.0, max_drift=1.0)
     void = replace(reading(1, breach=BAD), least=None, most=None, mean=None)
-    assert len(tell(one, reading(0), void)) == 1
-    assert tell(one, reading(2)) == []
+    assert len(remarks(one, reading(0), void)) == 1
+    assert remarks(one, reading(2)) == []
 
 
 def report(*, hits=(), given_up=None, frames=(), tail=(), ended_well=False, **more):
@@ -191,7 +191,7 @@ def report(*, hits=(), given_up=None, frames=(), tail=(), ended_well=False, **mo
 
 @pytest.fixture
 def watched(guard):
-    """A judge of one guard, and what it says of reports at these seconds."""
+    """A judge of one guard, and a function that passes it reports at given seconds."""
 
     def make(**keys):
         judge = Judge([guard(name="it", **keys)], "d01")
@@ -231,7 +231,7 @@ def test_the_text_of_a_trip_has_the_time_of_its_line_alone(watched):
     assert trip.sentence.endswith("v_cfl = 2")
 
 
-def test_where_lines_tell_points_one_line_must_tell_enough(watched):
+def test_if_lines_name_points_one_line_must_name_enough(watched):
     _, look = watched(log="cfl", count=1000)
     assert look(0, hits=(hit(points=900),)) == []
     assert look(1, hits=(hit(points=900),)) == []
@@ -239,7 +239,7 @@ def test_where_lines_tell_points_one_line_must_tell_enough(watched):
     assert trip.value == 1653.0
 
 
-def test_a_pattern_that_was_given_up_is_a_trouble(watched):
+def test_a_pattern_that_took_too_long_is_a_trouble(watched):
     _, look = watched(log="(a+)+b")
     (trouble,) = look(0, given_up={"it": "took longer"})
     assert isinstance(trouble, Trouble)
@@ -247,7 +247,7 @@ def test_a_pattern_that_was_given_up_is_a_trouble(watched):
 
 
 def regular(look, frame, period=10, count=5):
-    """Frames at that period; returns when the last one came."""
+    """Frames at that period; returns the time of the newest one."""
     for n in range(count):
         assert look(n * period, frames=(frame(key(n), "d01"),)) == []
         for second in range(1, period):
@@ -255,7 +255,7 @@ def regular(look, frame, period=10, count=5):
     return (count - 1) * period
 
 
-def test_a_frame_that_does_not_come_in_time_is_told_once(watched, frame):
+def test_a_frame_that_does_not_come_in_time_is_reported_once(watched, frame):
     judge, look = watched(stall=4.0)
     last = regular(look, frame)
     (trip,) = [remark for s in range(10, 60) for remark in look(last + s)]
@@ -267,7 +267,7 @@ def test_a_frame_that_does_not_come_in_time_is_told_once(watched, frame):
     assert judge.status()[0]["state"] == "good"
 
 
-def test_the_first_frames_and_the_end_are_no_stall(watched, frame):
+def test_the_first_frames_and_the_end_are_not_a_stall(watched, frame):
     _, look = watched(stall=2.0)
     assert [r for s in range(200) for r in look(s)] == []  # before anything came
     look(200, frames=(frame(key(1), "d01"),))
@@ -279,7 +279,7 @@ def test_the_first_frames_and_the_end_are_no_stall(watched, frame):
     assert [r for s in range(200, 400) for r in look(last + s, ended=True)] == []
 
 
-def test_the_watchers_own_absence_is_no_stall(watched, frame):
+def test_the_watchers_own_absence_is_not_a_stall(watched, frame):
     _, look = watched(stall=2.0)
     last = regular(look, frame)
     assert look(last + 500) == []
@@ -306,7 +306,7 @@ def test_frames_of_another_stream_do_not_count(watched, frame):
     assert [trip.stream for trip in late] == ["d02"]
 
 
-def test_a_log_that_falls_silent_is_told(watched):
+def test_a_log_that_falls_silent_is_reported(watched):
     _, look = watched(silence=10.0)
     for second in range(60):
         assert look(second, tail=("a line",) if second % 3 == 0 else ()) == []
@@ -315,21 +315,21 @@ def test_a_log_that_falls_silent_is_told(watched):
     assert "no log line for 31 s" in trip.text
 
 
-def test_a_buffer_that_will_be_full_is_told_before_it_is(watched, frame):
+def test_a_buffer_that_fills_up_is_reported_before_it_is_full(watched, frame):
     _, look = watched(buffer_full_in=3)
-    told = []
+    found = []
     for n in range(10):
         room = Room.of(1000, 100 * (n + 1), None)
-        told += [(n, r) for r in look(n, room, frames=(frame(key(n), "d01"),))]
-    ((n, trip),) = told
-    assert n == 6  # 700 of 1000 are used, 100 a frame: three more
+        found += [(n, r) for r in look(n, room, frames=(frame(key(n), "d01"),))]
+    ((n, trip),) = found
+    assert n == 6  # 700 of 1000 are used, 100 per frame: three more
     assert trip.value == 3.0
     assert trip.time == key(6)
 
 
 def test_frames_that_come_together_count_each(watched, frame):
     _, look = watched(buffer_full_in=3)
-    many = tuple(frame(key(n), "d01") for n in range(10))  # as a driver finds them that comes late
+    many = tuple(frame(key(n), "d01") for n in range(10))  # as a late driver finds them
     assert look(0, Room.of(3000, 1000, None), frames=many) == []
     assert look(1, Room.of(3000, 1400, None), frames=many[:4]) == []
     assert look(2, Room.of(3000, 2400, None), frames=many) == []
@@ -344,13 +344,13 @@ def test_a_buffer_that_drains_as_fast_as_it_fills_is_never_full(watched, frame):
         assert look(n, room, frames=(frame(key(n), "d01"),)) == []
 
 
-def test_the_disks_own_room_counts_where_it_is_less():
+def test_the_free_space_of_the_disk_counts_if_it_is_less():
     assert Room.of(1000, 100, 50).left_bytes == 50
     assert Room.of(1000, 100, 5000).left_bytes == 900
     assert Room.of(1000, 2000, None).left_bytes == 0
 
 
-def test_a_log_that_was_read_without_a_hit_leaves_its_guard_good(watched):
+def test_a_log_without_a_hit_makes_its_guard_good(watched):
     judge, look = watched(log="NaN")
     look(0)
     assert judge.status()[0]["state"] == "waiting"
@@ -359,10 +359,10 @@ def test_a_log_that_was_read_without_a_hit_leaves_its_guard_good(watched):
 
 
 @pytest.mark.parametrize("keys", [{"stall": 2.0}, {"buffer_full_in": 3}, {"variable": "W"}])
-def test_what_waits_for_a_stream_that_never_comes_is_blind(watched, frame, keys):
+def test_a_guard_of_a_stream_that_never_comes_is_blind(watched, frame, keys):
     judge, look = watched(stream="surfac", **keys)
     look(0, frames=(frame(key(0), "surface"),))
     assert judge.status()[0]["state"] == "waiting"
-    (told,) = judge.blind({"surface"})
-    assert told.endswith("no frame of stream surfac came (there were: surface)")
+    (text,) = judge.blind({"surface"})
+    assert text.endswith("no frame of stream surfac came (there were: surface)")
     assert judge.blind({"surface", "surfac"}) == []

@@ -36,7 +36,7 @@ def search(patterns, *lines):
         ("d01 2005-08-28_12:00:00    3 points exceeded cfl=2 in domain d01 at time", 3),
     ],
 )
-def test_cfl_is_what_old_and_new_versions_of_wrf_say(cfl, line, points):
+def test_cfl_matches_the_lines_of_old_and_new_versions_of_wrf(cfl, line, points):
     hit = search(cfl, "Timing for main", line).hits["log-cfl"]
     assert (hit.lines, hit.points, hit.log) == (1, points, "rsl.error.0000")
     assert hit.line == line.strip()
@@ -44,7 +44,7 @@ def test_cfl_is_what_old_and_new_versions_of_wrf_say(cfl, line, points):
 
 @pytest.mark.parametrize("names", [("rsl.error.0000", "rsl.error.0001"),
                                    ("rsl.error.00000000", "rsl.error.00000417")])  # fmt: skip
-def test_every_ranks_log_is_looked_through_whatever_the_length_of_its_number(cfl, tmp_path, names):
+def test_every_ranks_log_is_searched_whatever_the_length_of_its_number(cfl, tmp_path, names):
     for source, name in zip(sorted(LOGS.glob("blowup.rsl.error.*")), names, strict=True):
         shutil.copy(source, tmp_path / name)
     model = Wrf()
@@ -63,12 +63,12 @@ def test_every_ranks_log_is_looked_through_whatever_the_length_of_its_number(cfl
     assert hit.line == worst.strip()
 
 
-def test_a_good_run_says_nothing_that_the_pattern_means(cfl):
+def test_the_pattern_matches_no_line_of_a_good_run(cfl):
     lines = (LOGS / "supercell.rsl.error.0000").read_text().splitlines()
     assert search(cfl, *lines).hits == {}
 
 
-def test_the_watcher_tells_of_hits_once_and_of_all_since_its_last_report(cfl, tmp_path):
+def test_the_watcher_reports_hits_once_and_all_since_its_previous_report(cfl, tmp_path):
     log = tmp_path / "rsl.error.0001"
     (tmp_path / "rsl.error.0000").write_text("starting\n")
     log.write_text("1 points exceeded v_cfl = 2\n2 points exceeded v_cfl = 2\n")
@@ -104,19 +104,19 @@ def test_a_hit_has_the_models_time_at_its_line_and_not_that_of_the_look(tmp_path
     assert report.progress.time == "20050828T125900"
     assert {hit.guard: (hit.log[-1], hit.time) for hit in report.hits} == {
         "cfl": ("1", "20050828T120700"),  # the line with most points
-        "nan": ("0", "20050828T120300"),  # the step before it
-        "two": ("1", ""),  # this log says no times of its own
+        "nan": ("0", "20050828T120300"),  # from the step before it
+        "two": ("1", ""),  # this log has no times of its own
     }
 
 
-def test_what_moves_a_cursor_or_turns_writing_round_is_not_kept_of_a_line(cfl):
+def test_control_characters_and_text_direction_marks_are_removed_from_a_line(cfl):
     line = " \x1b[2J\x1b]0;owned\x07 3\tpoints exceeded v_cfl = 2 \u202ein d01\x9b1A\r"
     (hit,) = search(cfl, line).hits.values()
     assert hit.points == 3
     assert hit.line == "[2J]0;owned 3 points exceeded v_cfl = 2 in d011A"
 
 
-def test_a_word_that_is_no_name_of_the_models_is_an_expression(guard):
+def test_a_word_that_is_not_a_name_of_the_model_is_an_expression(guard):
     guards = [guard(log="unstable"), guard(log="step (?P<points>\\d+) .*NaN")]
     named, own = patterns_of(guards, Awm())
     assert named.expression == "the velocities are not finite"
@@ -124,15 +124,15 @@ def test_a_word_that_is_no_name_of_the_models_is_an_expression(guard):
     assert search((own,), "step 12 has NaN").hits["log"].points == 12
 
 
-def test_a_pattern_that_explodes_is_given_up_while_the_others_go_on(guard):
+def test_a_pattern_that_takes_too_long_is_dropped_while_the_others_continue(guard):
     patterns = (LogPattern("bad", r"^(([a-z])+.)+[A-Z]([a-z])+$"), LogPattern("good", "a"))
     lines = ["a" * 200] * 50
-    found = search(patterns, *lines)  # without a limit: longer than the universe is old
+    found = search(patterns, *lines)  # without a limit this would never end
     assert "took longer than" in found.failed["bad"]
     assert found.hits["good"].lines == 50
 
 
-def test_a_line_without_an_end_costs_no_more_than_its_start(guard):
+def test_of_a_line_without_an_end_only_the_start_is_searched(guard):
     found = search((LogPattern("it", "end$"),), "x" * 10_000_000 + "end")
     assert found.hits == {}
 

@@ -1,4 +1,4 @@
-"""Telling of trips: real programs, a real web server, a sendmail-shaped program."""
+"""Notifications of trips: real programs, a real web server, a stand-in for sendmail."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def config(tmp_path, monkeypatch):
 
 @pytest.fixture
 def send(run_dir, guard, config):
-    """Sends the trip in the ways of one guard, to the end; returns the alarms."""
+    """Sends the trip in all ways of one guard and waits for the end; returns the alarms."""
 
-    def tell(patience_s=20.0, trip=TRIP, **keys):
+    def deliver(patience_s=20.0, trip=TRIP, **keys):
         alarms: list[str] = []
         notifier = Notifier(run_dir, "A storm", alarms.append)
-        notifier.tell(guard(name="W", variable="W", **keys), trip)
+        notifier.notify(guard(name="W", variable="W", **keys), trip)
         end = time.monotonic() + patience_s
         while any(thread.is_alive() for thread in notifier._threads):
             assert time.monotonic() < end
@@ -68,14 +68,14 @@ def send(run_dir, guard, config):
         notifier.look()
         return alarms
 
-    return tell
+    return deliver
 
 
 @pytest.fixture
 def program(tmp_path):
-    """A program of these shell lines."""
+    """Makes a program from shell lines."""
 
-    def make(lines: str, name: str = "tell") -> str:
+    def make(lines: str, name: str = "hook") -> str:
         path = tmp_path / "bin" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!/bin/sh\n{lines}\n")
@@ -87,7 +87,7 @@ def program(tmp_path):
 
 @pytest.fixture
 def web():
-    """A real server on loopback: what was posted, and how it answers."""
+    """A real server on loopback that records what is posted; the path sets its answer."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -129,7 +129,7 @@ def test_a_program_gets_the_facts_and_no_shell_reads_its_arguments(send, program
     assert (run_dir.logs / "guards" / "W.log").read_text() == f"{run_dir.path}\n"
 
 
-def test_a_program_that_fails_is_told(send, program):
+def test_a_program_that_fails_is_reported(send, program):
     (alarm,) = send(run=(program("exit 3"),))
     assert 'guard "W": run failed:' in alarm
     assert "ended with exit code 3" in alarm
@@ -145,11 +145,11 @@ def test_a_program_that_hangs_is_ended_with_its_children(send, program, tmp_path
     assert not _lives(int(child.read_text()))
 
 
-def test_a_program_that_reads_nothing_is_no_failure(send, program):
+def test_a_program_that_does_not_read_its_input_is_not_a_failure(send, program):
     assert send(run=(program("exit 0"),)) == []
 
 
-def test_mail_goes_to_the_address_alone(send, program, tmp_path, monkeypatch):
+def test_mail_goes_only_to_the_address(send, program, tmp_path, monkeypatch):
     mailed = tmp_path / "mailed"
     program(f'echo "$@" > {mailed}; cat >> {mailed}', "sendmail")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
@@ -164,7 +164,7 @@ def test_mail_goes_to_the_address_alone(send, program, tmp_path, monkeypatch):
     assert 'A storm (storm-1): guard "W": W = 93.1 m s-1' in message.get_content()
 
 
-def test_a_machine_without_sendmail_is_told(send, tmp_path, monkeypatch):
+def test_a_machine_without_sendmail_is_reported(send, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(notify, "SENDMAIL", ())
     (alarm,) = send(mail="me@example.org")
@@ -179,7 +179,7 @@ def test_a_webhook_gets_the_facts_as_json(send, web):
     assert (facts["run"], facts["guard"], facts["then"]) == ("storm-1", "W", "stop")
 
 
-def test_a_webhook_that_refuses_or_sends_elsewhere_is_told_and_not_followed(send, web):
+def test_a_webhook_that_refuses_or_redirects_is_reported_and_not_followed(send, web):
     (refused,) = send(webhook=f"{web.url}/no")
     assert "webhook failed: HTTP Error 500" in refused
     (away,) = send(webhook=f"{web.url}/away")
@@ -187,7 +187,7 @@ def test_a_webhook_that_refuses_or_sends_elsewhere_is_told_and_not_followed(send
     assert [path for path, _, _ in web.posted] == ["/no", "/away"]
 
 
-def test_a_webhook_that_hangs_or_is_not_there_is_told(send, web, monkeypatch):
+def test_a_webhook_that_hangs_or_is_missing_is_reported(send, web, monkeypatch):
     monkeypatch.setattr(notify, "WEBHOOK_S", 0.5)
     (slow,) = send(webhook=f"{web.url}/slow")
     assert "timed out" in slow
@@ -199,7 +199,7 @@ def test_a_webhook_that_hangs_or_is_not_there_is_told(send, web, monkeypatch):
 
 
 @pytest.mark.parametrize("way", ["run", "mail", "webhook"])
-def test_whoever_tells_goes_on_while_it_is_still_being_sent(
+def test_the_caller_continues_while_a_notification_is_still_being_sent(
     run_dir, guard, config, program, web, tmp_path, monkeypatch, way
 ):
     go, sent = tmp_path / "go", tmp_path / "sent"
@@ -209,9 +209,9 @@ def test_whoever_tells_goes_on_while_it_is_still_being_sent(
     asked = {"run": (waits,), "mail": "me@example.org", "webhook": f"{web.url}/slow"}[way]
     alarms: list[str] = []
     notifier = Notifier(run_dir, "A storm", alarms.append)
-    notifier.tell(guard(name="W", variable="W", **{way: asked}), TRIP)
+    notifier.notify(guard(name="W", variable="W", **{way: asked}), TRIP)
     (thread,) = notifier._threads
-    assert thread.is_alive()  # it cannot end before it is let go
+    assert thread.is_alive()  # it waits until it is released
     go.touch()
     web.let_go.set()
     thread.join(20)
@@ -221,7 +221,7 @@ def test_whoever_tells_goes_on_while_it_is_still_being_sent(
     assert sent.exists() == (way != "webhook")
 
 
-def test_the_end_of_a_run_waits_but_a_moment_and_leaves_nothing_behind(
+def test_the_end_of_a_run_waits_only_a_moment_and_leaves_no_process_behind(
     run_dir, guard, config, program, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(notify, "LAST_S", 0.5)
@@ -229,7 +229,7 @@ def test_the_end_of_a_run_waits_but_a_moment_and_leaves_nothing_behind(
     notifier = Notifier(run_dir, "A storm", alarms.append)
     child = tmp_path / "child"
     hangs = program(f"echo $$ > {child}; sleep 300")
-    notifier.tell(guard(name="W", variable="W", run=(hangs,)), TRIP)
+    notifier.notify(guard(name="W", variable="W", run=(hangs,)), TRIP)
     while not (child.exists() and child.read_text().strip()):
         time.sleep(0.02)
     notifier.close()
@@ -237,7 +237,9 @@ def test_the_end_of_a_run_waits_but_a_moment_and_leaves_nothing_behind(
     assert "run failed" in alarms[0]
 
 
-def test_nothing_is_run_or_contacted_unless_the_user_allows_it(send, config, program, web, run_dir):
+def test_no_program_is_run_and_no_host_contacted_unless_the_user_allows_it(
+    send, config, program, web, run_dir
+):
     config("")
     alarms = send(run=(program("touch ran"),), webhook=web.url, mail="me@example.org")
     assert len(alarms) == 3
@@ -250,7 +252,7 @@ def test_nothing_is_run_or_contacted_unless_the_user_allows_it(send, config, pro
     assert len(web.posted) == 1
 
 
-def test_a_faulty_configuration_is_told_and_allows_nothing(send, config, program, run_dir):
+def test_a_faulty_configuration_is_reported_and_no_way_is_allowed(send, config, program, run_dir):
     config("[guards]\nallow = true\n")
     with pytest.raises(RecipeError, match=r"guards\.allow is a list"):
         allowed()

@@ -1,4 +1,4 @@
-"""The sentinel and who starts it: real processes, with no driver."""
+"""The sentinel and the sentry that starts it: real processes, without a driver."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def beat(run, number):
 
 @pytest.fixture
 def model(storm, monkeypatch):
-    """A run whose driver is gone: its directory, the model's folder, and how to write a frame."""
+    """A run with a dead driver: its directory, the model's folder, a function to write frames."""
     case = storm("", GUARDS)
     monkeypatch.setenv("BURSTLENS_RUNS", str(case.runs))
     run, _ = new_run(str(case.folder / "r.toml"), name="r")
@@ -82,7 +82,7 @@ def model(storm, monkeypatch):
 
 @pytest.fixture
 def sentinel():
-    """Starts the sentinel of a run as the supervisor does."""
+    """Starts the sentinel of a run in the same way as the supervisor."""
     started = []
 
     def start(run, job="attempt-1"):
@@ -113,23 +113,23 @@ def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, senti
     wait_for(lambda: (run.control / "stop").exists(), "no stop")
     why = read_json(run.control / "stop")
     assert (why["by"], why["guard"], why["time"]) == ("guard", "whole", "00010101T000300")
-    # The frame is whole, so the supervisor need not wait for it.
+    # The frame is whole, so the supervisor does not wait for it.
     wait_for(lambda: (run.control / "frame-done").exists(), "no frame-done")
     (trip,) = trips(run)
     assert trip["place"]["index"]["west_east"] == 25
-    told = status_of(str(run.path))
-    assert told["trips"] == [trip]
-    assert told["alarms"][-1]["text"].startswith('guard "whole": W is NaN at 1 of')
+    status = status_of(str(run.path))
+    assert status["trips"] == [trip]
+    assert status["alarms"][-1]["text"].startswith('guard "whole": W is NaN at 1 of')
     with (folder / "rsl.error.0001").open("a") as log:
         log.write("12 points exceeded v_cfl = 2 in domain d01\n")
     wait_for(lambda: len(trips(run)) == 2, "no trip of the log's")
     assert trips(run)[1]["guard"] == "cfl"
     assert os.getpriority(os.PRIO_PROCESS, child.pid) >= 10
-    beat(run, 2.0)  # a driver lives again
+    beat(run, 2.0)  # a driver runs again
     assert child.wait(PATIENCE_S) == 0
 
 
-def test_what_the_driver_has_judged_is_the_ground_for_what_comes_after(model, sentinel):
+def test_the_sentinel_continues_from_the_readings_of_the_driver(model, sentinel):
     run, _, write = model
     journal = Journal(run.journal, 1)
     numbers = {"least": -1.0, "most": 4.5, "mean": 0.0, "points": 9, "bad": 0}
@@ -138,7 +138,7 @@ def test_what_the_driver_has_judged_is_the_ground_for_what_comes_after(model, se
         readings={"slow": numbers, "whole": numbers},
     )  # fmt: skip
     journal.close()
-    write(1, float("nan"))  # seen already: not looked at again
+    write(1, float("nan"))  # inspected already: not read again
     write(2, 50.0)
     child = sentinel(run)
     wait_for(lambda: trips(run), "no trip")
@@ -188,7 +188,7 @@ def test_it_ends_with_the_model(model, sentinel):
     assert child.wait(PATIENCE_S) == 0
 
 
-def test_what_it_cannot_do_it_says_in_one_line(model, sentinel):
+def test_an_error_is_reported_in_one_line(model, sentinel):
     run, _, _ = model
     run.facts.unlink()
     child = sentinel(run)
@@ -200,7 +200,7 @@ def test_what_it_cannot_do_it_says_in_one_line(model, sentinel):
 
 @pytest.fixture
 def sentry(run_dir, monkeypatch):
-    """A sentry of a run directory, and the sentinels it has started."""
+    """A sentry of a run directory, and the log of the sentinels that it has started."""
     monkeypatch.setattr(sentry_module, "HEARTBEAT_PERIOD_S", 0.0)
     folder = run_dir.job("attempt-1")
     folder.mkdir(parents=True)
@@ -219,21 +219,21 @@ def test_no_sentinel_is_started_while_the_heartbeat_moves(sentry, run_dir):
 
 
 @pytest.mark.integration
-def test_a_heartbeat_that_stands_still_starts_it_whatever_the_clocks_say(sentry, run_dir):
+def test_a_heartbeat_that_stands_still_starts_a_sentinel_whatever_the_clocks_say(sentry, run_dir):
     watch, log = sentry
-    beat(run_dir, 9e9)  # a node whose clock runs ahead
+    beat(run_dir, 9e9)  # from a node whose clock is ahead
     now = time.monotonic()
     watch.look(now)
     watch.look(now + 9.5)
     assert not log.exists()
     watch.look(now + 10.5)
     wait_for(lambda: log.exists() and "the sentinel ends" in log.read_text(), "no sentinel")
-    watch.look(now + 12)  # one that cannot work is not started at once again
+    watch.look(now + 12)  # one that fails is not started again at once
     assert log.read_text().count("the sentinel ends") == 1
 
 
 @pytest.mark.integration
-def test_a_status_that_cannot_be_read_is_no_sign_of_life(sentry, run_dir):
+def test_a_status_that_cannot_be_read_is_not_a_sign_of_life(sentry, run_dir):
     watch, log = sentry
     now = time.monotonic()
     beat(run_dir, 1.0)

@@ -1,4 +1,4 @@
-"""A seismic model past its stable time step is stopped by the guard of the recipe that ships."""
+"""A seismic model with an unstable time step is stopped by the guard of the shipped recipe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RED = (200, 16, 46)
 
 @pytest.fixture(scope="module")
 def unstable(tmp_path_factory):
-    """The run of the shipped recipe with a step that is 6 % too long, forced upon the model."""
+    """A run of the shipped recipe, with the model forced to a time step that is 6 % too long."""
     folder = tmp_path_factory.mktemp("unstable")
     shutil.copytree(recipe_file.BUILT_IN / "seismic-basin", folder / "basin")
     path = folder / "basin" / "awm.toml"

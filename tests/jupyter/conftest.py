@@ -116,7 +116,7 @@ class Lab:
 
     def open(self, *cells: str, name: str = "it.ipynb") -> Page:
         """A notebook with these cells, opened and ready to be run."""
-        import nbformat  # 2 s, which each worker would pay as it collects the tests
+        import nbformat  # takes 2 s: not at collection, which each worker does
 
         made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
@@ -128,7 +128,7 @@ class Lab:
         page = self.browser.new_context(viewport={"width": 1440, "height": 1000}).new_page()
         page.set_default_timeout(1000 * STARTS_S)
         page.on("request", self._asked)
-        # On a busy machine JupyterLab itself may ask something, such as which kernel it should be.
+        # On a busy machine JupyterLab itself may ask something, such as which kernel to use.
         asks = page.locator(".jp-Dialog").filter(has_not_text="Restart")
         page.add_locator_handler(asks, lambda: asks.locator(".jp-mod-accept").first.click())
         page.goto(f"{self.url}/lab/tree/{name}?token={TOKEN}&reset")

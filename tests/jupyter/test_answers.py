@@ -27,7 +27,7 @@ def answers(run):
 
 
 def going_on(run) -> None:
-    """Its model goes on, as far as its files say."""
+    """Change its files so that its model seems to go on."""
     status = json.loads(run.directory.status.read_text())
     run.directory.status.write_text(json.dumps(status | {"state": "running", "outcome": None}))
     (run.directory.job("attempt-1") / "ended.json").unlink()
@@ -139,7 +139,7 @@ def test_what_makes_no_sense_is_answered_with_an_error(run, request_):
     assert isinstance(answer["error"], str)
 
 
-def test_a_run_that_is_gone_is_told_and_comes_back(run, answers, tmp_path):
+def test_a_missing_run_is_reported_and_comes_back(run, answers, tmp_path):
     away = tmp_path / "away"
     run.directory.path.rename(away)
     assert "error" in answers.answer(POLL)[0]

@@ -1,4 +1,4 @@
-"""The widget's side in the kernel."""
+"""The dashboard widget's kernel side."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_closing_the_dashboard_ends_its_thread(done, monkeypatch):
     dashboard.close()
 
 
-def test_a_thread_that_nobody_asks_ends_and_another_one_answers_who_comes_back(done, monkeypatch):
+def test_an_idle_thread_ends_and_a_new_one_answers_a_later_client(done, monkeypatch):
     monkeypatch.setattr("burstlens.viz.pages.widget.IDLE_S", 0.2)
     dashboard = done.dashboard()
     view = View(dashboard, monkeypatch)
@@ -113,8 +113,8 @@ def test_a_status_that_is_not_ours_ends_neither_the_thread_nor_the_card(
     view = View(dashboard, monkeypatch)
     ours = disturbed.directory.status.read_text()
     disturbed.directory.status.write_text(text)
-    told = view.answer()
-    assert told.get("error") or "status" in told
+    answer = view.answer()
+    assert answer.get("error") or "status" in answer
     assert "done" in disturbed._repr_html_()
     disturbed.directory.status.write_text(ours)
     assert view.answer()["status"]["state"] == "done"

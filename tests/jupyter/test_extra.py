@@ -1,4 +1,4 @@
-"""What `pip install 'burstlens[jupyter]'` brings: all that the notebooks and their code import."""
+"""`pip install 'burstlens[jupyter]'` installs all that the notebooks and their code import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILE_MAGIC = re.compile(r"%%writefile \S+\.py\n")
 
 
 def required() -> set[str]:
-    """The distributions that Burstlens itself names: what they bring along may change."""
+    """The distributions that Burstlens itself requires; their own dependencies may change."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["jupyter"]]
     return {normal(re.match(r"[\w.-]+", requirement)[0]) for requirement in wanted}

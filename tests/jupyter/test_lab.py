@@ -24,7 +24,7 @@ SLOW_S = 8
 
 
 def run_cell(page: Page, number: int) -> None:
-    """Run a cell to its end; again where JupyterLab drops it, its kernel being only just there."""
+    """Run a cell to its end; again where JupyterLab drops it since its kernel has just started."""
     cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
     prompt = cell.locator(".jp-InputPrompt").first
     for _ in range(5):

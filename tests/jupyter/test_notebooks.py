@@ -14,7 +14,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
 LARGEST_BYTES = 600_000
-# A path of the machine where the notebook was run, for whoever reads it elsewhere.
+# A path of the machine where the notebook was run, meaningless elsewhere.
 FOREIGN = re.compile(r"(?<![\w.>:/])/(home|root|tmp|work|Users|var|dev/shm)/")
 
 
@@ -53,7 +53,7 @@ def test_a_notebook_is_kept_as_it_came_out_of_one_run_from_top_to_bottom(name):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_tells_nothing_of_the_machine_where_it_was_run(name):
+def test_a_notebook_has_no_trace_of_the_machine_where_it_was_run(name):
     for cell in code_cells(name):
         for text in texts(cell):
             assert not FOREIGN.search(text), text

@@ -1,4 +1,4 @@
-"""Runs opened from Python: real ones of each kind, disturbed ones, and somebody else's."""
+"""Runs opened from Python: real ones of each kind, disturbed ones, and another user's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_status_is_shown_as_the_command_shows_it(standing, done):
     assert done.status["state"] == "done"
 
 
-def test_the_table_of_frames_tells_of_each_frame(done):
+def test_the_table_of_frames_describes_each_frame(done):
     frames = done.frames
     assert len(frames) == 3
     assert frames["time"] == [FIRST, SECOND, THIRD]
@@ -89,11 +89,11 @@ def test_the_newest_picture_needs_no_name(done):
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("ask", "message"),
     [
         (lambda run: run.image("v"), "there is no product"),
         (lambda run: run.image("cores"), "did you mean core"),
-        (lambda run: run.image("core"), "no picture but .vts"),
+        (lambda run: run.image("core"), "not a picture but .vts"),
         (lambda run: run.image("w", "0001-01-01 00:05:00"), f'nearest is "{THIRD}"'),
         (lambda run: run.image("w", "noon"), f'latest is "{THIRD}"'),
         (lambda run: run.image("w", stream="d02"), "of the stream d02"),
@@ -101,8 +101,8 @@ def test_the_newest_picture_needs_no_name(done):
         (lambda run: run.log("../journal.jsonl"), "has no log"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is(done, ask, told):
-    with pytest.raises(RunError, match=re.escape(told)):
+def test_an_unknown_name_is_reported_with_the_known_ones(done, ask, message):
+    with pytest.raises(RunError, match=re.escape(message)):
         ask(done)
 
 
@@ -152,7 +152,7 @@ def test_runs_are_listed_the_newest_first(standing, done):
     assert isinstance(listed[:1], type(listed))
 
 
-def test_no_runs_is_no_fault(tmp_path):
+def test_an_empty_folder_of_runs_is_not_an_error(tmp_path):
     listed = burstlens.runs(tmp_path)
     assert len(listed) == 0
     assert "no runs in" in repr(listed)
@@ -167,7 +167,7 @@ def test_an_unknown_run_names_near_ones(standing, done, monkeypatch):
 def test_torn_files_are_read_up_to_the_tear(disturbed):
     journal, index = disturbed.directory.journal, disturbed.directory.index
     journal.write_bytes(journal.read_bytes()[: journal.stat().st_size * 2 // 3])
-    # Workers publish in any order: the last picture of this product may come before others.
+    # Workers publish in any order: the newest picture of this product may come before others.
     listed = index.read_bytes()
     index.write_bytes(listed[: listed.rindex(b'"w"')])
     frames = disturbed.frames
@@ -187,7 +187,7 @@ def test_in_place_of_a_status_that_is_half_written_or_missing_the_journal_speaks
     assert len(disturbed.frames) == 3
 
 
-def test_a_missing_picture_is_told_and_hides_nothing_else(disturbed):
+def test_a_missing_picture_is_reported_and_hides_nothing_else(disturbed):
     disturbed.image("w", THIRD).path.unlink()
     with pytest.raises(RunError, match="cannot be found"):
         disturbed.image("w", THIRD)
@@ -208,7 +208,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\x1b[2J"
 
 
 def test_no_text_of_a_run_becomes_html(disturbed):
-    """Title, state, alarms, products, streams: all may be written by somebody else."""
+    """Title, state, alarms, products, streams: another user may have written any of them."""
     run = disturbed.directory
     status = json.loads(run.status.read_text())
     status |= {
@@ -244,7 +244,7 @@ except RunError as error:
 """
 
 
-def as_somebody_else(ordinary, code: str) -> str:
+def as_another_user(ordinary, code: str) -> str:
     done = subprocess.run(
         [*ordinary, sys.executable, "-c", code], capture_output=True, text=True, timeout=60
     )
@@ -261,7 +261,7 @@ def test_a_read_only_run_is_read_and_cannot_be_stopped(disturbed, ordinary):
         folder.chmod(0o555)
     try:
         path = str(disturbed.directory.path)
-        said = as_somebody_else(ordinary, READER.format(path=path)).splitlines()
+        said = as_another_user(ordinary, READER.format(path=path)).splitlines()
     finally:
         for folder in folders:
             folder.chmod(0o755)
@@ -276,7 +276,7 @@ def test_a_run_that_may_not_be_read_is_refused_in_one_sentence(disturbed, ordina
         f"run = burstlens.open_run({str(disturbed.directory.path)!r})\n"
         "try:\n    run.frames\nexcept burstlens.RunError as error:\n    print(error)\n"
     )
-    assert as_somebody_else(ordinary, code) == (
+    assert as_another_user(ordinary, code) == (
         f"cannot read {disturbed.directory.journal}: Permission denied\n"
     )
 

@@ -1,4 +1,4 @@
-"""The ways to open a page: the real server, any web server, no server."""
+"""Ways to open a page: the real server, any web server, no server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = "products/index.html"
 
 
 class Ways:
-    """URLs of a run's page below a folder of runs; its servers end with the test."""
+    """URLs of a run's page in a folder of runs; the servers end with the test."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -45,8 +45,8 @@ class Ways:
     def serve(self, run: str, *words: str) -> str:
         """By ``burstlens serve``."""
         line = self._start(["-m", "burstlens", "serve", str(self.folder), "--json", *words])
-        told = json.loads(line)
-        root, _, token = told["url"].partition("?")
+        address = json.loads(line)
+        root, _, token = address["url"].partition("?")
         return f"{root}{run}/{PAGE}?{token}"
 
     def _start(self, words: list[str]) -> str:
@@ -74,7 +74,7 @@ class Ways:
 
 @pytest.fixture
 def ways_to() -> Iterator[Callable[[Path], Ways]]:
-    """Makes the ways to a folder of runs."""
+    """Returns a function that makes the ways to a folder of runs."""
     made: list[Ways] = []
 
     def make(folder: Path) -> Ways:
@@ -94,18 +94,18 @@ def greys(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., MadeRun]:
-    """Makes a run in ``tmp_path / "runs"``."""
+    """Returns a function that makes a run in ``tmp_path / "runs"``."""
     return lambda *words, **values: MadeRun(tmp_path / "runs", *words, **values)
 
 
 @pytest.fixture
 def eight(made: Callable[..., MadeRun], greys: list[Path]) -> MadeRun:
-    """A run of eight frames that goes on."""
+    """A run in progress with eight frames."""
     run = made(title="Eight")
     for number, picture in enumerate(greys):
         run.publish(number, picture)
     run.feed.write(force=True)
-    run.tell(frames={"ready": 8, "damaged": 0})
+    run.update_status(frames={"ready": 8, "damaged": 0})
     return run
 
 
@@ -117,7 +117,7 @@ def ways(eight: MadeRun, ways_to: Callable[[Path], Ways]) -> Ways:
 
 @pytest.fixture
 def await_frame() -> Callable[..., None]:
-    """Waits until frame ``number`` of ``count`` is chosen and its picture drawn."""
+    """Returns a function that waits until frame ``number`` of ``count`` is chosen and drawn."""
     from playwright.sync_api import expect
 
     def wait(page: Page, number: int, count: int = 8) -> None:

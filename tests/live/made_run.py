@@ -1,5 +1,5 @@
-"""Runs whose files are written by the driver's own writers, without a model: as many frames as
-wanted, in any state, with anything in their names."""
+"""Runs without a model, whose files the driver's own writers write: with any number of frames, in
+any state, with any names."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ class MadeRun:
         self.index = Lines(self.run.index)
         write_page(self.run)
         self.feed.write(force=True)
-        self.tell(state="running", block="running")
+        self.update_status(state="running", block="running")
 
     @property
     def page(self) -> Path:
         """The page."""
         return self.run.products / "index.html"
 
-    def tell(self, **values: Any) -> None:
-        """The status with these values, as a driver elsewhere writes it."""
+    def update_status(self, **values: Any) -> None:
+        """Write the status with these values, as a driver on another host does."""
         beats = {"host": "elsewhere", "pid": 1, "heartbeat": time.time()}
         self.status |= {"driver": beats} | values
         write_json(self.run.status, self.status)
         write_status(self.run, self.status)
 
     def publish(self, number: int, picture: Path, product: str = "t2", **facts: Any) -> Path:
-        """Frame ``number`` of a product, its picture hard-linked; returns the picture's place."""
+        """Publish frame ``number`` of a product, its picture as a hard link; returns its path."""
         line = self.line(number, picture, product, **facts)
         place = self.run.products / str(line["name"])
         place.parent.mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ class MadeRun:
     def line(
         self, number: int, picture: Path, product: str = "t2", **facts: Any
     ) -> dict[str, object]:
-        """The line of the index that tells of it."""
+        """The line of the index for a frame's picture."""
         key = elapsed_key(float(number))
         size, crc32 = _measured(picture)
         return {
@@ -88,7 +88,7 @@ def _measured(picture: Path) -> tuple[int, int]:
 
 
 def pictures(folder: Path, count: int) -> list[Path]:
-    """So many different pictures, one grey each, brighter by brighter."""
+    """``count`` pictures, each of one grey, each brighter than the one before."""
     import numpy as np
 
     from burstlens.viz.drawing.png import write_png

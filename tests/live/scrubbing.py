@@ -1,4 +1,4 @@
-"""How smoothly a page is scrubbed: used by tests and by the bench."""
+"""Measure how smoothly a page is scrubbed, for tests and the bench."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ SCRUB = """(seconds) => new Promise((done) => {
 
 
 def scrub(page: Page, seconds: float) -> dict[str, float]:
-    """Drag through all of the time once; returns ``refreshes`` and ``pictures`` a second.
+    """Drag through the whole time once; returns ``refreshes`` and ``pictures`` per second.
 
-    In the page, once a refresh: the mouse of a test moves a few times a second only.
+    The events are made in the page, one per refresh: a test's mouse moves only a few times per
+    second.
     """
     box = page.get_by_role("slider", name="Valid time").bounding_box()
     assert box is not None

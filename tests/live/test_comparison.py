@@ -22,7 +22,7 @@ def row(page):
 
 
 def settles(page, wanted):
-    """Whether the picture comes to look so."""
+    """Whether the picture comes to look as wanted."""
     end = time.monotonic() + 15
     while row(page) != wanted:
         if time.monotonic() > end:
@@ -38,7 +38,7 @@ def two(made, greys, ways_to, page, request):
         run = made(name, title=name)
         run.publish(0, grey)
         run.feed.write(force=True)
-        run.tell(state="done")
+        run.update_status(state="done")
     page.goto(getattr(ways_to(run.run.path.parent), request.param)("made"))
     page.get_by_label("Compare with run").fill("other")
     page.keyboard.press("Enter")
@@ -90,10 +90,10 @@ def test_blinking_shows_one_and_then_the_other(two):
 
 
 @pytest.mark.parametrize("two", ["file"], indirect=True)
-def test_a_run_that_is_not_there_is_said(two, watched):
+def test_a_run_that_does_not_exist_is_reported(two, watched):
     two.get_by_label("Compare with run").fill("nowhere")
     two.keyboard.press("Enter")
-    expect(two.locator(".comparer")).to_contain_text("No run nowhere can be read")
+    expect(two.locator(".comparer")).to_contain_text("Run nowhere cannot be read")
     two.get_by_role("button", name="End").click()
     expect(two.locator(".second")).to_be_hidden()
     assert all("ERR_FILE_NOT_FOUND" in text for text in watched.errors)
@@ -101,7 +101,7 @@ def test_a_run_that_is_not_there_is_said(two, watched):
 
 
 @pytest.mark.parametrize("two", ["serve"], indirect=True)
-def test_the_unique_start_of_a_runs_name_is_enough_and_another_name_is_said(two):
+def test_the_unique_start_of_a_runs_name_is_enough_and_an_unknown_name_is_reported(two):
     name = two.get_by_label("Compare with run")
     name.fill("nowhere")
     two.keyboard.press("Enter")
@@ -120,7 +120,7 @@ def test_a_picture_without_its_counterpart_is_not_shown_as_a_difference(made, gr
         for number in range(count):
             run.publish(number, greys[0])
         run.feed.write(force=True)
-        run.tell(state="done")
+        run.update_status(state="done")
     page.goto(ways_to(run.run.path.parent).file("made"))
     page.get_by_label("Compare with run").fill("other")
     page.keyboard.press("Enter")
@@ -137,7 +137,7 @@ def test_a_picture_without_its_counterpart_is_not_shown_as_a_difference(made, gr
 
 
 @pytest.mark.parametrize("two", ["serve"], indirect=True)
-def test_the_server_tells_which_other_runs_there_are(two):
+def test_the_server_lists_the_other_runs(two):
     name = two.get_by_label("Compare with run")
     name.blur()
     name.focus()

@@ -1,4 +1,4 @@
-"""What the driver leaves for pages: from a run's creation on, and with each publication."""
+"""What the driver writes for pages: when a run is created and with each publication."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_new_run_lacks_nothing_that_a_page_reads(recipe_file, monkeypatch, tmp
     assert names == {"status.js", "count.js"}
 
 
-def test_a_line_tells_when_its_frame_was_written_and_how_much_room_is_left(
+def test_a_line_has_the_time_its_frame_was_written_and_the_fill_of_the_buffer(
     publisher, staged, run_dir
 ):
     publish, journal = publisher(fill=lambda: 0.25)
@@ -48,7 +48,9 @@ def test_a_line_tells_when_its_frame_was_written_and_how_much_room_is_left(
     assert (line["written"], line["raw_bytes"], line["fill"]) == (17.5, 4000, 0.25)
 
 
-def test_of_a_publication_by_a_former_driver_they_are_not_known(publisher, staged, run_dir):
+def test_raw_bytes_and_fill_are_null_for_a_publication_by_an_earlier_driver(
+    publisher, staged, run_dir
+):
     publish, _ = publisher(fill=lambda: 0.25)
     publish.publish([replace(staged(), clock={"written": 17.5})])
     publish.close()

@@ -11,7 +11,7 @@ def value(run, name):
     return json.loads(found[1])
 
 
-def test_lines_stand_in_files_of_a_thousand_and_are_counted(run_dir):
+def test_lines_are_written_in_files_of_a_thousand_and_counted(run_dir):
     feed = FrameFeed(run_dir)
     lines = [{"time": f"t{n}"} for n in range(CHUNK + 5)]
     for line in lines:
@@ -21,7 +21,7 @@ def test_lines_stand_in_files_of_a_thousand_and_are_counted(run_dir):
     assert value(run_dir, "count") == {"lines": CHUNK + 5}
 
 
-def test_a_full_chunk_is_written_no_more(run_dir):
+def test_a_full_chunk_is_not_written_again(run_dir):
     feed = FrameFeed(run_dir)
     for n in range(CHUNK):
         feed.add({"n": n})
@@ -45,7 +45,7 @@ def test_the_feed_is_written_once_a_second_at_most(run_dir):
     assert value(run_dir, "count") == {"lines": 2}
 
 
-def test_what_the_disk_does_not_take_is_written_later_and_stops_nobody(run_dir):
+def test_what_cannot_be_written_is_written_later_and_raises_nothing(run_dir):
     live = run_dir.products / "live"
     live.write_text("a file where the folder should be")
     feed = FrameFeed(run_dir)

@@ -1,4 +1,4 @@
-"""What the page makes of index lines and alarms that lack something a driver writes."""
+"""How the page shows index lines and alarms without some keys that a driver writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 @pytest.fixture
 def publish_without(eight, greys):
-    """Publishes a frame of a product by a line that lacks a key."""
+    """Returns a function that publishes a frame by a line without some key."""
 
     def publish_without(key, number, product="t2", suffix=".png"):
         file = greys[0].rename(greys[0].with_suffix(suffix))
@@ -61,7 +61,7 @@ def test_a_file_of_unknown_size_is_offered_without_a_size(publish_without, ways,
 
 
 def test_an_alarm_without_a_time_says_that_it_is_unknown(eight, ways, page, await_frame):
-    eight.tell(alarms=[{"text": "hot"}])
+    eight.update_status(alarms=[{"text": "hot"}])
     page.goto(ways.file("made"))
     await_frame(page, 7)
     expect(page.locator(".alarms li")).to_contain_text("Alarm, time unknown")

@@ -1,5 +1,5 @@
-"""Three different things, said differently: the server is gone, the driver is dead, or the driver
-lives and its files are silent. In a real browser, with real processes."""
+"""Three states with different messages: the server is gone, the driver is dead, or the driver
+lives and its files do not change. In a real browser, with real processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OLD_S = 40.0
 
 @pytest.fixture
 def process():
-    """A process that stands for a driver of this host."""
+    """A process in the role of a driver on this host."""
     made = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     yield made
     made.kill()
@@ -32,17 +32,17 @@ def process():
 def driven(eight, process):
     """A run in progress whose driver is that process."""
 
-    def tell(**values):
+    def update(**values):
         own = {"host": socket.gethostname(), "pid": process.pid, "ticks": ticks_of(process.pid)}
         beat = {"heartbeat": time.time(), "epoch": 1}
-        eight.tell(**{"driver": own | beat} | values)
+        eight.update_status(**{"driver": own | beat} | values)
         return own
 
-    tell()
-    return tell
+    update()
+    return update
 
 
-def test_a_server_that_is_gone_says_nothing_of_the_driver(
+def test_a_server_that_is_gone_does_not_show_the_driver_as_dead(
     eight, driven, ways, watched, await_frame
 ):
     page = watched.page
@@ -51,7 +51,7 @@ def test_a_server_that_is_gone_says_nothing_of_the_driver(
     page.clock.run_for(2000)
     expect(page.locator(".state")).to_have_text("running")
     ways.end()
-    for _ in range(8):  # long beyond the silence that makes a driver dead
+    for _ in range(8):  # much longer than the silence after which a driver counts as dead
         page.clock.run_for(5000)
     expect(page.locator(".state")).to_have_text("not reachable")
     expect(page.locator(".notice")).to_contain_text("the server does not answer")
@@ -60,20 +60,22 @@ def test_a_server_that_is_gone_says_nothing_of_the_driver(
     watched.errors.clear()
 
 
-def test_a_server_that_was_started_anew_says_how_to_get_in_again(eight, driven, ways, watched):
+def test_after_a_restart_of_the_server_the_page_says_which_link_to_open(
+    eight, driven, ways, watched
+):
     page = watched.page
     opened = ways.serve("made")
     page.goto(opened)
     expect(page.locator(".state")).to_have_text("running")
     ways.end()
     ways.serve("made", "--port", str(urlsplit(opened).port))
-    expect(page.locator(".notice")).to_contain_text("the server was started anew", timeout=30_000)
+    expect(page.locator(".notice")).to_contain_text("the server was restarted", timeout=30_000)
     open_anew = "open the link that burstlens serve has printed"
     expect(page.locator(".notice")).to_contain_text(open_anew)
     watched.errors.clear()
 
 
-def test_a_dead_driver_is_said_to_be_gone(eight, driven, process, ways, page):
+def test_a_dead_driver_is_shown_as_gone(eight, driven, process, ways, page):
     page.goto(ways.serve("made"))
     expect(page.locator(".state")).to_have_text("running")
     process.kill()
@@ -83,7 +85,7 @@ def test_a_dead_driver_is_said_to_be_gone(eight, driven, process, ways, page):
 
 
 @pytest.mark.parametrize("stopped", [True, False], ids=["suspended", "silent"])
-def test_a_driver_that_lives_and_writes_nothing_is_said_to_be_silent(
+def test_a_driver_that_lives_and_writes_nothing_is_shown_as_silent(
     eight, driven, process, ways, page, stopped
 ):
     own = driven()
@@ -91,7 +93,7 @@ def test_a_driver_that_lives_and_writes_nothing_is_said_to_be_silent(
     expect(page.locator(".state")).to_have_text("running")
     if stopped:
         os.kill(process.pid, signal.SIGSTOP)
-    eight.tell(driver=own | {"heartbeat": time.time() - OLD_S, "epoch": 1})
+    eight.update_status(driver=own | {"heartbeat": time.time() - OLD_S, "epoch": 1})
     expect(page.locator(".state")).to_have_text("driver silent")
     expect(page.locator(".notice")).to_contain_text(f"Its driver lives (pid {process.pid}")
     said = "is suspended" if stopped else "file system may not answer"
@@ -102,14 +104,14 @@ def test_a_driver_that_lives_and_writes_nothing_is_said_to_be_silent(
     expect(page.locator(".state")).to_have_text("running")
 
 
-def test_a_directory_that_is_away_says_nothing_of_the_driver(eight, driven, ways, watched):
+def test_a_missing_directory_does_not_show_the_driver_as_dead(eight, driven, ways, watched):
     page = watched.page
     page.goto(ways.serve("made"))
     expect(page.locator(".state")).to_have_text("running")
     away = eight.run.path.with_name("away")
     eight.run.path.rename(away)
     expect(page.locator(".state")).to_have_text("files away")
-    expect(page.locator(".notice")).to_contain_text("the run's directory is not there")
+    expect(page.locator(".notice")).to_contain_text("the run's directory is missing")
     away.rename(eight.run.path)
     driven()
     expect(page.locator(".state")).to_have_text("running", timeout=40_000)

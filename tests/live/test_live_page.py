@@ -1,4 +1,4 @@
-"""The page in a real browser: every way to open it, its keys, its pictures, its times."""
+"""The page in a real browser: all ways to open it, its keys, its pictures, its times."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_run_is_seen_whichever_way_the_page_is_opened(way, eight, ways, page, 
     await_frame(page, 8, 9)
 
 
-def test_the_picture_that_is_drawn_is_that_of_the_time_that_is_told(eight, ways, page, await_frame):
+def test_the_drawn_picture_is_that_of_the_time_that_is_shown(eight, ways, page, await_frame):
     page.goto(ways.serve("made"))
     await_frame(page, 7)
     assert grey(page) == 220
@@ -50,7 +50,7 @@ def test_the_picture_that_is_drawn_is_that_of_the_time_that_is_told(eight, ways,
     assert grey(page) == 20
 
 
-def test_everything_in_time_is_done_by_keys(eight, ways, page, await_frame):
+def test_keys_reach_every_time(eight, ways, page, await_frame):
     page.goto(ways.file("made"))
     await_frame(page, 7)
     for key, number in [("ArrowLeft", 6), ("ArrowLeft", 5), ("ArrowRight", 6), ("Home", 0)]:
@@ -69,7 +69,9 @@ def test_everything_in_time_is_done_by_keys(eight, ways, page, await_frame):
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
 
 
-def test_who_steps_back_stays_there_while_new_frames_arrive(eight, ways, page, greys, await_frame):
+def test_after_a_step_back_the_time_stays_while_new_frames_arrive(
+    eight, ways, page, greys, await_frame
+):
     page.goto(ways.serve("made"))
     await_frame(page, 7)
     page.keyboard.press("ArrowLeft")
@@ -103,7 +105,7 @@ def test_a_torn_line_waits_for_its_end(eight, ways, page, greys, await_frame):
     await_frame(page, 8, 9)
 
 
-def test_an_index_that_was_rewritten_is_read_anew(eight, ways, watched, await_frame):
+def test_an_index_that_was_rewritten_is_read_again(eight, ways, watched, await_frame):
     watched.page.goto(ways.serve("made"))
     await_frame(watched.page, 7)
     lines = eight.run.index.read_text().splitlines(keepends=True)
@@ -113,7 +115,9 @@ def test_an_index_that_was_rewritten_is_read_anew(eight, ways, watched, await_fr
     watched.errors.clear()
 
 
-def test_a_picture_that_comes_again_replaces_the_one_before(eight, ways, page, greys, await_frame):
+def test_a_picture_that_is_published_again_replaces_the_former_one(
+    eight, ways, page, greys, await_frame
+):
     page.goto(ways.serve("made"))
     await_frame(page, 7)
     eight.publish(7, greys[3])
@@ -132,20 +136,20 @@ def test_a_picture_with_other_colours_than_the_newest_says_so_until_it_is_made_a
     page.goto(ways.file("made"))
     expect(page.locator(".range")).to_have_text("270 to 307 K")
     page.keyboard.press("Home")
-    told = "270 to 300 K; colours −1 to 1 (newest picture: −5 to 5)"
-    expect(page.locator(".range")).to_have_text(told)
+    shown = "270 to 300 K; colours −1 to 1 (newest picture: −5 to 5)"
+    expect(page.locator(".range")).to_have_text(shown)
     eight.publish(0, greys[1], limits=[-5, 5])
     eight.feed.write(force=True)
     expect(page.locator(".range")).to_have_text("270 to 300 K")
 
 
-def test_a_picture_that_is_missing_is_said_and_tried_again(
+def test_a_missing_picture_is_reported_and_loading_is_retried(
     eight, ways, watched, greys, await_frame
 ):
     place = eight.publish(8, greys[2])
     place.unlink()
     watched.page.goto(ways.serve("made"))
-    expect(watched.page.get_by_text("The picture is not there; it is tried again")).to_be_visible()
+    expect(watched.page.get_by_text("The picture cannot be loaded; trying again")).to_be_visible()
     place.hardlink_to(greys[2])
     await_frame(watched.page, 8, 9)
     assert all("404" in text for text in watched.errors)
@@ -209,7 +213,7 @@ def test_products_stand_in_the_recipes_order_and_can_be_added_until_all_are_show
     order = {
         name: {"kind": "map", "published": 1, "failed": 0} for name in ("u10", "t2", "a_late_one")
     }
-    eight.tell(products=order)
+    eight.update_status(products=order)
     page = new_page(viewport={"width": 1400, "height": 900}).page
     page.goto(ways.serve("made"))
     choices = page.get_by_role("combobox", name="Product")
@@ -220,14 +224,18 @@ def test_products_stand_in_the_recipes_order_and_can_be_added_until_all_are_show
     expect(choices).to_have_count(3)
     assert choices.last.input_value() == "a_late_one · d01"
     expect(add).to_be_disabled()
-    expect(add).to_have_attribute("title", "Every picture is shown already")
+    expect(add).to_have_attribute("title", "All pictures are shown")
 
 
-def test_a_long_title_is_whole_while_the_run_goes_on(eight, ways, new_page):
+def test_a_long_title_is_whole_while_the_run_is_in_progress(eight, ways, new_page):
     progress = {"time": "t00000007.000", "fraction": 0.3, "eta_s": 146, "speed": 0.0913}
     title = "An earthquake crosses a basin"
-    eight.tell(title=title, run="a-run-with-a-long-name-20261121-095418-cc13", progress=progress,
-               paused=False)  # fmt: skip
+    eight.update_status(
+        title=title,
+        run="a-run-with-a-long-name-20261121-095418-cc13",
+        progress=progress,
+        paused=False,
+    )
     page = new_page(viewport={"width": 1400, "height": 900}).page
     page.goto(ways.serve("made"))
     heading = page.get_by_role("heading", level=1)
@@ -235,9 +243,9 @@ def test_a_long_title_is_whole_while_the_run_goes_on(eight, ways, new_page):
     assert heading.evaluate(IS_WHOLE)
 
 
-def test_what_a_phone_tells_of_a_stopped_run_wraps(eight, ways, new_page):
+def test_the_text_about_a_stopped_run_wraps_on_a_phone(eight, ways, new_page):
     run = "a-run-with-a-long-name-20261121-095418-cc13-and-more"
-    eight.tell(state="stopped", outcome={"message": "stopped, as asked"})
+    eight.update_status(state="stopped", outcome={"message": "stopped, as asked"})
     eight.run.path.rename(eight.run.path.with_name(run))
     page = new_page(viewport={"width": 420, "height": 850}).page
     page.goto(ways.serve(run))
@@ -248,7 +256,7 @@ def test_what_a_phone_tells_of_a_stopped_run_wraps(eight, ways, new_page):
 
 
 def test_a_run_that_stops_can_only_be_stopped_sooner(eight, ways, page):
-    eight.tell(state="stopping", paused=False)
+    eight.update_status(state="stopping", paused=False)
     page.goto(ways.serve("made", "--allow-stop"))
     expect(page.get_by_role("button", name="Pause pictures")).to_be_disabled()
     page.get_by_role("button", name="Stop…").click()
@@ -258,14 +266,14 @@ def test_a_run_that_stops_can_only_be_stopped_sooner(eight, ways, page):
     assert eight.run.asked() == "stop-now"
 
 
-def test_who_pauses_by_key_keeps_the_place_and_goes_on_by_the_same_key(eight, ways, page):
-    eight.tell(paused=False)
+def test_the_pause_button_keeps_the_focus_and_the_same_key_resumes(eight, ways, page):
+    eight.update_status(paused=False)
     page.goto(ways.serve("made", "--allow-stop"))
     page.get_by_role("button", name="Pause pictures").focus()
-    for paused, offered in [(True, "Go on watching"), (False, "Pause pictures")]:
+    for paused, offered in [(True, "Resume pictures"), (False, "Pause pictures")]:
         with page.expect_response("**/control"):
             page.keyboard.press("Enter")
-        eight.tell(paused=paused)
+        eight.update_status(paused=paused)
         expect(page.get_by_role("button", name=offered)).to_be_focused()
         assert eight.run.pause.exists() is paused
 
@@ -294,13 +302,13 @@ def test_a_phone_on_its_side_has_room_for_a_whole_picture(eight, ways, new_page,
 
 
 def test_a_long_alarm_leaves_room_for_what_the_run_does(eight, ways, new_page, await_frame):
-    eight.tell(alarms=[{"t": 1.7e9 + 5, "text": "late " * 80}],
+    eight.update_status(alarms=[{"t": 1.7e9 + 5, "text": "late " * 80}],
                products={"t2": {"kind": "map", "published": 8, "failed": 0}})  # fmt: skip
     page = new_page(viewport={"width": 1440, "height": 900}).page
     page.goto(ways.file("made"))
     await_frame(page, 7)
-    told = page.get_by_text("8 frames, and every product of them is made.", exact=True)
-    assert told.bounding_box()["height"] < 30
+    sentence = page.get_by_text("8 frames, and every product of them is made.", exact=True)
+    assert sentence.bounding_box()["height"] < 30
     page.set_viewport_size({"width": 390, "height": 844})
     picture = page.locator("canvas.first").bounding_box()
     assert picture["y"] + picture["height"] < 844 - page.locator("footer").bounding_box()["height"]

@@ -1,4 +1,4 @@
-"""The page above a real run that goes on: how soon it shows what is new."""
+"""The page of a real run in progress: how soon it shows a new picture."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 from playwright.sync_api import expect
 
 BOUND_S = 1.0
-"""From publication to the eye, on an idle machine."""
+"""From publication to display, on an idle machine."""
 BUSY = 3
-"""How many times longer a machine that does other things may take."""
+"""How many times longer it may take on a busy machine."""
 RECORD = """() => {
   window.seen = {};
   const look = () => {
@@ -24,7 +24,7 @@ RECORD = """() => {
 
 
 def labels(case_run):
-    """When each picture was published, by what the page calls it."""
+    """When each picture was published, by its label on the page."""
     found = {}
     for line in (case_run / "products" / "index.jsonl").read_text().splitlines():
         entry = json.loads(line)
@@ -59,7 +59,7 @@ def test_a_frame_is_seen_within_a_second_of_its_publication(own_runs, ways_to, n
         for way, page in pages.items()
     }
     print(late)
-    # The last two may be published together; of them the newest alone is shown.
+    # The final two may be published together; then only the newer one is shown.
     assert min(map(len, late.values())) >= 2
     assert max(late["serve"]) < BUSY * BOUND_S
     # Script files are written once a second at most.

@@ -11,7 +11,7 @@ from scrubbing import scrub
 FRAMES = 10_000
 SCRUB_S = 3.0
 HELD_BYTES = 256 * 2**20
-"""Of decoded pictures; a page may hold one more than fits, the one that it shows."""
+"""Bytes of decoded pictures; a page may hold one more picture than fits: the one that it shows."""
 NODES = "() => document.querySelector('.burstlens').shadowRoot.querySelectorAll('*').length"
 COUNTED = """
   const decode = createImageBitmap;
@@ -37,14 +37,14 @@ def long_run(tmp_path_factory):
     for number in range(FRAMES):
         run.publish(number, greys[number % len(greys)])
     run.feed.write(force=True)
-    run.tell(frames={"ready": FRAMES, "damaged": 0})
+    run.update_status(frames={"ready": FRAMES, "damaged": 0})
     return run
 
 
-def test_of_ten_thousand_frames_only_those_that_are_looked_at_are_loaded(
+def test_only_the_frames_that_are_shown_are_loaded_of_ten_thousand(
     long_run, ways_to, page, await_frame
 ):
-    """How smoothly is measured by ``python -m bench --only live``, against 30 pictures a second."""
+    """The rate is measured by ``python -m bench --only live``; target: 30 pictures per second."""
     loaded = []
     page.on("request", lambda request: loaded.append(request.url) if ".png" in request.url else 0)
     page.goto(ways_to(long_run.run.path.parent).serve("made"))
@@ -52,13 +52,13 @@ def test_of_ten_thousand_frames_only_those_that_are_looked_at_are_loaded(
     assert len(loaded) < 10
     assert scrub(page, SCRUB_S)["pictures"] > 0
     assert 10 < len(loaded) < FRAMES / 4
-    # What is on the page does not grow with the frames.
+    # The page does not grow with the number of frames.
     assert page.evaluate(NODES) < 500
     page.keyboard.press("Home")
     await_frame(page, 0, FRAMES)
 
 
-def test_what_is_decoded_is_given_back_when_much_has_been_looked_at(
+def test_decoded_pictures_are_released_after_many_were_shown(
     made, ways_to, page, await_frame, tmp_path
 ):
     side, count = 3000, 11
@@ -84,7 +84,7 @@ def test_ten_thousand_frames_are_read_without_a_server(long_run, ways_to, page, 
     expect(page.get_by_text("10000 of 10000")).to_be_visible()
 
 
-def test_over_a_slow_line_the_first_frames_are_seen_before_the_last_are_known(
+def test_over_a_slow_connection_the_first_frames_are_shown_before_the_final_ones_are_known(
     long_run, ways_to, page
 ):
     network = page.context.new_cdp_session(page)

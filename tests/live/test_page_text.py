@@ -19,7 +19,7 @@ def test_nothing_in_the_module_ends_the_element_that_holds_it():
     assert "<!--" not in module_text()
 
 
-def test_every_module_is_joined_in_once_and_after_those_that_it_needs():
+def test_every_module_is_joined_in_once_and_after_those_that_it_imports():
     text = module_text()
     made = re.findall(r"^const \$(\w+) = \(", text, re.MULTILINE)
     assert len(made) == len(set(made)) > 20

@@ -1,4 +1,4 @@
-"""What the page says of a run in a real browser: what it waits for, what went wrong, what to do."""
+"""What the page shows of a run in a real browser: what it waits for, what failed, what to do."""
 
 from __future__ import annotations
 
@@ -32,37 +32,39 @@ TRIP = {
         ({"state": "failed", "outcome": {"message": "it died", "line": "v_cfl = 2"}}, "it died"),
     ],
 )
-def test_what_a_run_waits_for_is_said(values, sentence, made, ways_to, page):
+def test_the_page_shows_what_a_run_waits_for(values, sentence, made, ways_to, page):
     run = made()
-    run.tell(**values)
+    run.update_status(**values)
     page.goto(ways_to(run.run.path.parent).file("made"))
     expect(page.locator(".notice")).to_contain_text(sentence)
 
 
-def test_a_run_without_a_driver_says_that_it_waits_for_one(made, ways_to, page):
+def test_a_run_without_a_driver_waits_for_one(made, ways_to, page):
     run = made()
     page.goto(ways_to(run.run.path.parent).file("made"))
     expect(page.locator(".state")).to_have_text("running")
-    run.tell(driver={"heartbeat": 0})
+    run.update_status(driver={"heartbeat": 0})
     expect(page.locator(".notice")).to_contain_text("Waits for its driver to begin")
 
 
 def test_times_of_day_are_the_viewers_wherever_the_run_is(made, ways_to, new_page):
     run = made()
-    run.tell(events=[{"t": 1.7e9, "text": "watching"}], alarms=[{"t": 1.7e9, "text": "late"}])
+    run.update_status(
+        events=[{"t": 1.7e9, "text": "watching"}], alarms=[{"t": 1.7e9, "text": "late"}]
+    )
     page = new_page(timezone_id="Asia/Riyadh").page
     page.goto(ways_to(run.run.path.parent).file("made"))
     expect(page.locator(".last-events li")).to_have_text("01:13:20 watching")
     expect(page.locator(".alarms .kind")).to_have_text("Alarm, 01:13:20")
 
 
-def test_a_run_without_a_driver_is_not_said_to_take_so_much_longer(made, ways_to, page):
+def test_a_run_without_a_driver_has_no_remaining_time(made, ways_to, page):
     run = made()
-    run.tell(progress={"fraction": 0.25, "eta_s": 316.0})
+    run.update_status(progress={"fraction": 0.25, "eta_s": 316.0})
     page.goto(ways_to(run.run.path.parent).file("made"))
     to_go = page.locator(".masthead dl div").filter(has_text="To go").locator("dd")
     expect(to_go).to_have_text("5 min 16 s")
-    run.tell(state="lost")
+    run.update_status(state="lost")
     expect(to_go).to_have_text("–")
 
 
@@ -72,7 +74,7 @@ def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
     run.publish(0, greys[0], variable=HURT, units=HURT, reason=HURT, placeholder=True)
     run.publish(1, greys[0], product="a&b", variable=HURT, units=HURT)
     run.feed.write(force=True)
-    run.tell(
+    run.update_status(
         state="failed",
         alarms=[{"t": 1.7e9, "text": HURT}],
         trips=[TRIP | {"guard": HURT, "text": HURT, "variable": HURT, "value": HURT}],
@@ -87,9 +89,11 @@ def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
     assert page.evaluate("window.hurt") is None
 
 
-def test_alarms_have_their_place_and_a_click_leads_there(eight, ways, page, await_frame):
+def test_alarms_have_their_place_on_the_time_axis_and_a_click_leads_there(
+    eight, ways, page, await_frame
+):
     again = {"t": TRIP["t"], "text": f'guard "wind": {TRIP["text"]}, d01 t = 3 s'}
-    eight.tell(alarms=[again, {"t": 1.7e9 + 5.1, "text": "late"}], trips=[TRIP])
+    eight.update_status(alarms=[again, {"t": 1.7e9 + 5.1, "text": "late"}], trips=[TRIP])
     page.goto(ways.file("made"))
     await_frame(page, 7)
     assert page.locator(".timeline .signs path").count() == 2
@@ -100,14 +104,14 @@ def test_alarms_have_their_place_and_a_click_leads_there(eight, ways, page, awai
     await_frame(page, 5)
 
 
-def test_a_driver_is_judged_by_its_pulse_and_not_by_its_clock(eight, ways, page, await_frame):
+def test_a_driver_is_judged_by_its_heartbeat_and_not_by_its_clock(eight, ways, page, await_frame):
     page.clock.install()
     wrong = {"host": "elsewhere", "pid": 1, "heartbeat": 1000.0}
-    eight.tell(driver=wrong)
+    eight.update_status(driver=wrong)
     page.goto(ways.file("made"))
     expect(page.locator(".state")).to_have_text("running")
     page.clock.run_for(10_000)
-    eight.tell(driver=wrong | {"heartbeat": 1001.0})
+    eight.update_status(driver=wrong | {"heartbeat": 1001.0})
     page.clock.run_for(10_000)
     expect(page.locator(".state")).to_have_text("running")
     page.clock.run_for(20_000)
@@ -116,14 +120,14 @@ def test_a_driver_is_judged_by_its_pulse_and_not_by_its_clock(eight, ways, page,
     expect(page.locator(".notice code")).to_have_text("burstlens resume made")
 
 
-def test_a_driver_whose_heart_goes_on_lives_whatever_the_servers_clock_says(
+def test_a_driver_with_a_changing_heartbeat_lives_whatever_the_servers_clock_says(
     eight, ways, page, await_frame
 ):
     beats = {"host": "elsewhere", "pid": 1, "heartbeat": 1000.0}
-    eight.tell(driver=beats)
+    eight.update_status(driver=beats)
     page.goto(ways.serve("made"))
     expect(page.locator(".state")).to_have_text("driver gone")
-    eight.tell(driver=beats | {"heartbeat": 1001.0})
+    eight.update_status(driver=beats | {"heartbeat": 1001.0})
     expect(page.locator(".state")).to_have_text("running")
     expect(page.locator(".notice code")).to_be_empty()
 
@@ -134,24 +138,24 @@ def test_a_driver_whose_heart_goes_on_lives_whatever_the_servers_clock_says(
      {"title": {}, "alarms": [None], "progress": {"time": 5}}],
     ids=["lists", "values"],
 )  # fmt: skip
-def test_a_status_that_is_not_ours_does_not_stop_the_view(
-    foreign, eight, ways, page, greys, await_frame
-):
+def test_an_invalid_status_does_not_stop_the_view(foreign, eight, ways, page, greys, await_frame):
     page.goto(ways.file("made"))
     await_frame(page, 7)
     ours = {key: eight.status.get(key) for key in foreign}
-    eight.tell(**foreign)
+    eight.update_status(**foreign)
     if "progress" in foreign:
         expect(page.locator(".notice")).to_contain_text("cannot be shown")
     eight.publish(8, greys[0])
     eight.feed.write(force=True)
     await_frame(page, 8, 9)
-    eight.tell(**ours)
+    eight.update_status(**ours)
     expect(page.locator(".notice")).not_to_contain_text("cannot be shown")
     expect(page.get_by_role("heading", level=1)).to_have_text("Eight")
 
 
-def test_pictures_come_also_while_the_status_does_not(eight, ways, watched, greys, await_frame):
+def test_pictures_arrive_even_while_the_status_cannot_be_read(
+    eight, ways, watched, greys, await_frame
+):
     page = watched.page
     page.goto(ways.serve("made"))
     await_frame(page, 7)
@@ -165,7 +169,7 @@ def test_pictures_come_also_while_the_status_does_not(eight, ways, watched, grey
     watched.errors.clear()
 
 
-def test_a_server_that_goes_away_is_said_and_found_again(eight, ways, watched, await_frame):
+def test_a_server_that_stops_is_reported_and_found_again(eight, ways, watched, await_frame):
     page = watched.page
     page.goto(ways.plain("made"))
     await_frame(page, 7)
@@ -179,9 +183,9 @@ def test_a_server_that_goes_away_is_said_and_found_again(eight, ways, watched, a
     watched.errors.clear()
 
 
-def test_a_page_that_can_only_look_tells_the_commands(eight, ways, page):
+def test_a_read_only_page_shows_the_commands(eight, ways, page):
     page.goto(ways.file("made"))
     page.get_by_role("button", name="Stop…").click()
     dialog = page.get_by_role("dialog", name="Stop this run?")
     expect(dialog).to_contain_text("burstlens stop made --now")
-    expect(dialog.get_by_role("button")).to_have_text(["Let it go on"])
+    expect(dialog.get_by_role("button")).to_have_text(["Keep it running"])

@@ -51,7 +51,7 @@ def test_it_stands_behind_the_seam():
         ("surface_12.nc", None),
     ],
 )
-def test_frames_are_told_by_their_names(name, stream):
+def test_frames_are_identified_by_their_names(name, stream):
     assert Awm().identify(name) == (OutputName(stream) if stream else None)
 
 
@@ -59,7 +59,7 @@ def test_frames_are_told_by_their_names(name, stream):
     ("name", "left"),
     [("stations.nc", True), ("volume.nc", True), ("basin.nc", False), ("awm.toml", False)],
 )
-def test_output_of_an_earlier_run_is_told_from_inputs(name, left):
+def test_output_of_an_earlier_run_is_distinguished_from_inputs(name, left):
     assert Awm().is_leftover(name) is left
 
 
@@ -90,7 +90,7 @@ def test_output_of_an_earlier_run_is_told_from_inputs(name, left):
         ("awm: compiling kernels", LogLine("phase", "compiling")),
         ("awm: compiled in 12.3 s", LogLine("phase", "running")),
         ("awm: error: no room", LogLine("trouble", "no room", weight=CAUSE)),
-        ("awm: stopped by SIGTERM at step 184", None),  # the run's outcome tells who asked
+        ("awm: stopped by SIGTERM at step 184", None),  # the run's outcome gives the reason
         (
             "awm: done, 2400 steps in 61.2 s, 84.9 Mpoint/s",
             LogLine("end", "done, 2400 steps in 61.2 s, 84.9 Mpoint/s"),

@@ -56,27 +56,25 @@ def lacks(tmp_path: Path) -> Callable[..., list[Lack]]:
         ("max_dom = 2, gfdda_interval = 60, grid_fdda = 0, 1", ("wrfinput_d01",), ["gfdda_d02"]),
     ],
 )  # fmt: skip
-def test_files_that_the_namelist_asks_for_and_that_are_not_there_are_named(
-    lacks, settings, files, missing
-):
+def test_missing_files_that_the_namelist_asks_for_are_named(lacks, settings, files, missing):
     found = lacks(settings, *files)
     assert [lack.file for lack in found] == missing
     assert all(lack.sure for lack in found)
 
 
-def test_a_link_that_leads_nowhere_is_no_initial_state(lacks, tmp_path):
+def test_a_dangling_link_is_not_an_initial_state(lacks, tmp_path):
     (tmp_path / "wrfinput_d01").symlink_to("nowhere")
     assert [lack.file for lack in lacks("max_dom = 1")] == ["wrfinput_d01"]
 
 
-def test_analyses_of_the_surface_and_those_that_no_interval_asks_for_are_doubtful(lacks):
+def test_surface_analyses_and_those_without_an_interval_are_doubtful(lacks):
     found = lacks("grid_fdda = 2, grid_sfdda = 1", "wrfinput_d01")
     assert [(lack.file, lack.sure) for lack in found] == [
         ("gfdda_d01", False), ("sgfdda_d01", False),
     ]  # fmt: skip
 
 
-def test_a_script_is_taken_to_make_its_initial_state_unless_some_of_it_is_there(lacks):
+def test_a_script_is_assumed_to_make_its_initial_state_unless_part_of_it_exists(lacks):
     script = "#!/bin/sh\n"
     assert lacks("specified = T", program=script) == []
     assert [lack.sure for lack in lacks(f"restart = T, {BEGIN}", program=script)] == [True]
@@ -84,7 +82,7 @@ def test_a_script_is_taken_to_make_its_initial_state_unless_some_of_it_is_there(
     assert (lack.file, lack.sure) == ("wrfbdy_d01", True)
 
 
-def test_an_initial_state_of_another_size_than_the_namelists_is_named(lacks):
+def test_an_initial_state_of_another_size_than_in_the_namelist_is_named(lacks):
     sizes = "max_dom = 1, e_we = {}, e_sn = 42, e_vert = {}"
     assert lacks(sizes.format(42, 41), "wrfinput_d01") == []
     texts = [lack.text for lack in lacks(sizes.format(100, 35))]
@@ -108,12 +106,12 @@ def test_an_initial_state_that_cannot_be_read_is_named(lacks, tmp_path):
         ("iofields_filename = 'f.txt', ignore_iofields_warning = .false.", "f.txt", True),
     ],
 )
-def test_what_wrf_may_do_without_is_a_warning(lacks, tmp_path, settings, name, sure):
+def test_a_missing_optional_file_is_a_warning(lacks, tmp_path, settings, name, sure):
     (lack,) = lacks(settings, "wrfinput_d01")
     assert (lack.file, lack.sure) == (name, sure)
     (tmp_path / name).touch()
     assert lacks(settings) == []
 
 
-def test_a_namelist_that_is_not_there_lacks_nothing_more(tmp_path):
+def test_without_a_namelist_no_files_are_missing(tmp_path):
     assert Wrf().lacks(tmp_path) == []

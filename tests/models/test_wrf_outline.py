@@ -59,7 +59,7 @@ def test_sizes_are_those_of_the_initial_state_and_then_of_the_namelist(tmp_path:
     assert outer.attributes["DX"] == 2000
 
 
-def test_a_nest_that_may_move_has_no_place_for_certain(tmp_path: Path):
+def test_the_place_of_a_nest_that_may_move_is_uncertain(tmp_path: Path):
     sizes = "e_we = 42, 43, e_sn = 42, 43, e_vert = 41, 41"
     (tmp_path / "namelist.input").write_text(f"&domains max_dom = 2, {sizes}, num_moves = 3 /")
     places = {name: Wrf().outline(tmp_path, name) for name in ("d01", "d02")}

@@ -1,4 +1,4 @@
-"""Pictures in a terminal: what is sent, when, and what becomes of keys."""
+"""Pictures in a terminal: what is sent, when, and how keys are kept."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def near(picture, at, colour):
 
 
 def decode_sixels(data):
-    """The picture that a terminal would show."""
+    """The picture that a terminal would show for sixels."""
     header, _, body = data.decode("ascii").removesuffix("\x1b\\").partition('"')
     assert header == "\x1bP0;1;0q"
     width, height = map(int, re.match(r"1;1;(\d+);(\d+)", body).groups())
@@ -253,7 +253,7 @@ def preview(standing, tmp_path, capfd):
     made = watching.Preview(open_run(place), None, canvas, Ability("cells"), clock=lambda: now[0])
 
     def look(*, publish=0, seconds=0.0):
-        """Look, after so many more publications and seconds; returns what is sent."""
+        """Look, after ``publish`` more publications and ``seconds``; returns what is sent."""
         with index.open("a") as stream:
             for _ in range(publish):
                 stream.write(lines.pop(0) + "\n")
@@ -273,7 +273,7 @@ def test_a_picture_is_sent_when_it_changes_and_never_faster_than_a_slow_line(pre
     assert "▀" not in preview(seconds=100)  # nothing new
     second = preview(publish=1)
     assert "▀" in second
-    least_s = len(second.encode()) / watching.BYTES_A_SECOND
+    least_s = len(second.encode()) / watching.BYTES_PER_SECOND
     assert "▀" not in preview(publish=1, seconds=0.5 * least_s)
     assert "▀" in preview(seconds=least_s)
 

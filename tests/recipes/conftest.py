@@ -1,4 +1,4 @@
-"""WRF run directories as they lie before a run, with an initial state of the real model."""
+"""WRF run directories before a run, with an initial state of the real model."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ end = { lat = 60, lon = 5 } # <- outside of the domain
         + T2
         + T2.replace('"t2"', '"t2" # <- taken by another').replace('"T2"', '"T3" # <- no variable')
     ),
-    "names that are no names": Case(
+    "invalid names": Case(
         WRF
         + T2.replace('"t2"', '"t 2" # <- a name is 1 to 64')
         + 'units = "K kg" # <- K cannot be shown\n'
@@ -188,7 +188,7 @@ end = { lat = 60, lon = 5 } # <- outside of the domain
     "products that follow one another": Case(
         WRF
         + '[[product]]\nname = "storm"\nkind = "track"\nvariable = "slpp" # <- did you mean slp\n'
-        + '[[product]]\nname = "way"\nkind = "track-map"\ntrack = "strom" # <- did you mean storm\n'
+        + '[[product]]\nname = "map"\nkind = "track-map"\ntrack = "strom" # <- did you mean storm\n'
         + T2
         + 'crop = { follow = "track:t2", half_width_km = 3 } # <- not a product that goes\n'
     ),
@@ -251,7 +251,7 @@ end = { lat = 60, lon = 5 } # <- outside of the domain
     "variables of other kinds": Case(
         WRF
         + '[[product]]\nname = "v"\nkind = "vtk"\nvariables = ["W", "T2"] # <- the same grid\n'
-        + '[[product]]\nname = "p"\nkind = "profile"\nvariables = ["T2"] # <- no field of levels\n'
+        + '[[product]]\nname = "p"\nkind = "profile"\nvariables = ["T2"] # <- not a 3-D field\n'
         + '[[product]]\nname = "s"\nkind = "scene"\nvariable = "W" # <- say by slices\n'
         + '[[product]]\nname = "n"\nkind = "netcdf"\nvariables = ["W", "Q"] # <- variable \'Q\'\n'
     ),
@@ -305,7 +305,7 @@ def test_the_trial_has_many_faults():
 
 BY_SHAPE = (
     "text, table, inputs and namelist at once", "kind, stream and model", "types and ranges",
-    "a wrong type beside a wrong variable", "names that are no names", "guards",
+    "a wrong type beside a wrong variable", "invalid names", "guards",
 )  # fmt: skip
 
 

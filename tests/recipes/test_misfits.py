@@ -1,4 +1,4 @@
-"""What products and guards ask of frames that will not have it, against the real model's files."""
+"""Products and guards that need what frames will not have, with files of the real model."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def product(lines: str, kind: str = "map") -> str:
         (product('variables = ["W", "QRAINE"]', "vtk"), "variables", "did you mean QRAIN"),
         (product('variables = ["W", "T2"]', "vtk"), "variables", "not on the same grid"),
         (product('variables = ["T"]\nunits = { T = "hPa" }', "netcdf"), "units.T", "K cannot be"),
-        (product('variables = ["T2"]', "profile"), "variables", "T2 is no field of levels"),
+        (product('variables = ["T2"]', "profile"), "variables", "T2 is not a 3-D field"),
         (product("at = { i = 60, j = 3 }", "sounding"), "at", "outside of the domain"),
         (product('variable = "vortcity"', "track"), "variable", "did you mean vorticity"),
         (
@@ -106,7 +106,9 @@ def product(lines: str, kind: str = "map") -> str:
         ),
     ],
 )  # fmt: skip
-def test_what_no_frame_will_have_is_an_error_at_its_key(wrf_inputs, found, table, key, text):
+def test_a_value_that_frames_will_not_have_is_an_error_at_its_key(
+    wrf_inputs, found, table, key, text
+):
     wrf_inputs()
     findings = found(table)
     assert list(findings) == [f"product.p.{key}"]
@@ -235,9 +237,7 @@ def test_earlier_output_among_the_inputs_names_what_the_registry_does_not(wrf_in
     assert "product.p.variables" not in found(asked)
 
 
-def test_streams_that_get_no_frame_are_warnings_and_what_is_no_stream_is_an_error(
-    wrf_inputs, found
-):
+def test_a_stream_without_frames_is_a_warning_and_an_unknown_stream_an_error(wrf_inputs, found):
     wrf_inputs(settings="auxhist2_outname = 'rain_d<domain>_<date>'\n auxhist3_interval = 10")
     table = '[[product]]\nname = "{0}"\nkind = "map"\nvariable = "RAINNC"\nstream = "{0}"\n'
     names = ("auxhist2_d01", "auxhist3_d01", "d02", "history")

@@ -82,7 +82,7 @@ def test_the_users_settings_lie_where_xdg_says_and_else_in_the_home_folder(tmp_p
     assert not (tmp_path / ".config").exists()  # looking makes no folder
 
 
-def test_missing_and_wrong_values_are_told_together_with_the_way_to_give_them(settled):
+def test_missing_and_wrong_values_are_reported_together_with_how_to_give_them(settled):
     table = {
         "parameters": {
             "inputs": {"type": "path", "help": "a WRF run directory"},
@@ -138,7 +138,7 @@ def test_a_dotted_path_reaches_every_key_and_leaves_the_source_alone(settled):
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "message"),
     [
         ("product.t3.variable=X", 'there is no "t3"; there are t2'),
         ("product.t2=X", "name the entry first"),
@@ -148,7 +148,7 @@ def test_a_dotted_path_reaches_every_key_and_leaves_the_source_alone(settled):
         ("mixed.a.b=1", 'there is no "a"'),
     ],
 )
-def test_a_path_to_nowhere_is_told(settled, setting, told):
+def test_a_path_that_does_not_exist_is_reported(settled, setting, message):
     table = {
         "title": "Storm",
         "product": [{"name": "t2"}],
@@ -156,4 +156,4 @@ def test_a_path_to_nowhere_is_told(settled, setting, told):
         "mixed": [1, {"name": "b"}],
     }
     _, [fault] = settled(table, setting)
-    assert told in fault
+    assert message in fault

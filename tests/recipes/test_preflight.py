@@ -40,7 +40,7 @@ run = ["mail.sh", "me"]
 """
 
 
-def test_code_of_the_recipe_is_listed_in_one_note_which_is_no_warning(recipe_file: Any):
+def test_code_of_the_recipe_is_listed_in_one_note_and_not_as_a_warning(recipe_file: Any):
     path = recipe_file()
     path.write_text(path.read_text() + PYTHON)
     (path.parent / "plots.py").write_text("")
@@ -115,7 +115,7 @@ def test_a_file_that_never_opens_does_not_hold_the_check(wrf_inputs: Any, tmp_pa
     assert "they did not answer within 1 s" in finding.text
 
 
-def test_a_recipe_that_cannot_travel_is_looked_at_all_the_same(recipe_file: Any):
+def test_a_recipe_that_cannot_be_pickled_is_still_surveyed(recipe_file: Any):
     recipe, _ = load(str(recipe_file()))
 
     class Local(PlainKind):
@@ -133,11 +133,11 @@ def test_a_recipe_that_cannot_travel_is_looked_at_all_the_same(recipe_file: Any)
     assert "there is no file" in finding.text
 
 
-def test_a_library_that_dies_of_an_input_is_one_warning(recipe_file: Any):
+def test_a_library_that_crashes_on_an_input_gives_one_warning(recipe_file: Any):
     recipe, _ = load(str(recipe_file()))
     (finding,) = surveyed(recipe, command=[sys.executable, "-c", "import os; os.abort()"])
     assert finding.level == "warning"
-    assert "not all of the inputs could be looked at: the look at them ended with" in finding.text
+    assert "not all of the inputs could be looked at: the survey ended with" in finding.text
 
 
 @pytest.mark.parametrize("site", [None, "limit = '1 GiB'"])
@@ -211,7 +211,7 @@ def test_output_of_the_first_rank_alone_is_fine_on_several_nodes(on_two_nodes: A
     assert on_two_nodes("io_form_history = 2", "io_form_input = 11") == []
 
 
-def test_a_program_whose_writers_are_not_known_is_warned_of(recipe_file: Any):
+def test_a_program_with_unknown_writers_gives_a_warning(recipe_file: Any):
     text = TWO_NODES.replace('model = "wrf"', 'model = "command"\ncommand = ["./a"]')
     (finding,) = [
         one for one in checked(str(recipe_file(text=text)), "frontier")

@@ -28,7 +28,7 @@ def faults(recipe_file):
     return check
 
 
-def test_every_fault_is_told_at_once_by_its_dotted_path(faults, tmp_path):
+def test_all_faults_are_reported_at_once_by_their_dotted_paths(faults, tmp_path):
     text = faults(
         """\
 titel = "Storm"
@@ -58,23 +58,23 @@ varaible = "W"
     )
     head, *lines = text.splitlines()
     assert head == f"recipe {tmp_path / 'any.toml'} has 12 faults:"
-    told = {line.split()[1]: " ".join(line.split()[2:]) for line in lines}
+    found = {line.split()[1]: " ".join(line.split()[2:]) for line in lines}
     places = [line.split()[0].partition(".toml:")[2] for line in lines]
     assert places == [f"{n}:1" for n in (1, 3, 5, 6, 8, 9, 10)] + [
         "12:9", "15:1", "19:1", "20:1", "23:1",
     ]  # fmt: skip
-    assert told["titel"] == "unknown key; did you mean title?"
-    assert told["simulation.model"] == 'there is no model "wfr"; did you mean wrf?'
-    assert told["simulation.nodes"].endswith("greater than or equal to 1, got 0")
-    assert "'soon'" in told["simulation.walltime"]
-    assert "'600 Gb/s'" in told["buffer.capacity"]
-    assert "'keep' or 'release', got 'forget'" in told["buffer.raw"]
-    assert "less than 1, got 1.5" in told["buffer.reserve"]
-    assert "must stay inside" in told["stage_out.keep.0"]
-    assert "at least 1 item" in told["step.real.command"]
-    assert told["product.t2.kind"] == 'there is no kind "mapp"; did you mean map?'
-    assert told["product.w.variable"] == "is required"
-    assert told["product.w.varaible"] == "unknown key; did you mean variable?"
+    assert found["titel"] == "unknown key; did you mean title?"
+    assert found["simulation.model"] == 'there is no model "wfr"; did you mean wrf?'
+    assert found["simulation.nodes"].endswith("greater than or equal to 1, got 0")
+    assert "'soon'" in found["simulation.walltime"]
+    assert "'600 Gb/s'" in found["buffer.capacity"]
+    assert "'keep' or 'release', got 'forget'" in found["buffer.raw"]
+    assert "less than 1, got 1.5" in found["buffer.reserve"]
+    assert "must stay inside" in found["stage_out.keep.0"]
+    assert "at least 1 item" in found["step.real.command"]
+    assert found["product.t2.kind"] == 'there is no kind "mapp"; did you mean map?'
+    assert found["product.w.variable"] == "is required"
+    assert found["product.w.varaible"] == "unknown key; did you mean variable?"
 
 
 @pytest.mark.parametrize("key", ["Capacity", "raw-mode", "raw[0]", "str", "", "größe"])
@@ -90,7 +90,7 @@ def test_a_key_of_a_users_own_table_is_shown(faults):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("title = 3\n" + GOOD, "expected a text, got 3"),
         ("buffer = 3\n" + GOOD, "expected a table [buffer], got 3"),
@@ -107,12 +107,12 @@ def test_a_key_of_a_users_own_table_is_shown(faults):
         (GOOD + '[[product]]\nname = "t2"\n', "is required"),
         (GOOD.replace('["./model.sh"]', "[]"), "at least one word"),
         (GOOD.replace("out_*.nc", "/etc/*"), "must be relative"),
-        (GOOD + 'progress = "("\n', "no regular expression"),
+        (GOOD + 'progress = "("\n', "not a valid regular expression"),
     ],
 )
-def test_each_wrong_shape_is_told_by_one_message(faults, text, told):
+def test_each_wrong_shape_is_reported_by_one_message(faults, text, expected):
     message = faults(text)
-    assert told in message
+    assert expected in message
     assert "1 fault:" in message
 
 
@@ -120,7 +120,7 @@ def test_each_wrong_shape_is_told_by_one_message(faults, text, told):
     "name", ["../x", "a/b", "..", ".hidden", "-rf", "", "x" * 65, "a b", "a.b", "a\\u001b[31m"]
 )
 @pytest.mark.parametrize("table", [PRODUCT, STEP + 'before = "simulation"\n'])
-def test_a_name_that_is_no_good_for_files_is_refused(faults, table, name):
+def test_a_name_that_is_not_valid_for_files_is_refused(faults, table, name):
     text = faults(GOOD + table.replace('name = "t2"', f'name = "{name}"').replace("real", name, 1))
     assert "a name is" in text or "control character" in text
 
@@ -150,7 +150,7 @@ def test_a_product_cannot_name_files_outside_of_the_recipes_folder(faults, produ
 
 
 @pytest.mark.parametrize("stream", ["../../x", "a/b", "", ".", "a b"])
-def test_a_stream_that_is_no_good_for_file_names_is_refused(faults, stream):
+def test_a_stream_that_is_not_valid_for_file_names_is_refused(faults, stream):
     text = GOOD.replace('"out_*.nc"', f'{{ "{stream}" = "out_*.nc" }}')
     assert "frames" in faults(text)
 
@@ -170,11 +170,11 @@ def test_a_recipe_that_is_whole_gives_plain_values(recipe):
     assert [product.name for product in made.products] == ["t2"]
 
 
-def test_inputs_of_a_user_who_does_not_exist_are_a_folder_that_is_not_there(recipe):
+def test_inputs_of_an_unknown_user_are_a_missing_folder(recipe):
     assert str(recipe("simulation.inputs=~nobody-here/x").inputs).endswith("~nobody-here/x")
 
 
-def test_an_unknown_key_of_a_table_within_a_table_is_told_with_that_table_s_keys(faults):
+def test_an_unknown_key_of_a_nested_table_is_reported_with_that_table_s_keys(faults):
     product = '[[product]]\nname = "m"\nkind = "map"\nvariable = "T2"\n'
     message = faults(
         GOOD
@@ -198,7 +198,7 @@ FOLLOWING = chain_of(name="at") + 'follows = ["storm"]\n'
 
 
 @pytest.mark.parametrize(
-    ("products", "told"),
+    ("products", "message"),
     [
         (FOLLOWING, 'product.at.follows.0 follows "storm", which is not a product that goes from'),
         (CHAINED.replace("storm", "storms") + FOLLOWING, "did you mean storms"),
@@ -209,8 +209,8 @@ FOLLOWING = chain_of(name="at") + 'follows = ["storm"]\n'
         ),
     ],
 )
-def test_a_product_follows_only_one_that_goes_from_frame_to_frame(faults, products, told):
-    assert told in " ".join(faults(GOOD + products).split())
+def test_a_product_follows_only_one_that_goes_from_frame_to_frame(faults, products, message):
+    assert message in " ".join(faults(GOOD + products).split())
 
 
 def test_products_that_follow_a_chain_pass(recipe):
@@ -220,14 +220,14 @@ def test_products_that_follow_a_chain_pass(recipe):
     ]
 
 
-def test_limits_do_not_widen_of_what_is_of_the_time_since_the_frame_before(faults):
+def test_limits_do_not_widen_for_a_product_that_depends_on_the_frame_before(faults):
     product = '[[product]]\nname = "rate"\nkind = "map"\nvariable = "rain_rate"\n'
     text = faults(f"{GOOD}{product}log = true\n")
     assert "goes from frame to frame, so its colour limits cannot widen: give [low, high]" in text
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ('contours = { variable = "slp", interval = 0 }', "interval must be above zero"),
         ("limits = [3, 1]", "the first number must be below the second"),
@@ -235,9 +235,9 @@ def test_limits_do_not_widen_of_what_is_of_the_time_since_the_frame_before(fault
         ("source = { lat = 3 }", "a place needs lat and lon"),
     ],
 )
-def test_a_fault_of_a_picture_s_option_is_told_once(faults, options, told):
+def test_a_fault_of_a_picture_s_option_is_reported_once(faults, options, message):
     text = faults(f"{GOOD}{PRODUCT}{options}\n")
-    assert told in text
+    assert message in text
     assert "1 fault:" in text
 
 
@@ -247,10 +247,10 @@ def test_a_variable_is_written_as_it_was_named(faults):
     assert "  W@5 is of one level" in text
 
 
-def test_a_variable_without_a_name_is_told(faults):
+def test_a_variable_without_a_name_is_reported(faults):
     assert "a variable needs a name" in faults(GOOD + PRODUCT.replace('"T2"', '" "'))
 
 
-def test_a_faulty_expression_is_told_with_the_recipe(faults):
+def test_a_faulty_expression_is_reported_with_the_recipe(faults):
     product = '[[product]]\nname = "hot"\nkind = "map"\nvariable = "T2 - mean(T2)"\n'
     assert "takes a statistic, which would change with the crop" in faults(GOOD + product)

@@ -41,7 +41,7 @@ def test_recipes_are_found_by_name_in_files_and_folders(shelf, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["strom", "storm.toml", "./storm", "~no-such-user/x.toml", ""])
-def test_an_unknown_recipe_is_told(shelf, tmp_path, monkeypatch, name):
+def test_an_unknown_recipe_is_reported(shelf, tmp_path, monkeypatch, name):
     shelf("storm.toml", "")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RecipeError, match="there is no recipe"):
@@ -56,7 +56,7 @@ def test_a_folder_that_is_not_a_recipe_is_called_a_folder(shelf, tmp_path, monke
         find(name)
 
 
-def test_near_names_are_told(shelf):
+def test_near_names_are_suggested(shelf):
     shelf("storm.toml", "")
     with pytest.raises(RecipeError, match="did you mean storm"):
         find("strom")
@@ -93,10 +93,10 @@ def test_inputs_of_an_extended_recipe_lie_beside_that_recipe(shelf, tmp_path):
     assert read(str(tmp_path / "two.toml")).table["simulation"]["inputs"] == "/data/in"
 
 
-@pytest.mark.parametrize("way", ["{}", "{}.toml", "../shelf/{}.toml"])
-def test_a_circle_is_told_and_does_not_hang(shelf, way):
-    shelf("a.toml", f'extends = "{way.format("b")}"\n')
-    shelf("b.toml", f'extends = "{way.format("a")}"\n')
+@pytest.mark.parametrize("name", ["{}", "{}.toml", "../shelf/{}.toml"])
+def test_a_circle_is_reported_and_does_not_hang(shelf, name):
+    shelf("a.toml", f'extends = "{name.format("b")}"\n')
+    shelf("b.toml", f'extends = "{name.format("a")}"\n')
     with pytest.raises(RecipeError, match=r"b\.toml:1:1 +extends +extends goes in a circle"):
         load("a")
 
@@ -110,7 +110,7 @@ def test_a_circle_is_told_and_does_not_hang(shelf, way):
         ('"a\\u0000b"', "there is no recipe"),
     ],
 )
-def test_a_base_that_is_not_there_is_the_only_fault_reported(shelf, value, message):
+def test_a_missing_base_is_the_only_fault_reported(shelf, value, message):
     shelf("a.toml", f"title = 'A'\nextends = {value}\n")
     with pytest.raises(RecipeError, match="has 1 fault") as raised:
         load("a")
@@ -120,7 +120,7 @@ def test_a_base_that_is_not_there_is_the_only_fault_reported(shelf, value, messa
 
 
 @pytest.mark.parametrize("content", [b"title = ", b"\xff\xfe", b"a = 1\na = 2\n"])
-def test_what_is_no_toml_is_told_with_its_file(tmp_path, content):
+def test_invalid_toml_is_reported_with_its_file(tmp_path, content):
     (tmp_path / "bad.toml").write_bytes(content)
     with pytest.raises(RecipeError, match=r"bad\.toml"):
         load(str(tmp_path / "bad.toml"))

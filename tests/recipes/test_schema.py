@@ -1,4 +1,4 @@
-"""The schema takes what ``check`` takes, and refuses what is wrong by shape."""
+"""The schema accepts what ``check`` accepts, and refuses wrong shapes."""
 
 from __future__ import annotations
 

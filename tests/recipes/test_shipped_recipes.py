@@ -25,7 +25,7 @@ DATA = Path(__file__).parents[1] / "data"
 SUPERCELL = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 CYCLONE = DATA / "wrf" / "wrfout_d01_2005-08-28_21_00_00"
 RECIPES = ("wrf-live", "wrf-overview", "wrf-severe", "wrf-chem-live")
-# Katrina's file reaches 5.6 km, and holds no species: water vapour stands in dust's place.
+# Katrina's file reaches 5.6 km, and holds no species: water vapour stands in for dust.
 OF_KATRINA = {
     "wrf-severe": ("steering=700hPa",),
     "wrf-chem-live": ("species=QVAPOR", "west=-91", "east=-89", "south=24", "north=26"),
@@ -34,7 +34,7 @@ OF_KATRINA = {
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
-    """A WRF run directory, as far as it is looked at before a run."""
+    """A WRF run directory with the files that are checked before a run."""
     folder = tmp_path / "inputs"
     folder.mkdir()
     shutil.copy(DATA / "traces" / "namelist.input", folder)
@@ -71,7 +71,7 @@ def test_a_recipe_needs_nothing_but_inputs_and_can_run(name: str, inputs: Path):
     assert [finding.text for finding in preflight(recipe) if finding.level == "error"] == []
 
 
-def test_a_run_without_a_nest_is_told_which_products_there_will_not_be(inputs: Path):
+def test_a_run_without_a_nest_gets_a_warning_with_the_missing_products(inputs: Path):
     recipe, _ = load("wrf-overview", (f"inputs={inputs}",))
     (warning,) = [finding.text for finding in preflight(recipe) if "'d02'" in finding.text]
     assert "no stream 'd02' (there will be d01)" in warning
@@ -134,7 +134,7 @@ def test_the_nest_of_the_overview_is_shown_in_its_parent(
 
 
 @pytest.mark.parametrize(
-    ("name", "species", "told"),
+    ("name", "species", "message"),
     [
         ("wrf-overview", (), "needs .*QCLOUD"),
         ("wrf-severe", (), "needs .*QRAIN"),
@@ -144,7 +144,7 @@ def test_the_nest_of_the_overview_is_shown_in_its_parent(
 def test_what_a_run_does_not_write_is_named(
     name: str,
     species: tuple[str, ...],
-    told: str,
+    message: str,
     inputs: Path,
     produce: Callable[..., dict[str, Path]],
 ):
@@ -161,5 +161,5 @@ def test_what_a_run_does_not_write_is_named(
                 copy.setncatts({k: old[variable].getncattr(k) for k in old[variable].ncattrs()})
                 copy[:] = old[variable][:]
     recipe, _ = load(name, (f"inputs={inputs}", *species))
-    with pytest.raises(FrameError, match=told):
+    with pytest.raises(FrameError, match=message):
         produce(recipe, bare)

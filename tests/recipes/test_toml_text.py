@@ -19,7 +19,7 @@ BROKEN = {
     "an inline table on two lines": ("crop = { stride = 2,\n  follow = 3 }", (1, 21), "one line"),
     "a key twice": ("a = 1\na = 2", (2, 1), "the key is given twice"),
     "a table twice": ("[t]\nx = 1\n[t]\ny = 1", (3, 1), "the table [t] is given twice"),
-    "a date that is none": ("a = 2026-02-31", (1, 5), "invalid date"),
+    "an invalid date": ("a = 2026-02-31", (1, 5), "invalid date"),
     "a NUL byte": ("a\0 = 1", (1, 2), "expected '='"),
     "a number of 5000 digits": ("a = " + "9" * 5000, (1, 5005), "exceeds the limit"),
     "a number of 20000 bits": ("a = 0x" + "f" * 5000, (1, 1), "more than 64 bits"),
@@ -50,7 +50,7 @@ def test_one_bracket_instead_of_two_leaves_the_entries():
     assert [entry["name"] for entry in found.table["product"]] == ["a", "b"]
 
 
-def test_a_statement_in_a_long_string_is_no_statement():
+def test_a_statement_in_a_long_string_is_not_read():
     found = read_text('text = """\nkey = 3\n[table]\n"""\nkind = map\n')
     assert [fault.line for fault in found.faults] == [5]
     assert found.table["text"] == "key = 3\n[table]\n"

@@ -62,7 +62,7 @@ def made(case, product, time):
     return json.loads((case.run / f"products/{product}/{product}_d01_{time}.json").read_text())
 
 
-def test_each_frame_goes_on_from_the_one_before_across_the_kill(chain):
+def test_each_frame_continues_from_the_one_before_across_the_kill(chain):
     for count, time in enumerate(TIMES, 1):
         assert [point[0] for point in made(chain, "storm", time)] == list(TIMES[:count])
 

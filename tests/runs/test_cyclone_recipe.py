@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[1] / "data"
 KATRINA = DATA / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]
 LACKING = TIMES[1]
-# One file a frame, as WRF writes them; the second without the perturbation pressure.
+# One file per frame, as WRF writes them; the second without the perturbation pressure.
 MODEL = """\
 import sys, time
 import netCDF4

@@ -1,4 +1,4 @@
-"""The demo as somebody outside sees it: inotify on the buffer and on the products."""
+"""The demo as another process sees it: inotify on the buffer and on the products."""
 
 from __future__ import annotations
 

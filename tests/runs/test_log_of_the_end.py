@@ -1,4 +1,4 @@
-"""Runs whose verdict hangs on the end of a long log."""
+"""Runs whose outcome depends on the end of a long log."""
 
 from __future__ import annotations
 

@@ -92,14 +92,14 @@ def test_the_repeated_frame_replaces_the_one_before_and_says_so(resumed):
 
 
 def test_the_nest_is_shown_from_its_first_frame_on(resumed):
-    told = {
+    shown = {
         line["time"]: line["facts"]["nests"][0]
         for line in resumed.index()
         if line["product"] == "wind"
     }
-    assert told["00010101T000000"]["missing"] == "it has no frame yet"
-    assert told["00010101T000100"]["missing"] == "it has no frame yet"
-    assert "missing" not in told["00010101T000300"]
+    assert shown["00010101T000000"]["missing"] == "it has no frame yet"
+    assert shown["00010101T000100"]["missing"] == "it has no frame yet"
+    assert "missing" not in shown["00010101T000300"]
     # Eight cells of 2 km from the parent's corner begin after the seventh.
-    assert told["00010101T000300"]["extent"][0] == pytest.approx(14000, abs=0.1)
-    assert told["00010101T000300"]["extent"][2] == pytest.approx(16000, abs=0.1)
+    assert shown["00010101T000300"]["extent"][0] == pytest.approx(14000, abs=0.1)
+    assert shown["00010101T000300"]["extent"][2] == pytest.approx(16000, abs=0.1)

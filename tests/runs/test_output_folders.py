@@ -1,4 +1,4 @@
-"""WRF that writes to sub-folders where old output lies; wishes of the recipe that never come."""
+"""WRF that writes to sub-folders where old output lies; wanted files that never come."""
 
 from __future__ import annotations
 

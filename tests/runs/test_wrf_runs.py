@@ -241,22 +241,22 @@ def _pixels(path: Path) -> bytes:
 def test_the_parent_s_maps_show_the_nest_s_frames_of_their_own_times(runs, finals):
     made, _, _ = runs["nest"]
     _, frames = finals["nest"]
-    told = {
+    shown = {
         line["time"]: line["facts"]["nests"][0]
         for line in made.index()
         if line["product"] == "both"
     }
-    assert told.keys() == {key for stream, key in frames if stream == "d01"}
+    assert shown.keys() == {key for stream, key in frames if stream == "d01"}
     for (stream, key), (paths, record) in frames.items():
         if stream == "d02":
             with open_frame(paths, record) as inner:
                 highest = inner.read("W")[5].max()
-            assert (told[key]["time"], told[key].get("missing")) == (key, None)
-            assert told[key]["max"] == highest
+            assert (shown[key]["time"], shown[key].get("missing")) == (key, None)
+            assert shown[key]["max"] == highest
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_the_models_files_are_those_of_a_run_that_nobody_watched(runs, finals, name):
+def test_the_models_files_are_those_of_an_unwatched_run(runs, finals, name):
     made, _, _ = runs[name]
     trace, _ = finals[name]
     home = {

@@ -24,7 +24,7 @@ LIMIT_S = 20.0
 
 @dataclass
 class Answer:
-    """What the server has answered; the names of ``headers`` are in lower case."""
+    """The server's answer; the names of ``headers`` are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -52,11 +52,11 @@ class Server:
             )
         line = self.process.stdout.readline()
         assert line, self.errors.read_text()
-        told = json.loads(line)
-        self.url: str = told["url"]
-        self.port: int = told["port"]
-        self.token: str = told["token"]
-        self.ssh: str = told["ssh"]
+        address = json.loads(line)
+        self.url: str = address["url"]
+        self.port: int = address["port"]
+        self.token: str = address["token"]
+        self.ssh: str = address["ssh"]
         self.root = self.url.partition("?")[0]
         self.folder = urlsplit(self.root).path.rstrip("/")
 
@@ -85,7 +85,7 @@ class Server:
             return Answer(response.status, names, response.read())
 
     def post(self, run: str, ask: object, **headers) -> Answer:
-        """A wish, as the page sends it."""
+        """A request to steer a run, as the page sends it."""
         sent = {"X_Burstlens": "1", "Content_Type": "application/json"} | headers
         return self.ask(f"/{run}/control", "POST", json.dumps({"ask": ask}).encode(), **sent)
 
@@ -109,13 +109,13 @@ class Server:
         return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
 
     def raw(self, request: bytes) -> bytes:
-        """All that comes back on these bytes until the server has nothing more to say."""
+        """Everything that the server sends in answer to these bytes."""
         with self.connect() as connection:
             connection.sendall(request)
             return self.everything(connection)
 
     def everything(self, connection: socket.socket) -> bytes:
-        """What comes until the server closes the connection."""
+        """Everything until the server closes the connection."""
         parts = []
         while part := connection.recv(65536):
             parts.append(part)
@@ -131,7 +131,7 @@ class Server:
 
 @contextlib.contextmanager
 def servers(folder: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers; nothing may have gone wrong in any of them without being told."""
+    """Starts servers; at the end none of them may have printed a traceback."""
     started: list[Server] = []
 
     def start(*words: object, prefix: tuple[str, ...] = (), **env: str) -> Server:
@@ -158,7 +158,7 @@ def serve(tmp_path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="session")
 def shelf(standing, tmp_path_factory) -> Path:
-    """A folder of runs, among them ``done``, a real one; tests put others beside it."""
+    """A folder of runs with ``done``, a real one; tests add others."""
     assert standing.done().returncode == 0, standing.done().said
     folder = tmp_path_factory.mktemp("serving") / "shelf"
     shutil.copytree(standing.runs / "done", folder / "done")
@@ -194,7 +194,7 @@ def stopper(shelf) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def stranger(shelf) -> Iterator[Server]:
-    """Another one, with ``--allow-stop``, of a user whom permissions bind, also as root."""
+    """Another one, with ``--allow-stop``, of a user who must obey permissions, also as root."""
     with servers(shelf.parent) as start:
         yield start(shelf, "--allow-stop", prefix=ORDINARY if os.getuid() == 0 else ())
 

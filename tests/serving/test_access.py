@@ -1,4 +1,4 @@
-"""Access: nobody sees anything without the token, and browsers keep it to themselves."""
+"""Access: nothing is shown without the token, and browsers do not pass it on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_link_sets_a_cookie_and_leads_to_an_address_without_the_token(server
 
 
 def test_a_link_to_a_run_sets_its_cookie_for_all_of_them(server):
-    """By way of the topmost address, which the server only knows as relative to the others."""
+    """It redirects by the topmost address, which the server knows only relative to the others."""
     first = server.ask(f"/done/products/index.html?token={server.token}", Authorization=None)
     assert "set-cookie" not in first.headers
     up, _, words = first.headers["location"].partition("?")
@@ -59,7 +59,7 @@ def test_a_link_to_a_run_sets_its_cookie_for_all_of_them(server):
 
 
 @pytest.mark.parametrize("place", ["/", "/earlier/", "/runs.json", "/done/products/index.html"])
-def test_outside_its_folder_a_server_gives_nothing_to_whoever_has_the_token(server, place):
+def test_outside_its_folder_a_server_gives_nothing_even_with_the_token(server, place):
     answer = server.ask(place, below="")
     assert answer.status == 403
     cookie = f"burstlens-{server.port}={server.token}"
@@ -113,7 +113,7 @@ def test_a_name_that_was_rebound_to_this_machine_opens_nothing(server):
     assert answer.status == 403
 
 
-def test_browsers_are_told_how_to_get_in(server):
+def test_browsers_get_instructions_to_enter(server):
     answer = server.ask("/", Authorization=None, Accept="text/html,*/*")
     assert answer.status == 403
     assert b"burstlens serve" in answer.body
@@ -127,10 +127,10 @@ def test_a_link_on_another_site_is_followed_again_by_a_page_of_our_own(server):
 
 
 def test_only_this_machine_can_connect(server):
-    told = subprocess.run(
+    sockets = subprocess.run(
         ["ss", "-Hltn", f"sport = :{server.port}"], capture_output=True, text=True, check=True
     )
-    listening = {line.split()[3].rpartition(":")[0] for line in told.stdout.splitlines()}
+    listening = {line.split()[3].rpartition(":")[0] for line in sockets.stdout.splitlines()}
     assert "127.0.0.1" in listening
     assert listening <= {"127.0.0.1", "[::1]"}
 

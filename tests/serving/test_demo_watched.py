@@ -22,7 +22,7 @@ DRAWN = """() => {
 
 @pytest.fixture
 def demo(tmp_path):
-    """``burstlens demo``, under way; it ends with the test."""
+    """``burstlens demo``, in progress; it ends with the test."""
     (tmp_path / "buffer").mkdir()
     places = {
         "BURSTLENS_RUNS": str(tmp_path / "runs"),

@@ -1,4 +1,4 @@
-"""Which files are served, and how: only those of a run, whole or in part, as they are."""
+"""The served files: only those of a run, whole or in part, unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin
 
 import pytest
 
-SECRET = b"nobody may see this"
+SECRET = b"this must not be served"
 HOSTILE = [
     "/../outside",
     "/../../etc/passwd",

@@ -27,7 +27,7 @@ def run_serve(*words, env=None, cwd=None):
 
 
 def printed(shelf, *words, **env):
-    """What it prints for people, until it is ended."""
+    """Its text output and errors, until it is ended."""
     process = subprocess.Popen(
         [sys.executable, "-m", "burstlens", "serve", str(shelf), *words],
         env=os.environ | env,
@@ -40,13 +40,13 @@ def printed(shelf, *words, **env):
         lines.append(process.stdout.readline())
         assert lines[-1], process.stderr.read()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=20)
     assert process.returncode == 0
-    return "".join(lines), told
+    return "".join(lines), errors
 
 
-def test_it_prints_the_link_the_tunnel_and_the_way_out(shelf):
-    text, told = printed(shelf)
+def test_it_prints_the_link_the_tunnel_and_how_to_end_it(shelf):
+    text, errors = printed(shelf)
     link = re.search(
         r"^  http://127\.0\.0\.1:(\d+)/[0-9a-f]{16}/\?token=[\w-]{43}$", text, re.MULTILINE
     )
@@ -54,7 +54,7 @@ def test_it_prints_the_link_the_tunnel_and_the_way_out(shelf):
     assert re.search(rf"^  ssh -N -L {port}:127\.0\.0\.1:{port} \S+@\S+$", text, re.MULTILINE)
     assert str(shelf) in text
     assert "Ctrl-C ends the server" in text
-    assert told == ""
+    assert errors == ""
 
 
 def test_from_a_compute_node_the_tunnel_leads_through_the_login_node(shelf):
@@ -93,7 +93,7 @@ def test_more_clients_get_in_than_a_login_shell_lets_in(serve, shelf):
 
 def test_a_user_without_a_name_is_no_reason_to_fail(serve, shelf):
     if os.getuid() != 0:
-        pytest.skip("only root may become somebody unknown")
+        pytest.skip("only root may become an unknown user")
     readable = "+dac_override,+dac_read_search"  # what root has made, all the same
     kept = (f"--inh-caps={readable}", f"--ambient-caps={readable}")
     unknown = ("setpriv", "--reuid=54321", "--clear-groups", *kept)
@@ -112,8 +112,8 @@ def test_a_port_that_is_taken_is_refused(shelf):
     assert "Traceback" not in done.stderr
 
 
-def test_a_port_whose_other_half_belongs_to_somebody_else_is_refused(shelf):
-    """They would get what a browser sends to "localhost"."""
+def test_a_port_whose_other_half_belongs_to_another_user_is_refused(shelf):
+    """That user would get what a browser sends to "localhost"."""
     try:
         other = socket.create_server(("::1", 0), family=socket.AF_INET6)
     except OSError:
@@ -132,18 +132,18 @@ def test_the_port_asked_for_is_taken(serve, shelf):
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
-def test_what_is_no_port_is_a_wrong_use(shelf, port):
+def test_an_invalid_port_is_wrong_usage(shelf, port):
     assert run_serve(shelf, "--port", port).returncode == 2
 
 
-def test_an_unknown_run_is_told_with_near_names(shelf):
+def test_an_unknown_run_is_reported_with_near_names(shelf):
     done = run_serve("dome", env={"BURSTLENS_RUNS": str(shelf)})
     assert done.returncode == 1
     assert "did you mean done?" in done.stderr
 
 
 @pytest.mark.integration
-def test_a_folder_that_is_missing_is_told(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     done = run_serve(tmp_path / "none")
     assert done.returncode == 1
     assert f"no folder of runs at {tmp_path / 'none'}" in done.stderr
@@ -158,16 +158,16 @@ def test_without_its_library_it_says_how_to_get_it(shelf, tmp_path):
 
 
 def test_without_a_display_no_browser_is_opened(shelf):
-    text, told = printed(shelf, "--open", DISPLAY="", WAYLAND_DISPLAY="")
-    assert "no display here" in told
+    text, errors = printed(shelf, "--open", DISPLAY="", WAYLAND_DISPLAY="")
+    assert "no display here" in errors
     assert "token=" in text
 
 
-def test_the_browser_is_not_told_the_token_where_others_can_see_it(shelf, tmp_path):
+def test_the_token_is_not_in_the_browsers_arguments(shelf, tmp_path):
     """The arguments of a program are seen by all users of a machine."""
     browser = tmp_path / "browser"
     browser.write_text(
-        '#!/bin/sh\necho "$1" > "$0.told"\nfile="${1#file://}"\n'
+        '#!/bin/sh\necho "$1" > "$0.argument"\nfile="${1#file://}"\n'
         'cp "$file" "$0.page"\nstat -c %a "$(dirname "$file")" > "$0.mode"\n: > "$0.done"\n'
     )
     browser.chmod(0o755)
@@ -184,11 +184,11 @@ def test_the_browser_is_not_told_the_token_where_others_can_see_it(shelf, tmp_pa
     process.terminate()
     out, _ = process.communicate(timeout=20)
     token = re.search(r"token=([\w-]+)", out)[1]
-    told = (tmp_path / "browser.told").read_text().strip()
-    assert token not in told
+    argument = (tmp_path / "browser.argument").read_text().strip()
+    assert token not in argument
     assert f"?token={token}" in (tmp_path / "browser.page").read_text()
     assert (tmp_path / "browser.mode").read_text().strip() == "700"
-    assert not os.path.exists(told.removeprefix("file://"))
+    assert not os.path.exists(argument.removeprefix("file://"))
 
 
 @pytest.mark.integration

@@ -1,4 +1,4 @@
-"""Clients that are slow, and file systems that hang: what the others notice of them."""
+"""Slow clients, and file systems that hang: their effect on other clients."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_two_hundred_slow_readers_do_not_keep_a_fast_one_waiting(server, crowded
         for _ in range(5):
             answer = server.ask("/done/status.json")
             assert (answer.status, answer.json["run"]) == (200, "done")
-            # It did not wait for them: none has taken more than a few bytes of its 20 MiB.
+            # It did not wait for them: none has read more than a few bytes of its 20 MiB.
             for key, _ in selector.select(0):
                 assert key.fileobj.recv(16)  # none has been given up either
         assert server.ask("/done/products/index.html").status == 200
 
 
 def test_many_slow_readers_cost_little_memory(server, crowded):
-    """What they have not taken is not held for them."""
+    """The server does not keep the bytes that they have not read."""
     large = crowded / "logs" / "larger"
     large.write_bytes(os.urandom(1 << 20) * 64)
     before = resident_bytes(server.process.pid)
@@ -90,7 +90,7 @@ def test_clients_that_go_away_leave_nothing_behind(server, crowded):
     ],
     ids=["header", "path", "headers", "TLS", "zeros", "version", "length", "smuggled"],
 )
-def test_what_is_no_proper_request_is_refused(server, request_):
+def test_a_malformed_request_is_refused(server, request_):
     with server.connect() as connection, contextlib.suppress(ConnectionError):
         connection.sendall(request_)
         assert connection.recv(4096).split(b" ", 2)[1:2] in ([b"400"], [b"403"], [])
@@ -161,7 +161,7 @@ class HungMount:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may mount")
-def test_a_file_system_that_hangs_keeps_nobody_else_waiting(serve, shelf):
+def test_a_file_system_that_hangs_keeps_no_other_client_waiting(serve, shelf):
     hung = shelf / "hung"
     hung.mkdir()
     server = serve(shelf)
@@ -177,10 +177,10 @@ def test_a_file_system_that_hangs_keeps_nobody_else_waiting(serve, shelf):
         for number in range(20):
             assert server.ask("/done/status.json").status == 200
             assert server.ask("/done/journal.jsonl").status == 200
-            if number == 0:  # before the server's patience with the others has come to its end
+            if number == 0:  # before the server's time limit for the others is over
                 assert selector.select(0) == []
         answer = server.everything(waiting)
         assert answer.startswith(b"HTTP/1.1 503")
         assert b"has not answered" in answer
-        # Also the server's own end does not wait for it, which would be for ever.
+        # The server's exit does not wait for it either, which would take for ever.
         assert server.end() == 0

@@ -1,4 +1,4 @@
-"""How runs stand, as the page and the list of runs hear it."""
+"""The status of runs, as served to the page and the list of runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_run_whose_driver_has_died_is_lost(server, run):
 
 
 @pytest.mark.parametrize("text", [None, "", '{"run": "done", "sta', "\0\0", "[]", "null"])
-def test_a_status_that_is_torn_or_missing_is_that_of_a_run_nobody_drives(server, run, text):
+def test_a_torn_or_missing_status_is_that_of_a_run_without_a_driver(server, run, text):
     path = run / "status.json"
     path.unlink() if text is None else path.write_text(text)
     answer = server.ask(f"/{run.name}/status.json")
@@ -76,14 +76,14 @@ def test_a_foreign_status_hides_no_other_run(server, shelf, run, text):
 
 
 @pytest.mark.parametrize("name", ["status.json", "run.json"])
-def test_what_stands_behind_a_link_is_not_told(server, run, name):
+def test_a_file_behind_a_link_is_not_read(server, run, name):
     (run / name).rename(run / "elsewhere.json")
     (run / name).symlink_to(run / "elsewhere.json")
     assert server.ask(f"/{run.name}/status.json").status == 404
 
 
-def test_what_is_no_number_reaches_browsers_as_null(server, run):
-    """A field that has blown up; JSON.parse takes no NaN."""
+def test_nan_reaches_browsers_as_null(server, run):
+    """A field that has blown up; JSON.parse does not accept NaN."""
     change(run, trips=[{"value": float("nan")}])
     body = server.ask(f"/{run.name}/status.json").body
 
@@ -93,7 +93,7 @@ def test_what_is_no_number_reaches_browsers_as_null(server, run):
     assert json.loads(body, parse_constant=refuse)["trips"] == [{"value": None}]
 
 
-def test_the_list_tells_of_each_run(server):
+def test_the_list_describes_each_run(server):
     row = rows(server)["done"]
     assert row["title"] == "Supercell"
     assert row["state"] == "done"
@@ -105,7 +105,7 @@ def test_the_list_tells_of_each_run(server):
     assert server.ask(f"/{row['path']}status.json").status == 200
 
 
-def test_a_hole_in_a_series_is_no_picture_of_the_run(server, run):
+def test_a_placeholder_is_not_a_picture_of_the_run(server, run):
     index = run / "products" / "index.jsonl"
     lines = [json.loads(line) for line in index.read_text().splitlines()]
     for line in lines:
@@ -161,7 +161,7 @@ def test_a_run_of_any_name_is_listed_and_found(server, shelf):
     assert server.ask(f"/{row['picture']}").status == 200
 
 
-def test_somebody_elses_private_run_hides_no_other(stranger, run):
+def test_another_users_private_run_hides_no_other(stranger, run):
     run.chmod(0)
     await_rows(stranger, lambda found: "done" in found and run.name not in found)
     assert stranger.ask(f"/{run.name}/status.json").status == 403

@@ -27,7 +27,7 @@ DRAWN = """() => {
 
 
 def link(server, run):
-    """The address that opens a run's page for somebody who has none of its cookies yet."""
+    """The address that opens a run's page in a browser without its cookies."""
     return f"{server.root}{run}/products/index.html?token={server.token}"
 
 
@@ -81,7 +81,7 @@ def test_stop_asks_and_then_ends_the_run(server, own_runs, page):
     page.goto(link(server, "storm"))
     page.get_by_role("button", name="Stop…").click()
     dialog = page.get_by_role("dialog", name="Stop this run?")
-    dialog.get_by_role("button", name="Let it go on").click()
+    dialog.get_by_role("button", name="Keep it running").click()
     expect(dialog).to_be_hidden()
     assert not list((own_runs.runs / "storm" / "control").iterdir())
     page.get_by_role("button", name="Stop…").click()
@@ -126,7 +126,7 @@ def test_a_server_that_only_shows_offers_no_stop(serve, standing, page):
     expect(page.get_by_role("heading", level=1)).to_have_text("Supercell")
     expect(page.get_by_text("running").first).to_be_visible()
     opener = page.get_by_role("button", name="Stop…")
-    if opener.is_visible():  # it tells what to type, and can do nothing itself
+    if opener.is_visible():  # it only shows the command to type
         opener.click()
     for name in ("Stop", "Stop now", "Pause pictures"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()

@@ -1,4 +1,4 @@
-"""Where the workers of a viewing block are told to find the driver."""
+"""The address at which the workers of a viewing block reach the driver."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def test_the_host_name_stands_for_what_it_resolves_to(tmp_path, monkeypatch):
     assert address("hostname", tmp_path) == "127.0.0.1"
 
 
-def test_an_interface_that_is_not_there_is_told_with_those_that_are(tmp_path):
-    with pytest.raises(SiteError, match=r'"ib7" is no address and no interface .*\blo\b'):
+def test_the_error_for_an_unknown_interface_lists_the_known_ones(tmp_path):
+    with pytest.raises(SiteError, match=r'"ib7" is not an address or an interface .*\blo\b'):
         address("ib7", tmp_path)

@@ -1,4 +1,4 @@
-"""The scripts that each site's Slurm would be handed, to the letter.
+"""The scripts that each site's Slurm would get, to the letter.
 
 They are made as a run makes them; an ``sbatch`` that keeps what it is given stands in for Slurm.
 """
@@ -108,7 +108,7 @@ def test_simulation(site, tmp_path, sent, golden):
 @pytest.mark.parametrize("site", SEPARATE_SITES, indirect=True)
 def test_viewing_block(site, tmp_path, sent, golden):
     lines = () if site.buffer.kind == "posix" else (directives(site.buffer).use(BUFFER),)
-    # The interfaces of the machine that runs this are no part of the site.
+    # The interfaces of the machine that runs this are not part of the site.
     here = replace(site, viewing=replace(site.viewing, address="127.0.0.1"))
     block = Block(slurm=Slurm(), comment=RUN, token=TOKEN, walltime_s=7200.0, lines=lines)
     folder = tmp_path / RUN / "parsl"
@@ -171,7 +171,7 @@ def test_no_script_names_this_machine():
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/*.sh")), ids=lambda path: str(path)[-40:])
 def test_directives_stand_before_the_first_command(path):
-    """Slurm looks no further than the first line that is no comment, and ignores the rest."""
+    """Slurm reads up to the first line that is not a comment, and ignores the rest."""
     lines = path.read_text().splitlines()
     first = next(n for n, line in enumerate(lines) if line and not line.startswith("#"))
     assert not [line for line in lines[first:] if re.match(r"\s*#(DW|BB|SBATCH)", line)]

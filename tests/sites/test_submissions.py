@@ -92,7 +92,7 @@ def test_they_come_in_the_order_of_their_submission(recipe):
     assert used == ["step b", "simulation", "viewing block", "step c", "step a"]
 
 
-def test_a_buffer_of_somebody_stays(recipe):
+def test_a_buffer_of_another_user_stays(recipe):
     wanted = recipe("buffer.name=shared", text=STEPS)
     made = submissions(wanted, read(SITES / "slurm-datawarp.toml"))
     assert "give the buffer back" not in [one.name for one in made]

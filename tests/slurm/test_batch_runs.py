@@ -64,7 +64,7 @@ def test_a_buffer_that_exists_is_used_and_left(slurm: Testbed, make_case: Any) -
     assert not list(root.iterdir()), "the run's folder is left on the buffer"
 
 
-def test_somebody_elses_buffer_is_refused(slurm: Testbed, make_case: Any) -> None:
+def test_another_users_buffer_is_refused(slurm: Testbed, make_case: Any) -> None:
     script = (
         "#!/bin/sh\n#BB create_persistent name=taken capacity=1GiB access=striped type=scratch\n:\n"
     )
@@ -97,7 +97,7 @@ def test_a_buffer_too_large_for_the_pool_is_refused_at_once(make_case: Any) -> N
     assert not case.jobs()
 
 
-def test_an_input_that_cannot_be_read_is_told_with_the_command_that_frees_the_buffer(
+def test_an_input_that_cannot_be_read_is_reported_with_the_command_that_frees_the_buffer(
     slurm: Testbed, make_case: Any
 ) -> None:
     case = make_case()
@@ -113,7 +113,7 @@ def test_an_input_that_cannot_be_read_is_told_with_the_command_that_frees_the_bu
     assert not slurm.burst()
 
 
-def test_inputs_come_by_directive_and_what_fails_is_told_at_once(
+def test_inputs_come_by_directive_and_failures_are_reported_at_once(
     slurm: Testbed, make_case: Any
 ) -> None:
     buffer = 'kind = "datawarp"\nstage_in = "directive"'
@@ -134,7 +134,7 @@ def test_inputs_come_by_directive_and_what_fails_is_told_at_once(
     assert staged, "the scheduler has staged nothing in"
 
 
-def test_a_job_that_can_never_start_is_told_at_once(make_case: Any) -> None:
+def test_a_job_that_can_never_start_is_reported_at_once(make_case: Any) -> None:
     case = make_case()
     recipe = case.folder / "r.toml"
     recipe.write_text(recipe.read_text().replace("[simulation]\n", "[simulation]\nnodes = 7\n"))
@@ -144,7 +144,7 @@ def test_a_job_that_can_never_start_is_told_at_once(make_case: Any) -> None:
     assert not case.faults() or "burstlens free r" in life.said
 
 
-def test_a_cancelled_simulation_is_told_and_the_run_can_be_resumed(
+def test_a_cancelled_simulation_is_reported_and_the_run_can_be_resumed(
     slurm: Testbed, make_case: Any
 ) -> None:
     case = make_case(model=WAITS)
@@ -185,7 +185,7 @@ def test_a_buffer_of_the_jobs_own_is_seen_from_inside_the_job(
 
 
 @pytest.mark.slow
-def test_a_job_with_its_own_buffer_outlives_the_driver_and_is_taken_up_again(
+def test_a_job_with_its_own_buffer_outlives_the_driver_and_is_found_again(
     make_case: Any,
 ) -> None:
     case = make_case(model=WAITS, buffer=IN_JOB["jobdw"], placement="same-job")
@@ -245,7 +245,7 @@ def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> Non
 
 
 @pytest.mark.slow
-def test_the_scheduler_is_asked_ever_more_seldom(make_case: Any) -> None:
+def test_the_scheduler_is_asked_less_and_less_often(make_case: Any) -> None:
     case = make_case(model="--interval 60")
     driver, launched = case.launch(counted=True), time.monotonic()
 

@@ -59,7 +59,7 @@ def test_a_failed_run_leaves_a_buffer_that_is_shown_with_what_frees_it(clean):
     assert report(clean, folder)["buffers"] == []
 
 
-def test_jobs_that_hold_a_buffer_are_told_with_their_run(clean):
+def test_jobs_that_hold_a_buffer_are_shown_with_their_run(clean):
     made = clean.submit(
         "#!/bin/sh\n#BB create_persistent name=shared capacity=1GiB access=striped type=scratch\n"
     )

@@ -133,7 +133,7 @@ def test_a_node_that_fails_under_the_viewing_block_is_named_with_slurms_word(
 
 
 @pytest.mark.slow
-def test_the_end_of_the_models_time_is_told_and_its_products_stay(make_case: Any) -> None:
+def test_the_end_of_the_models_time_is_reported_and_its_products_stay(make_case: Any) -> None:
     case = make_case(model="--interval 200")
     recipe = case.folder / "r.toml"
     text = recipe.read_text().replace("[simulation]\n", '[simulation]\nwalltime = "00:01"\n')

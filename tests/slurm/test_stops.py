@@ -160,11 +160,11 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     assert case.burstlens("stop", "r", *(["--now"] if "now" in how else [])).code == 0
     if "kill" not in how:
         code = case.wait(driver).code
-        told = json.loads((case.run / "status.json").read_text())["outcome"]
+        outcome = json.loads((case.run / "status.json").read_text())["outcome"]
         ends_well = "destroy" in request.node.callspec.params["phase"]
-        assert code == told["exit_code"] == (0 if ends_well else 4)
+        assert code == outcome["exit_code"] == (0 if ends_well else 4)
     said = case.said()[before:]
-    shown = told["message"] if "kill" not in how else said
+    shown = outcome["message"] if "kill" not in how else said
     status = case.burstlens("status", "r").said[before + len(said) :]
     stopped = left(case)
     phase.holding.close()
@@ -172,7 +172,7 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     before = len(case.said())
     freed = case.burstlens("free", "r")
     said_by_free = case.said()[before:]
-    if "kill" in how and "are not home" in said_by_free:  # frames that nobody brought home
+    if "kill" in how and "are not home" in said_by_free:  # frames that were not brought home
         assert freed.code == 1
         assert left(case)["buffers"]
         before = len(case.said())
@@ -190,7 +190,7 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     # What was said.
     name = case.buffer_name()
     if stopped["buffers"]:
-        assert "free r" in said + status, "a buffer is left and nobody says so"
+        assert "free r" in said + status, "a buffer is left and no message says so"
         # A destroy job that a killed driver has left may have done it meanwhile.
         gone = f"buffer {name} is gone already" if "kill" in how else "never"
         assert f"freed buffer {name}" in said_by_free or gone in said_by_free

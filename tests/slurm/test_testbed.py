@@ -107,7 +107,7 @@ def test_a_node_and_the_controller_can_go_and_come_back_while_a_job_runs(slurm):
 
 
 @pytest.mark.slow
-def test_slurm_can_be_told_to_forget_ended_jobs_soon(slurm):
+def test_slurm_can_be_made_to_forget_ended_jobs_soon(slurm):
     with slurm.configured(MinJobAge=2):
         job = slurm.submit("#!/bin/sh\ntrue\n")
         slurm.wait(job)

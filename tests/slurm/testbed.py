@@ -150,7 +150,7 @@ class Testbed:
         raise TestbedError(f"job {job_id}: {job}\n{self.daemons.log(CONTROLLER)}")
 
     def burst(self) -> dict[str, dict[str, str]]:
-        """Buffers that exist, by name (or job id), as ``scontrol show burst`` tells them."""
+        """Buffers that exist, by name (or job id), as ``scontrol show burst`` lists them."""
         said = self.daemons.ask("scontrol", "show", "burst")
         rows = [_fields(line) for line in said.splitlines()]
         return {row.get("Name", row.get("JobID", "")): row for row in rows if "CreateTime" in row}
@@ -265,7 +265,7 @@ def _fields(line: str) -> dict[str, str]:
 
 
 def guard(root: Path) -> None:
-    """Purge the testbed as soon as standard input ends: with whoever holds its other end."""
+    """Purge the testbed as soon as standard input ends: with the process at its other end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()

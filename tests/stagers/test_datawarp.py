@@ -52,9 +52,9 @@ class TestDataWarp(StagerContract):
 
 
 class TestWithoutDataWarp(StagerContract):
-    """On a path that is on no buffer, and without the library."""
+    """On a path that is not on a buffer, and without the library."""
 
-    pytestmark: ClassVar = [pytest.mark.filterwarnings("ignore:.*is on no DataWarp buffer")]
+    pytestmark: ClassVar = [pytest.mark.filterwarnings("ignore:.*is not on a DataWarp buffer")]
 
     @pytest.fixture(autouse=True)
     def _no_library(self, libdatawarp_at):
@@ -100,16 +100,16 @@ class TestFailedStages:
         arrivals = bring_all(DataWarpStager(), pairs)
         assert arrivals == [checksum(target) for _, target in pairs]
 
-    def test_eio_that_stays_is_told_with_the_errno_on_record(self, frame, pfs, fault):
+    def test_eio_that_stays_is_reported_with_the_errno_on_record(self, frame, pfs, fault):
         fault("EIO", "frame.nc")
         with pytest.raises(StagingError, match="failed") as raised:
             bring(DataWarpStager(), frame, pfs / "out", tries=2)
         assert raised.value.errno == errno.EIO
         assert str(frame) in str(raised.value)
         assert os.listdir(pfs) == []
-        assert File(frame).query() == Counts(0, 0, 0, 1)  # still there for who looks
+        assert File(frame).query() == Counts(0, 0, 0, 1)  # still there for a later query
 
-    def test_a_full_target_is_told_at_once(self, frame, pfs, fault):
+    def test_a_full_target_is_reported_at_once(self, frame, pfs, fault):
         fault("ENOSPC", "frame.nc", times=1)
         with pytest.raises(StagingError) as raised:
             bring(DataWarpStager(), frame, pfs / "out")
@@ -121,7 +121,7 @@ class TestFailedStages:
         assert bring(DataWarpStager(), frame, pfs / "out") == checksum(frame)
         assert checksum(pfs / "out") == checksum(frame)
 
-    def test_half_a_file_time_and_again_is_told_and_not_left(self, frame, pfs, fault):
+    def test_half_a_file_time_and_again_is_reported_and_not_left(self, frame, pfs, fault):
         fault("short", "frame.nc")
         with pytest.raises(StagingError, match="differs from what was sent"):
             bring(DataWarpStager(), frame, pfs / "out", tries=2)
@@ -137,7 +137,7 @@ class TestFailedStages:
 
 
 class TestStagesThatDoNotEnd:
-    def test_one_is_given_up_terminated_and_told(self, frame, pfs, fault):
+    def test_one_is_given_up_terminated_and_reported(self, frame, pfs, fault):
         fault("hang", "frame.nc")
         with pytest.raises(StagingError, match=r"no progress in 0\.3 s.*terminated") as raised:
             bring(DataWarpStager(limit_s=0.3), frame, pfs / "out", tries=1)
@@ -149,7 +149,7 @@ class TestStagesThatDoNotEnd:
         fault("hang", "frame.nc", times=1)
         assert bring(DataWarpStager(limit_s=0.3), frame, pfs / "out") == checksum(pfs / "out")
 
-    def test_a_slow_one_that_goes_on_is_left_to_go_on(self, frame, pfs, monkeypatch):
+    def test_a_slow_one_that_makes_progress_is_not_given_up(self, frame, pfs, monkeypatch):
         monkeypatch.setenv("DW_EMULATOR_BANDWIDTH", "3000000")
         assert bring(DataWarpStager(limit_s=0.3), frame, pfs / "out", tries=1) == checksum(frame)
 
@@ -198,12 +198,12 @@ class TestOtherPaths:
         pairs = [(tmp_path / "a", tmp_path / "a.out"), (tmp_path / "below/b", tmp_path / "b.out")]
         for source, _ in pairs:
             source.write_bytes(b"x")
-        with pytest.warns(UserWarning, match="is on no DataWarp buffer") as warned:
+        with pytest.warns(UserWarning, match="is not on a DataWarp buffer") as warned:
             bring_all(DataWarpStager(), pairs)
         assert len(warned) == 1
         assert (tmp_path / "a.out").read_bytes() == b"x"
 
-    def test_a_buffer_whose_library_is_missing_is_no_plain_path(
+    def test_a_buffer_whose_library_is_missing_is_not_a_plain_path(
         self, buffer, tmp_path, libdatawarp_at
     ):
         libdatawarp_at("/nowhere/libdatawarp.so")
@@ -214,7 +214,7 @@ class TestOtherPaths:
 
 
 class Tape(PosixStager):
-    """A stager of somebody else's."""
+    """A stager of another package."""
 
     name: ClassVar[str] = "tape"
 
@@ -242,13 +242,13 @@ class TestRegistry:
 
         return offer
 
-    def test_built_in_kinds_are_found_and_made_once_a_process(self):
+    def test_built_in_kinds_are_found_and_made_once_per_process(self):
         assert isinstance(stager("posix"), PosixStager)
         assert isinstance(stager("datawarp"), DataWarpStager)
         assert all(isinstance(stager(kind), Stager) for kind in ("posix", "datawarp"))
         assert stager("posix") is stager("posix")
 
-    def test_an_unknown_kind_is_told_with_near_names(self):
+    def test_an_unknown_kind_is_reported_with_near_names(self):
         with pytest.raises(SiteError, match="did you mean datawarp"):
             stager("datawrap")
 
@@ -257,8 +257,8 @@ class TestRegistry:
         points(broken=ImportError("no tulip"), thief=thief, other=object, tape=Tape)
         with pytest.warns(UserWarning, match="is left out") as warned:
             assert isinstance(stager("tape"), Tape)
-        told = " / ".join(str(one.message) for one in warned)
-        assert "'broken' is left out: no tulip" in told
-        assert "'thief' is left out: it takes the name 'posix'" in told
-        assert "'other' is left out: it is no stager" in told
+        text = " / ".join(str(one.message) for one in warned)
+        assert "'broken' is left out: no tulip" in text
+        assert "'thief' is left out: it takes the name 'posix'" in text
+        assert "'other' is left out: it is not a stager" in text
         assert type(stager("posix")) is PosixStager

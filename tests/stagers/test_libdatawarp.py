@@ -169,7 +169,7 @@ class TestCalls:
         ((path, number),) = [(one.path, one.errno) for one in libdatawarp.failed_stages(buffer)]
         assert (Path(path).name, number) == ("b", errno.EIO)
 
-    def test_a_file_never_staged_and_one_not_there_are_told_apart(self, buffer):
+    def test_a_file_never_staged_and_a_missing_one_are_different_errors(self, buffer):
         (buffer / "a").touch()
         for name, number in (("a", errno.EINVAL), ("gone", errno.ENOENT)):
             with pytest.raises(StagingError) as raised:
@@ -180,8 +180,8 @@ class TestCalls:
     def test_stripes_are_set_and_read(self, buffer):
         with (buffer / "wide").open("wb") as stream:
             libdatawarp.set_stripes(stream.fileno(), 1 << 20, 2)
-            told = libdatawarp.stripes(stream.fileno())
-            assert (told.size_bytes, told.width) == (1 << 20, 2)
+            found = libdatawarp.stripes(stream.fileno())
+            assert (found.size_bytes, found.width) == (1 << 20, 2)
             with pytest.raises(StagingError) as raised:
                 libdatawarp.set_stripes(stream.fileno(), 1000, 2)
         assert raised.value.errno == errno.EINVAL
@@ -281,7 +281,7 @@ class TestErrors:
             first()
         assert walks_closed(odd)
 
-    def test_a_library_that_is_no_emulator_plays_nothing(self):
+    def test_a_library_that_is_not_the_emulator_emulates_no_instance(self):
         assert not libdatawarp.emulated("/")
 
 
@@ -291,12 +291,12 @@ class TestLoading:
         libdatawarp_at("/nowhere/libdatawarp.so")
         with pytest.raises(SiteError) as raised:
             File("/a").query()
-        told = str(raised.value)
+        message = str(raised.value)
         for place in ("$BURSTLENS_LIBDATAWARP", "pkg-config cray-datawarp", "dynamic linker",
                       "/opt/cray/dws/default/lib", "/nowhere/libdatawarp.so"):  # fmt: skip
-            assert place in told
+            assert place in message
 
-    def test_a_file_that_is_no_library_is_told(self, libdatawarp_at, tmp_path):
+    def test_a_file_that_is_not_a_library_is_reported(self, libdatawarp_at, tmp_path):
         (tmp_path / "text.so").write_text("not a library")
         libdatawarp_at(tmp_path / "text.so")
         with pytest.raises(SiteError, match=r"text\.so"):

@@ -50,7 +50,7 @@ class TestNames:
         assert Place.of("dw://my-case/a.txt").local() == Path("/mnt/2/a.txt")
         assert Place.of("dw://job/a.txt").local() == Path("/mnt/3/a.txt")
 
-    def test_a_buffer_that_the_job_has_not_is_told_with_near_names(self, monkeypatch):
+    def test_a_buffer_that_the_job_lacks_is_reported_with_near_names(self, monkeypatch):
         monkeypatch.setenv("DW_PERSISTENT_STRIPED_chapala", "/mnt/1/")
         with pytest.raises(SiteError, match="did you mean chapala"):
             Place.of("dw://chapla/a").local()
@@ -121,7 +121,7 @@ class TestTask:
             staged(fails, outputs=[File(f"dw://case/half?pfs={tmp_path}/half")])()
         assert not (tmp_path / "half").exists()
 
-    def test_a_source_that_is_missing_is_told(self, buffer, tmp_path):
+    def test_a_source_that_is_missing_is_reported(self, buffer, tmp_path):
         task = staged(upper, inputs=[File(f"dw://case/a?pfs={tmp_path}/gone")])
         with pytest.raises(StagingError, match="gone"):
             task()

@@ -34,7 +34,7 @@ class TestPosix(StagerContract):
             os.umask(before)
         assert (tmp_path / "out").stat().st_mode & 0o777 == 0o640
 
-    def test_a_folder_without_permission_is_told(self, source, tmp_path, ordinary):
+    def test_a_folder_without_permission_is_reported(self, source, tmp_path, ordinary):
         closed = tmp_path / "closed"
         closed.mkdir(mode=0o555)
         code = f"""
@@ -104,7 +104,7 @@ def test_one_changed_byte_is_noticed_and_the_file_brought_again(source, target):
     assert stager.starts == 2
 
 
-def test_a_byte_that_always_changes_is_told_and_leaves_nothing(source, target):
+def test_a_byte_that_always_changes_is_reported_and_leaves_nothing(source, target):
     with pytest.raises(StagingError, match="differs from what was sent"):
         bring(Flipping(times=9), source, target, tries=2)
     assert not target.exists()

@@ -11,7 +11,7 @@ import pytest
 from run_case import RECIPE, Case
 
 LAST_CALL = 5391
-"""Of the recorded model: it waits there, with all three frames written."""
+"""Call at which the recorded model waits, with all three frames written."""
 MINE = """
 [[product]]
 name = "mine"
@@ -53,11 +53,11 @@ class Steered(Case):
 
     @property
     def control(self) -> Path:
-        """Where clients drop what they ask."""
+        """The folder in which clients drop requests."""
         return self.run / "control"
 
     def ask(self, *words: str) -> str:
-        """``burstlens words``, which has to succeed, to its end; what it says."""
+        """Run ``burstlens words``, which must succeed, to its end; returns its output."""
         before = len(self.said())
         assert self.burstlens(*words).code == 0, self.said()
         return self.said()[before:]

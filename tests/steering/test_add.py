@@ -17,7 +17,7 @@ KILL = {"role": "driver", "call": "unlink control/add-*-*.json", "number": 1, "w
 
 @pytest.fixture
 def live(standing):
-    """A run that goes on, to be asked what it refuses."""
+    """A run in progress, for requests that it refuses."""
     standing.live()
 
     def add(name, text, *words):
@@ -76,20 +76,20 @@ def test_products_added_at_once_are_made_once(steered, kill):
 
 
 @pytest.mark.slow
-def test_frames_that_are_gone_are_counted_and_told(steered):
+def test_frames_that_are_gone_are_counted_and_reported(steered):
     case = steered(6.0, buffer='raw = "release"')
     driver = case.launch()
     case.await_event("frame.released")
     said = case.ask("add", "r", "u.toml", "--all-frames", "--json")
-    told, _ = json.JSONDecoder().raw_decode(said[said.index("{") :])  # the driver goes on saying
+    answer, _ = json.JSONDecoder().raw_decode(said[said.index("{") :])  # the driver goes on saying
     gone = case.events("product.added")[0]["gone"]
     assert gone > 0
-    assert told["gone"] == {"u": gone}
+    assert answer["gone"] == {"u": gone}
     assert case.wait(driver).code == 0
     assert sorted(case.published("u")) == list(TIMES[gone:])
 
 
-def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
+def test_all_faults_are_reported_at_once_and_nothing_is_changed(live):
     done = live(
         "bad.toml",
         """
@@ -114,7 +114,7 @@ def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "title = 'x'\n[buffer]\n[[product]]\nname = 'u'\nkind = 'map'\nvariable = 'U'\n",
@@ -128,16 +128,16 @@ def test_every_fault_is_told_at_once_and_nothing_is_changed(live):
         ("[[product", "is not TOML"),
     ],
 )
-def test_a_file_that_is_no_list_of_products_is_refused(live, text, told):
+def test_a_file_without_a_list_of_products_is_refused(live, text, message):
     done = live("odd.toml", text)
-    assert (done.returncode, told in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, message in done.stderr) == (1, True), done.stderr
 
 
 def test_a_pipe_is_refused(live):
     os.mkfifo(live.folder / "pipe")
     done = live.call("add", "live", "pipe")
-    told = "burstlens: pipe is no file; write the [[product]] tables to one\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    message = "burstlens: pipe is not a file; write the [[product]] tables to one\n"
+    assert (done.returncode, done.stderr) == (1, message)
 
 
 def test_a_file_that_a_product_needs_must_be_there_and_replace_none_of_the_runs(live):
@@ -151,12 +151,12 @@ def test_a_file_that_a_product_needs_must_be_there_and_replace_none_of_the_runs(
     assert (live.run / "files" / "taken.py").read_text() == "one = 1\n"
 
 
-def test_a_product_that_the_run_makes_already_is_no_fault_and_no_work(live):
+def test_a_product_that_the_run_makes_already_is_neither_a_fault_nor_made_again(live):
     same = '[[product]]\nname = "w"\nkind = "map"\nvariable = "W"\nlevel = 5\n'
     same += "limits = [-2, 2]\n"
     done = live("same.toml", same, "--json")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["names"], told["new"]) == (0, ["w"], [])
+    reported = json.loads(done.stdout)
+    assert (done.returncode, reported["names"], reported["new"]) == (0, ["w"], [])
 
 
 def test_a_run_that_is_over_takes_nothing(standing):

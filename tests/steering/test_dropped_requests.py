@@ -1,4 +1,4 @@
-"""Requests that anybody may have dropped into ``control/``."""
+"""Requests that any user may have dropped into ``control/``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from burstlens.workflows.production.snapshot import Snapshot
      lambda path: path.write_text("[]"), lambda path: path.write_text('{"products": {}}')],
     ids=["folder", "pipe", "deep", "list", "table"],
 )  # fmt: skip
-def test_what_no_add_has_written_is_refused(tmp_path, make):
+def test_a_file_that_add_has_not_written_is_refused(tmp_path, make):
     path = tmp_path / "add-1.json"
     make(path)
-    with pytest.raises(RecipeError, match="is no file that `burstlens add` writes"):
+    with pytest.raises(RecipeError, match="is not a file that `burstlens add` writes"):
         read_addition(path)
 
 

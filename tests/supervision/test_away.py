@@ -49,7 +49,7 @@ def awaited():
     class Awaited:
         def __init__(self, folder):
             self.leaving = threading.Event()
-            self.told, self.result, self.error = [], None, None
+            self.submitted, self.result, self.error = [], None, None
             self.thread = threading.Thread(target=self._run, args=(folder,), daemon=True)
             self.thread.start()
             threads.append(self)
@@ -57,7 +57,7 @@ def awaited():
         def _run(self, folder):
             try:
                 self.result = run_job(
-                    LocalLauncher(), folder, self.told.append, [], leaving=self.leaving
+                    LocalLauncher(), folder, self.submitted.append, [], leaving=self.leaving
                 )
             except BaseException as error:
                 self.error = error
@@ -103,7 +103,7 @@ def test_a_job_is_started_once_and_its_end_awaited_whenever_the_directory_was_aw
         away.go()
     one = awaited(folder)
     if when == "as it is submitted":
-        wait_for(lambda: one.told)
+        wait_for(lambda: one.submitted)
         away.go()
     elif when == "as it runs":
         wait_for(lambda: _begun(folder))
@@ -112,7 +112,7 @@ def test_a_job_is_started_once_and_its_end_awaited_whenever_the_directory_was_aw
     away.back()
     assert one.outcome().well
     assert (tmp_path / "buffer" / "storm-1" / "1" / "begun").read_text() == "x\n"
-    assert len(one.told) == 1
+    assert len(one.submitted) == 1
 
 
 @pytest.mark.integration
@@ -121,9 +121,9 @@ def test_a_supervisor_that_is_killed_meanwhile_is_lost_once_that_can_be_seen(
 ):
     folder = job("sleep 300")
     one = awaited(folder)
-    told = wait_for(lambda: read_json(folder / "started.json"))
+    started = wait_for(lambda: read_json(folder / "started.json"))
     away.go()
-    os.kill(told["supervisor"], signal.SIGKILL)
+    os.kill(started["supervisor"], signal.SIGKILL)
     time.sleep(AWAY_S)
     assert one.thread.is_alive()
     away.back()
@@ -173,7 +173,7 @@ def test_the_watcher_of_a_job_whose_folder_is_away_sees_no_end(job, supervise, a
     away.back()
     assert look()
     (folder / "baseline.json").unlink()
-    assert not look()  # it began, so there is output that nobody has seen
+    assert not look()  # it began, so there is output that the watcher has not seen
     (folder / "started.json").unlink()
     assert look()  # it never began: there is nothing to see
     away.go()

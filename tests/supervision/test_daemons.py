@@ -48,7 +48,7 @@ def written(out: Path) -> int:
 
 
 def is_quiet(out: Path) -> bool:
-    """Whether nobody writes any more."""
+    """Whether no process writes any more."""
     before = written(out)
     time.sleep(0.3)
     return before > 0 and written(out) == before

@@ -64,8 +64,8 @@ def test_the_root_is_expanded_on_the_node_and_the_model_runs_there(host, serve, 
     done = serve(tmp_path / "bb" / "$WHO", WHO="ada", SLURMD_NODENAME="n7")
     assert done.returncode == 0, done.stderr
     root = tmp_path / "bb" / "ada"
-    told = read_json(host / "host.json")
-    assert (told["root"], told["node"]) == (str(root), "n7")
+    facts = read_json(host / "host.json")
+    assert (facts["root"], facts["node"]) == (str(root), "n7")
     assert program() == [f"{root}/{FOLDER}/1", f"{root}/{FOLDER}"]
     assert not list(root.iterdir()), "the run's folder is left on the disk"
 
@@ -94,5 +94,5 @@ def test_a_node_without_a_fit_folder_is_named_with_each_reason(host, serve, tmp_
 def test_a_job_without_its_buffer_says_which_variable_is_missing(host, serve, variables):
     done = serve(**variables)
     assert done.returncode == 1
-    assert done.stderr == "BURSTLENS_JOB_BUFFER is not set: the job has not got its buffer\n"
+    assert done.stderr == "BURSTLENS_JOB_BUFFER is not set: the job does not have its buffer\n"
     assert not (host / "host.json").exists()

@@ -30,9 +30,9 @@ def submit(launcher, job, wait_for):
     def call(program, **fields):
         folder = job(program, **fields)
         job_id = launcher.submit(folder)
-        told = wait_for(lambda: read_json(folder / "started.json"))
-        begun.append(told["group"])
-        return folder, job_id, told
+        started = wait_for(lambda: read_json(folder / "started.json"))
+        begun.append(started["group"])
+        return folder, job_id, started
 
     yield call
     for group in begun:
@@ -43,9 +43,13 @@ def submit(launcher, job, wait_for):
 
 
 def test_a_job_is_found_again_by_another_process_without_its_id(submit):
-    folder, job_id, told = submit("sleep 300")
+    folder, job_id, started = submit("sleep 300")
     other = LocalLauncher()
-    assert other.find(folder) == job_id == f"local:{told['supervisor']}:{told['supervisor_ticks']}"
+    assert (
+        other.find(folder)
+        == job_id
+        == f"local:{started['supervisor']}:{started['supervisor_ticks']}"
+    )
     assert other.alive(job_id)
     assert other.find(folder.parent) is None
 
@@ -59,14 +63,14 @@ def test_what_a_killed_supervisor_left_is_ended_with_its_children(
     submit, launcher, wait_for, alive, tmp_path
 ):
     program = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"
-    folder, job_id, told = submit(program)
+    folder, job_id, started = submit(program)
     place = tmp_path / "buffer" / "storm-1" / "1" / "child"
     child = int(wait_for(lambda: place.exists() and place.read_text()))
-    os.kill(told["supervisor"], signal.SIGKILL)
+    os.kill(started["supervisor"], signal.SIGKILL)
     wait_for(lambda: not launcher.alive(job_id))
-    assert alive(told["group"])
+    assert alive(started["group"])
     assert launcher.clear(folder)
-    wait_for(lambda: not alive(told["group"]) and not alive(child))
+    wait_for(lambda: not alive(started["group"]) and not alive(child))
     assert not launcher.clear(folder)
 
 
@@ -74,11 +78,11 @@ def test_children_are_ended_when_their_leader_has_died_with_the_supervisor(
     submit, launcher, wait_for, alive, tmp_path
 ):
     program = "sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait"
-    folder, _, told = submit(program)
+    folder, _, started = submit(program)
     place = tmp_path / "buffer" / "storm-1" / "1" / "child"
     child = int(wait_for(lambda: place.exists() and place.read_text()))
-    os.kill(told["supervisor"], signal.SIGKILL)
-    wait_for(lambda: not alive(told["group"]))
+    os.kill(started["supervisor"], signal.SIGKILL)
+    wait_for(lambda: not alive(started["group"]))
     assert alive(child)
     assert launcher.clear(folder)
     wait_for(lambda: not alive(child))
@@ -93,11 +97,11 @@ def test_another_process_of_the_same_number_is_left_alone(launcher, job, alive):
 
 
 def test_a_job_is_awaited_and_its_end_handed_on(launcher, job):
-    told = []
-    end = run_job(launcher, job("true"), told.append, [])
+    ids = []
+    end = run_job(launcher, job("true"), ids.append, [])
     assert end == Ended(0, None, "exited")
     assert end.well
-    [job_id] = told
+    [job_id] = ids
     assert not launcher.alive(job_id)
 
 
@@ -116,18 +120,18 @@ def test_a_job_that_has_ended_is_not_started_again(launcher, job, tmp_path):
 
 def test_a_job_that_runs_is_adopted(submit):
     folder, job_id, _ = submit("sleep 1; exit 0")
-    told = []
-    assert run_job(LocalLauncher(), folder, told.append, []).well
-    assert told == [job_id]
+    ids = []
+    assert run_job(LocalLauncher(), folder, ids.append, []).well
+    assert ids == [job_id]
 
 
 def test_a_job_whose_supervisor_was_killed_is_lost_and_says_so(submit, alive):
-    folder, _, told = submit("exec sleep 300")
-    os.kill(told["supervisor"], signal.SIGKILL)
+    folder, _, started = submit("exec sleep 300")
+    os.kill(started["supervisor"], signal.SIGKILL)
     with pytest.raises(JobFailedError, match="was lost: its supervisor was killed"):
         run_job(LocalLauncher(), folder, lambda _: None, [])
     assert read_json(folder / "ended.json")["reason"] == "lost"
-    assert not alive(told["group"])
+    assert not alive(started["group"])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +144,7 @@ def test_a_job_whose_supervisor_was_killed_is_lost_and_says_so(submit, alive):
         (Ended(None, None, "not started", "no wrf.exe"), "could not be started: no wrf.exe"),
     ],
 )
-def test_ends_are_told_in_words(end, text):
+def test_ends_are_described_in_words(end, text):
     assert end.text() == text
     assert not end.well
     assert end.stopped == (end.reason == "stop")

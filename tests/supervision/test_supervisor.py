@@ -13,7 +13,7 @@ from burstlens.workflows.placement import model_folder
 from burstlens.workflows.placement.model_folder import link_inputs
 from burstlens.workflows.placement.supervisor import baseline, start_ticks
 
-# A program that ends on TERM neither itself nor through its child, which writes its own pid.
+# Neither this program nor its child ends on TERM; the child writes its own pid.
 STUBBORN = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"
 
 
@@ -48,18 +48,18 @@ def test_logs_come_home_after_a_failure_too(ended, run_dir):
     assert (run_dir.logs / "attempt-1" / "deep" / "rsl.error.0000").read_text() == "cfl\n"
 
 
-def test_the_signal_that_ended_the_program_is_told(ended):
+def test_the_signal_that_ended_the_program_is_reported(ended):
     end = ended("kill -SEGV $$")
     assert (end["exit_code"], end["signal"], end["reason"]) == (None, "SIGSEGV", "exited")
 
 
-def test_a_program_that_is_not_there_is_told_as_not_started(ended, job):
+def test_a_missing_program_is_reported_as_not_started(ended, job):
     end = ended("", argv=["./wrf.exe"])
     assert (end["reason"], end["exit_code"]) == ("not started", None)
     assert "wrf.exe" in end["message"]
 
 
-def test_a_buffer_that_is_not_there_is_told_as_not_started(ended, tmp_path):
+def test_a_missing_buffer_is_reported_as_not_started(ended, tmp_path):
     (tmp_path / "file").write_text("")
     end = ended("true", root=str(tmp_path / "file"))
     assert end["reason"] == "not started"
@@ -77,10 +77,10 @@ def test_the_root_is_resolved_from_the_jobs_own_environment(job, supervise, tmp_
 def test_started_names_the_processes_for_good(job, supervise, wait_for):
     folder = job("sleep 300")
     child = supervise(folder)
-    told = wait_for(lambda: read_json(folder / "started.json"))
-    assert told["supervisor"] == child.pid
-    assert told["group_ticks"] == start_ticks(told["group"])
-    assert os.getpgid(told["group"]) == told["group"] != os.getpgid(child.pid)
+    started = wait_for(lambda: read_json(folder / "started.json"))
+    assert started["supervisor"] == child.pid
+    assert started["group_ticks"] == start_ticks(started["group"])
+    assert os.getpgid(started["group"]) == started["group"] != os.getpgid(child.pid)
 
 
 def test_inputs_are_linked_runnable_and_in_the_baseline(ended, tmp_path, place):
@@ -137,7 +137,7 @@ def test_an_input_that_the_model_may_write_is_copied_and_empty_folders_are_made(
     assert list((inputs / "out" / "empty").iterdir()) == []
 
 
-def test_the_baseline_tells_size_and_time_and_passes_over_dead_links(tmp_path):
+def test_the_baseline_has_size_and_time_and_passes_over_dead_links(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "old").write_text("1234")
     (tmp_path / "dead").symlink_to("nowhere")
@@ -171,7 +171,7 @@ def test_stop_now_cuts_a_stop_short_that_is_under_way(job, supervise, wait_for, 
     supervise(folder)
     wait_for((place / "child").exists)
     run_dir.drop("stop")
-    time.sleep(1.0)  # it has been told by now, and stays
+    time.sleep(1.0)  # it has seen the request by now, and waits
     assert not (folder / "ended.json").exists()
     asked = time.time()
     run_dir.drop("stop-now")
@@ -222,9 +222,9 @@ def test_children_do_not_outlive_a_program_that_has_ended(job, supervise, wait_f
 def test_a_killed_supervisor_takes_its_program_with_it(job, supervise, wait_for, alive):
     folder = job("exec sleep 300")
     child = supervise(folder)
-    told = wait_for(lambda: read_json(folder / "started.json"))
+    started = wait_for(lambda: read_json(folder / "started.json"))
     child.kill()
-    wait_for(lambda: not alive(told["group"]))
+    wait_for(lambda: not alive(started["group"]))
     assert not (folder / "ended.json").exists()
 
 

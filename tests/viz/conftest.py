@@ -181,7 +181,7 @@ def wrf_file(tmp_path: Path) -> Callable[..., Path]:
     ) -> Path:
         path = tmp_path / f"wrfout_{map_proj}.nc"
         lonlat = inverse[map_proj]
-        # POLE_LAT and POLE_LON are ours as soon as they are given, else those of no rotation.
+        # POLE_LAT and POLE_LON are those given, else those of an unrotated grid.
         known = {"POLE_LAT": 90.0, "POLE_LON": 0.0, "TRUELAT2": 0.0, "MOAD_CEN_LAT": 0.0}
         known |= {"CEN_LON": 0.0, "CEN_LAT": 0.0, "STAND_LON": 0.0, "TRUELAT1": 0.0} | attributes
         nx, ny = size
@@ -279,7 +279,7 @@ def integers(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def copied_package(tmp_path: Path) -> Callable[..., Path]:
-    """A copy of the package that nobody may write to, as a shared installation is."""
+    """Makes a read-only copy of the package, like a shared installation."""
 
     def copy() -> Path:
         import shutil
@@ -308,10 +308,10 @@ def gulf(wrf_file: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def follow_storm(context: Context) -> Callable[..., list[tuple[dict[str, Any], Path]]]:
-    """Makes the product ``track`` of frames in their order, each from the state before.
+    """Makes the product ``track`` of frames in their order, each with the state of the one before.
 
     A frame is a file, or a file and a record, or a file and a function that changes it first.
-    Gives the facts and the state of each. ``previous`` is a state to begin with, ``times`` are
+    Returns the facts and the state of each. ``previous`` is the state to begin with, ``times`` are
     those of the frames.
     """
 
@@ -346,7 +346,7 @@ def follow_storm(context: Context) -> Callable[..., list[tuple[dict[str, Any], P
 
 @pytest.fixture
 def vortex() -> Callable[..., Callable[[Path], None]]:
-    """Gives a function that puts lows into PSFC of a file: (lon, lat, depth in Pa) each.
+    """Returns a function that puts lows into PSFC of a file: (lon, lat, depth in Pa) each.
 
     Gaussians of the distance on the sphere, 150 km wide, in a field of 1013 hPa with a gradient.
     """

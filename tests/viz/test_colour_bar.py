@@ -1,4 +1,4 @@
-"""The colour bar beside a picture: its unit stands whole."""
+"""The colour bar beside a picture: its unit is shown in full."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_names import COLOURS, MAPS, check_colormap, check_colour
 
 
-def test_every_name_that_is_listed_is_one_that_the_libraries_have():
+def test_the_libraries_have_every_listed_name():
     for library, names in MAPS.items():
         for name in names:
             assert style.colormap(f"{library}.{name}")

@@ -1,4 +1,4 @@
-"""Which slices of a frame a crop means."""
+"""Which slices of a frame a crop selects."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_followed_window_is_moved_into_the_domain_and_keeps_its_size(katrina: 
     assert kept["west_east"] == (27, 48, 1)
 
 
-def test_following_a_field_of_nan_is_told(
+def test_following_a_field_of_nan_is_an_error(
     supercell: Path, tmp_path: Path, copy_with: Callable[..., None]
 ):
     path = tmp_path / "nan.nc"
@@ -139,7 +139,7 @@ def test_following_a_field_of_nan_is_told(
         ({"follow": "max:WW", "half_width": 3}, "no variable 'WW'"),
     ],
 )
-def test_what_cannot_be_cropped_is_told(supercell: Path, crop: dict[str, Any], message: str):
+def test_an_impossible_crop_is_an_error(supercell: Path, crop: dict[str, Any], message: str):
     with pytest.raises(FrameError, match=message):
         slices(supercell, "T", **crop)
 

@@ -1,4 +1,4 @@
-"""Opening and reading finished frames, and telling the damaged ones."""
+"""Opening and reading finished frames, and reporting damaged ones."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_any_window_of_tiles_is_that_of_the_joined_field(
         assert np.array_equal(frame.read(name, window), whole[wanted])
 
 
-def test_a_missing_tile_is_told(tiles: list[Path]):
+def test_a_missing_tile_is_an_error(tiles: list[Path]):
     with (
         open_frame([tiles[1], tiles[1]]) as frame,
         pytest.raises(FrameError, match="tiles do not cover T2"),
@@ -84,24 +84,24 @@ def test_a_missing_tile_is_told(tiles: list[Path]):
     ("content", "message"),
     [
         (b"", "wrfout_d01 is empty"),
-        (b"not a netCDF file at all", "wrfout_d01 is no netCDF file"),
+        (b"not a netCDF file at all", "wrfout_d01 is not a netCDF file"),
         (b"\x89HDF\r\n\x1a\n" + bytes(40), "wrfout_d01 cannot be read"),
         (b"CDF\x02", "wrfout_d01 cannot be read"),
     ],
 )
-def test_a_file_that_is_no_frame_is_told(tmp_path: Path, content: bytes, message: str):
+def test_an_invalid_file_is_an_error(tmp_path: Path, content: bytes, message: str):
     path = tmp_path / "wrfout_d01"
     path.write_bytes(content)
     with pytest.raises(FrameError, match=message), open_frame([path]):
         pass
 
 
-def test_a_file_that_is_gone_is_told(tmp_path: Path):
+def test_a_missing_file_is_an_error(tmp_path: Path):
     with pytest.raises(FrameError, match="No such file"), open_frame([tmp_path / "wrfout"]):
         pass
 
 
-def test_a_short_classic_file_is_told_instead_of_read_as_zeros(
+def test_a_short_classic_file_is_an_error_and_not_read_as_zeros(
     supercell: Path, tmp_path: Path, copy_with: Callable[..., None]
 ):
     path = tmp_path / "wrfout_short"
@@ -113,12 +113,12 @@ def test_a_short_classic_file_is_told_instead_of_read_as_zeros(
         open_frame([path]).__enter__()
 
 
-def test_a_record_that_is_not_there_is_told(katrina: Path):
+def test_a_missing_record_is_an_error(katrina: Path):
     with pytest.raises(FrameError, match="holds 4 frames, not frame 4"), open_frame([katrina], 4):
         pass
 
 
-def test_another_time_than_the_expected_one_is_told(katrina: Path):
+def test_another_time_than_the_expected_one_is_an_error(katrina: Path):
     with (
         pytest.raises(FrameError, match=r"holds 2005-08-28 15:00:00 UTC where 2005-08-28 12"),
         open_frame([katrina], 1, time="20050828T120000"),
@@ -126,7 +126,7 @@ def test_another_time_than_the_expected_one_is_told(katrina: Path):
         pass
 
 
-def test_reading_goes_on_when_the_library_fails_once(
+def test_reading_continues_when_the_library_fails_once(
     supercell: Path, monkeypatch: pytest.MonkeyPatch
 ):
     real, failures = netCDF4.Dataset, [RuntimeError("NetCDF: HDF error"), OSError(5, "I/O error")]
@@ -175,7 +175,7 @@ def test_the_start_of_the_model_is_known_from_a_wrf_file(katrina: Path, cf_volum
         assert frame.start is None
 
 
-def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_where_they_can_be(
+def test_the_error_for_an_unknown_name_suggests_fields_of_the_file_and_possible_diagnostics(
     supercell: Path, tmp_path: Path
 ):
     path = tmp_path / "surface_000049.nc"
@@ -183,7 +183,7 @@ def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_
         data.createDimension("x", 3)
         for name in ("x", "vx", "vy", "vz", "pgv"):
             data.createVariable(name, "f4", ("x",))[:] = 1.0
-    for opened, name, told in (
+    for opened, name, hint in (
         (path, "vq", "; there are pgv, vx, vy, vz"),
         (path, "slpp", "; there are pgv, vx, vy, vz"),
         (path, "pgvv", "; did you mean pgv?"),
@@ -194,12 +194,12 @@ def test_an_unknown_name_is_told_with_the_files_own_fields_and_diagnostics_only_
     ):
         with open_frame([opened]) as frame, pytest.raises(FrameError) as wrong:
             frame.variable(name)
-        assert str(wrong.value) == f"{opened.name} has no variable {name!r}{told}"
+        assert str(wrong.value) == f"{opened.name} has no variable {name!r}{hint}"
 
 
 @pytest.mark.parametrize("kind", ["characters, encoded", "characters, padded", "strings"])
 def test_times_are_read_as_other_tools_write_them(kind: str, cyclone: Path, tmp_path: Path):
-    # xarray gives text an attribute, or writes it as strings of netCDF-4.
+    # xarray adds an attribute to text, or writes it as netCDF-4 strings.
     path = tmp_path / "rewritten.nc"
     with netCDF4.Dataset(os.fspath(path), "w") as data:
         data.createDimension("Time", 1)
@@ -247,7 +247,7 @@ def test_what_wrf_writes_underground_on_levels_of_pressure_is_missing(tmp_path: 
 
 @pytest.mark.parametrize("records", ["XTIME", "time"])
 def test_records_lie_along_the_dimension_that_is_called_so(records: str, tmp_path: Path):
-    # As CDO and NCO leave files of WRF: none is unlimited any more, or another one is.
+    # CDO and NCO write such files of WRF's: no dimension is unlimited, or another one is.
     path = tmp_path / "rewritten.nc"
     with netCDF4.Dataset(os.fspath(path), "w") as data:
         data.createDimension("west_east", None if records == "time" else 3)

@@ -52,7 +52,7 @@ ROTATED = {
 
 @pytest.fixture
 def mapped(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a CF file of one field on the plane of a grid mapping, perhaps with its degrees."""
+    """Writes a CF file of one field on the plane of a grid mapping, with or without degrees."""
 
     def write(
         mapping: dict[str, Any], x: Any, y: Any, *, units: str = "m", form: str = "crs",
@@ -144,7 +144,7 @@ def test_kilometres_and_the_long_form_are_understood(mapped: Any):
     assert plane.projection is not None
 
 
-def test_degrees_that_deny_the_mapping_win(mapped: Any):
+def test_degrees_that_contradict_the_mapping_win(mapped: Any):
     lon, lat = np.meshgrid(np.linspace(5, 6, 6), np.linspace(50, 51, 5))
     path = mapped(LAMBERT, np.arange(6.0), np.arange(5.0), lonlat=(lon, lat))
     with open_frame([path]) as frame:
@@ -163,9 +163,7 @@ def test_degrees_that_deny_the_mapping_win(mapped: Any):
         {"grid_mapping_name": "lambert_conformal_conic", "standard_parallel": "north"},
     ],
 )  # fmt: skip
-def test_a_mapping_that_tells_nothing_leaves_the_plane_as_it_is(
-    mapped: Any, broken: dict[str, Any]
-):
+def test_an_unusable_mapping_leaves_the_plane_as_it_is(mapped: Any, broken: dict[str, Any]):
     assert cf_projection(broken) is None
     with open_frame([mapped(broken, np.arange(6.0), np.arange(5.0))]) as frame:
         plane = grid.map_plane(frame, "tas", {})

@@ -26,7 +26,7 @@ class Values:
 
 
 def field(*shares: tuple[float, float], **about: str) -> Values:
-    """10,000 points: of each value so large a share, the rest zero."""
+    """10,000 points: each value at its share of them, the rest zero."""
     values = np.zeros(10_000, np.float32)
     begin = 0
     for value, share in shares:
@@ -37,7 +37,7 @@ def field(*shares: tuple[float, float], **about: str) -> Values:
 
 @pytest.fixture
 def limits(context: Context):
-    """The limits of a series after this field, where it had these before."""
+    """Returns the limits of a series after a field, given those before it."""
 
     def found(shown, before=None, **options):
         asked = MapOptions(shown.name, **options)
@@ -46,13 +46,13 @@ def limits(context: Context):
     return found
 
 
-def test_a_constant_field_gives_none_and_takes_those_that_there_are(limits):
+def test_a_constant_field_gives_no_limits_and_keeps_existing_ones(limits):
     assert limits(field()) is None
     assert limits(field((300.0, 1.0), name="T2", units="K")) is None
     assert limits(field(), before=(-5.0, 5.0)) == (-5.0, 5.0)
 
 
-def test_the_rounding_of_a_float_makes_no_field_of_a_constant(limits):
+def test_a_field_that_differs_by_float_rounding_only_is_constant(limits):
     noise = Values(np.array([300.0, 300.00003], np.float32), "T2", "temperature", "K")
     assert limits(noise) is None
 
@@ -83,7 +83,7 @@ def test_what_few_points_have_is_shown_where_all_others_are_the_same(limits):
     assert limits(field((0.7, 0.0002), name="QRAIN", units="g kg-1")) == (0.0, 1.0)
 
 
-def test_points_without_a_value_count_for_nothing(limits):
+def test_points_without_a_value_do_not_count(limits):
     holed = Values(np.array([np.nan, np.inf, 1.0, 7.0]), "QRAIN", "rain", "g kg-1")
     assert limits(holed) == (0.0, 10.0)
     assert limits(Values(np.array([np.nan]))) is None

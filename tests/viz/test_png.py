@@ -33,7 +33,7 @@ def test_texts_and_resolution_are_kept_and_the_bytes_repeat(tmp_path: Path) -> N
         assert image.info["dpi"] == pytest.approx((144, 144), abs=0.02)
 
 
-def test_a_file_that_does_not_take_it_is_a_staging_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_a_staging_error(tmp_path: Path) -> None:
     with pytest.raises(StagingError):
         write_png(np.zeros((8, 9, 3), np.uint8), tmp_path / "absent" / "a.png", {}, 100)
     assert not list(tmp_path.iterdir())

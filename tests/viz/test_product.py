@@ -159,13 +159,13 @@ class TestDamagedFrames:
         with pytest.raises(FrameError, match=r"no variable 'QRAINE'; did you mean QRAIN"):
             self.make(name, supercell, context, **{key: "QRAINE" if name == "map" else ["QRAINE"]})
 
-    def test_a_crop_outside_tells_the_domain(self, name: str, supercell: Path, context: Context):
+    def test_a_crop_outside_names_the_domain(self, name: str, supercell: Path, context: Context):
         with pytest.raises(FrameError, match=r"outside of the domain.*x 1000 to 81000"):
             self.make(name, supercell, context, crop={"range": {"x": (200e3, 300e3)}})
         with pytest.raises(FrameError, match=r"west_east = \(10, 90\) is outside of 0 to 40"):
             self.make(name, supercell, context, crop={"index": {"west_east": (10, 90)}})
 
-    def test_a_truncated_file_is_told(
+    def test_a_truncated_file_is_reported(
         self, name: str, supercell: Path, tmp_path: Path, context: Context
     ):
         cut = tmp_path / "wrfout_cut"
@@ -173,7 +173,7 @@ class TestDamagedFrames:
         with pytest.raises(FrameError, match="wrfout_cut cannot be read"):
             self.make(name, cut, context)
 
-    def test_a_field_of_nothing_but_nan_is_told(
+    def test_a_field_of_only_nan_is_reported(
         self, name: str, supercell: Path, tmp_path: Path, context: Context, copy_with: Any
     ):
         import numpy as np
@@ -249,6 +249,6 @@ def test_a_broken_plugin_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPat
     said = " / ".join(str(warning.message) for warning in warned)
     assert "'broken' is left out: no tulip" in said
     assert "'thief' is left out: it takes the name 'map'" in said
-    assert "'other' is left out: it is no product kind" in said
+    assert "'other' is left out: it is not a product kind" in said
     assert "histogram" in kinds
     assert type(kinds["map"]).__name__ == "MapKind"

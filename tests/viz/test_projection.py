@@ -156,7 +156,7 @@ def test_an_idealized_plane_is_not_on_the_earth(supercell: Path):
         {},
     ],
 )
-def test_attributes_that_tell_no_projection_give_none(attributes: dict[str, float]):
+def test_attributes_without_a_valid_projection_give_none(attributes: dict[str, float]):
     assert wrf_projection(attributes) is None
 
 
@@ -189,7 +189,7 @@ def test_north_turns_with_the_meridians():
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
-def test_coordinates_that_tell_nothing_are_not_used(wrf_file: Callable[..., Path], value: float):
+def test_coordinates_without_information_are_not_used(wrf_file: Callable[..., Path], value: float):
     path = wrf_file(**GRIDS["lambert"])
     with netCDF4.Dataset(str(path), "a") as data:
         for name in ("XLAT", "XLONG"):
@@ -220,7 +220,7 @@ def test_snyder_s_own_examples():
 def test_the_cone_opens_to_the_side_of_the_first_latitude(
     wrf_file: Callable[..., Path], first: float, second: float
 ):
-    # As WPS has it: of the second latitude only its distance from the equator counts.
+    # As in WPS: only the second latitude's distance from the equator counts.
     path = wrf_file(
         1, TRUELAT1=first, TRUELAT2=second, MOAD_CEN_LAT=-3.2, STAND_LON=-60.0,
         size=(120, 90), spacing=9000.0,
@@ -262,7 +262,7 @@ PARENTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 Domains = list[tuple[Path, int, int]]
-"""Files of d01, d02 and d03, with the cell of the parent along x and y in which each begins."""
+"""Files of d01, d02 and d03; for each, the parent's cell along x and y in which it begins."""
 
 
 @pytest.fixture
@@ -318,7 +318,7 @@ def test_all_domains_of_a_run_lie_on_one_plane(
             lon, lat = frame.read("XLONG"), frame.read("XLAT")
         projection = planes[-1].projection
         assert projection is not None
-        # No domain is torn, and each lies where its own degrees say.
+        # No domain crosses the seam, and each lies where its own degrees say.
         x, y = projection.forward(lon, lat)
         assert np.abs(x - planes[-1].x).max() < 300
         assert np.abs(y - planes[-1].y[:, None]).max() < 300
@@ -326,7 +326,7 @@ def test_all_domains_of_a_run_lie_on_one_plane(
         assert np.abs((back - lon + 180) % 360 - 180).max() < 1e-4
     assert len({plane.projection.definition for plane in planes if plane.projection}) == 1
     for outer, inner, (_, i, j) in zip(planes, planes[1:], written[1:], strict=False):
-        # The middle one of nine cells of a nest lies on the middle of the parent's cell.
+        # The middle one of nine nest cells lies at the middle of the parent's cell.
         assert inner.x[1::3] == pytest.approx(outer.x[i - 1 : i + 9], abs=10)
         assert inner.y[1::3] == pytest.approx(outer.y[j - 1 : j + 9], abs=10)
 

@@ -44,7 +44,7 @@ def run(kind: Any, options: Any, path: Path, context: Context) -> tuple[Path, Ma
         with open_frame([path], stream="d01") as frame:
             return out, kind.make(options, frame, out, context)
     finally:
-        # Whatever happens, nothing but a whole product stays behind.
+        # In every case only a complete product is left.
         assert {entry.name for entry in folder.iterdir()} <= {"product.1"}
 
 
@@ -92,15 +92,17 @@ class TestPython:
         with pytest.raises(FrameError, match="no variable 'QRAINE'; did you mean QRAIN"):
             python(context, "def f(frame, out): frame.read('QRAINE')", supercell)
 
-    def test_a_function_that_writes_nothing_is_told(self, supercell: Path, context: Context):
+    def test_a_function_that_writes_nothing_is_reported(self, supercell: Path, context: Context):
         with pytest.raises(FrameError, match="wrote nothing to out_path"):
             python(context, "def f(frame, out): pass", supercell)
 
-    def test_an_unknown_function_is_told_with_near_names(self, supercell: Path, context: Context):
+    def test_an_unknown_function_is_reported_with_near_names(
+        self, supercell: Path, context: Context
+    ):
         with pytest.raises(RecipeError, match="no function 'rian'; did you mean rain"):
             python(context, "def rain(frame, out): pass", supercell, "plots.py:rian")
 
-    def test_a_file_that_does_not_load_is_told(self, supercell: Path, context: Context):
+    def test_a_file_that_does_not_load_is_reported(self, supercell: Path, context: Context):
         with pytest.raises(RecipeError, match=r"plots.py cannot be loaded: SyntaxError"):
             python(context, "def f(:", supercell)
 
@@ -112,7 +114,7 @@ class TestPython:
             run(PythonKind(), PythonOptions("away.py:f"), supercell, context)
 
     @pytest.mark.parametrize("function", ["plots.py", "../p.py:f", "/etc/p.py:f", "plots:f"])
-    def test_what_names_no_function_beside_the_recipe_is_refused(self, function: str):
+    def test_a_name_that_is_not_a_function_beside_the_recipe_is_refused(self, function: str):
         with pytest.raises(ValueError, match=r"file\.py:name|relative path"):
             PythonOptions(function)
 
@@ -211,13 +213,13 @@ class TestCommand:
             ("open('a.png', 'w'); open('b.png', 'w')", "*.png", r"fits 2 files: a.png, b.png"),
         ],
     )
-    def test_another_output_than_the_stated_one_is_told(
+    def test_another_output_than_the_stated_one_is_reported(
         self, supercell: Path, context: Context, code: str, output: str, message: str
     ):
         with pytest.raises(FrameError, match=message):
             command(context, code, supercell, output=output)
 
-    def test_a_program_that_is_not_there_is_told(self, supercell: Path, context: Context):
+    def test_a_program_that_is_not_there_is_reported(self, supercell: Path, context: Context):
         with pytest.raises(RecipeError, match="'ncl-6' is not there"):
             command(context, "", supercell, command=("ncl-6", "{out}"))
 

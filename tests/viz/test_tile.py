@@ -1,4 +1,4 @@
-"""Tiles of io_form 102: joined, opened only where they are wanted, missing ones named."""
+"""Tiles of io_form 102: joined, opened only where they are needed; missing ones are named."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 
 
 def opened(folder: Path) -> set[int]:
-    """The ranks whose files this process has open, as the kernel knows them."""
+    """The ranks whose files this process has open, according to the kernel."""
     ranks = set()
     for descriptor in os.listdir("/proc/self/fd"):
         try:
@@ -40,8 +40,8 @@ def opened(folder: Path) -> set[int]:
 def cut_tiles(tmp_path: Path) -> Callable[..., list[Path]]:
     """Cuts a WRF file of one record into the files that ``columns`` x ``rows`` ranks write.
 
-    Patches as WRF has them (frame/task_for_point.c): the larger ones at the ends, over the cell
-    faces, of which the last rank has one more than it has cells.
+    Patches as in WRF (frame/task_for_point.c): the larger ones at the ends, counted in cell faces;
+    the last rank has one face more than cells.
     """
 
     def owner(point: int, size: int, ranks: int) -> int:
@@ -121,7 +121,7 @@ def test_any_window_of_many_ranks_is_that_of_one_file(supercell: Path, mosaic: l
 
 
 def test_only_the_tiles_that_a_crop_needs_are_opened(mosaic: list[Path]):
-    # Rank 0 is opened to speak for all; a patch of 8 or 9 by 10 or 11 cells is a rank's.
+    # Rank 0 is always opened, for names and attributes; a rank has 8 or 9 by 10 or 11 cells.
     for window, needed in (
         ({"west_east": slice(0, 4), "south_north": slice(0, 4)}, {0}),
         ({"west_east": slice(18, 22), "south_north": slice(12, 18)}, {0, 7}),
@@ -145,7 +145,7 @@ def test_the_ranks_that_a_crop_needs_are_found_among_many(
             window = {"west_east": slice(first, first + 2), "south_north": slice(first, first + 2)}
             with open_frame(paths) as frame, open_frame([supercell]) as whole:
                 assert np.array_equal(frame.read("T2", window), whole.read("T2", window))
-                # Two cells each way lie in four tiles at most; the first one speaks for all.
+                # Two by two cells lie in at most four tiles; the first tile is always opened.
                 assert len(opened(paths[0].parent)) <= 1 + 4
 
 
@@ -162,7 +162,7 @@ def test_ranks_that_are_laid_out_in_another_way_are_found_as_well(
             assert np.array_equal(frame.read("W", window), whole.read("W", window))
 
 
-def test_more_ranks_than_may_be_open_are_joined_all_the_same(
+def test_more_ranks_than_may_be_open_at_once_are_joined(
     supercell: Path, cut_tiles: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(tile, "MOST_OPEN", 3)
@@ -183,8 +183,8 @@ def test_a_missing_tile_is_named_and_matters_only_where_it_is_wanted(
         with open_frame(left) as frame, open_frame([supercell]) as whole:
             assert frame.dimensions == whole.dimensions
             assert np.array_equal(frame.read("W", inside), whole.read("W", inside))
-            told = f"rank {lost} missing" if lost < 19 else "ranks after 18 missing"
-            with pytest.raises(FrameError, match=f"the tiles do not cover W: {told}"):
+            absent = f"rank {lost} missing" if lost < 19 else "ranks after 18 missing"
+            with pytest.raises(FrameError, match=f"the tiles do not cover W: {absent}"):
                 frame.read("W")
             made = NetcdfKind().make(
                 NetcdfOptions(("W",), crop=crop), frame, context.files / "w.nc", context
@@ -227,7 +227,7 @@ def test_a_tile_that_lacks_the_variable_is_named(mosaic: list[Path]):
         frame.read("T2")
 
 
-def test_files_that_are_no_tiles_are_told(cf_volume: Callable[..., Path]):
+def test_files_that_are_not_tiles_are_an_error(cf_volume: Callable[..., Path]):
     with (
         pytest.raises(FrameError, match=r"a\.nc does not say which part of the domain it holds"),
         open_frame([cf_volume("a.nc"), cf_volume("b.nc")]),

@@ -57,11 +57,11 @@ def test_a_restart_keeps_the_first_start(katrina: Path, tmp_path: Path, context:
     path.write_bytes(katrina.read_bytes())
     with netCDF4.Dataset(os.fspath(path), "a") as data:
         data.START_DATE = "2005-08-28_06:00:00"
-    told = lead(path, context, "20050828T120000")
-    assert told == "init 2005-08-28 00:00:00 UTC  ·  +12 h"
+    text = lead(path, context, "20050828T120000")
+    assert text == "init 2005-08-28 00:00:00 UTC  ·  +12 h"
 
 
-def test_without_the_attributes_xtime_tells_the_start(cyclone: Path, tmp_path: Path):
+def test_without_the_attributes_xtime_gives_the_start(cyclone: Path, tmp_path: Path):
     path = tmp_path / "subset.nc"
     with (
         netCDF4.Dataset(os.fspath(cyclone)) as old,
@@ -99,14 +99,14 @@ def test_the_lead_time_counts_the_days_that_the_calendar_has(
     cf_file: Any, context: Context, calendar: str, hours: int
 ):
     path = cf_file("days since 2004-02-28", calendar)
-    told = lead(path, context, "20040301T000000", "20040228T000000")
-    assert told == f"init 2004-02-28 00:00:00 UTC  ·  +{hours} h"
+    text = lead(path, context, "20040301T000000", "20040228T000000")
+    assert text == f"init 2004-02-28 00:00:00 UTC  ·  +{hours} h"
 
 
 def test_a_day_that_only_the_calendar_has_counts(cf_file: Any, context: Context):
     path = cf_file("days since 2004-02-30", "360_day")
     assert lead(path, context, "20040301T000000", "20040230T120000").endswith("+12 h")
-    # 2004 has no 30 February in any other: nothing is told rather than something wrong.
+    # No other calendar has 30 February 2004: no lead time is better than a wrong one.
     assert lead(cf_file("s", "noleap"), context, "20040301T000000", "20040230T000000") == ""
 
 
@@ -116,7 +116,7 @@ def test_the_year_1_counts_as_wrf_does(supercell: Path, context: Context):
     assert between("00010101T000000", "00020101T000000", "noleap") == 365 * 86400
 
 
-def test_what_lies_before_the_start_or_has_no_calendar_is_not_told(cf_file: Any, context: Context):
+def test_no_lead_time_before_the_start_or_without_a_calendar(cf_file: Any, context: Context):
     path = cf_file("s", None)
     assert lead(path, context, "20040101T000000", "20040102T000000") == ""
     assert lead(path, context, "t00000001.000", "20040102T000000") == ""
@@ -125,9 +125,9 @@ def test_what_lies_before_the_start_or_has_no_calendar_is_not_told(cf_file: Any,
 def test_a_crop_keeps_the_calendar(cf_file: Any, context: Context):
     path = cf_file("days since 2004-02-30", "360_day")
     out = context.files.parent / "crop.nc"
-    told = dataclasses.replace(context, time="20040230T060000", start="20040228T000000")
+    at_time = dataclasses.replace(context, time="20040230T060000", start="20040228T000000")
     with open_frame([path]) as frame:
-        NetcdfKind().make(NetcdfOptions(("tas",)), frame, out, told)
+        NetcdfKind().make(NetcdfOptions(("tas",)), frame, out, at_time)
     with netCDF4.Dataset(os.fspath(out)) as data:
         time = data["time"]
         assert time.calendar == "360_day"

@@ -1,4 +1,4 @@
-"""Units: there, back, and what cannot be had."""
+"""Units: conversion there and back, and impossible conversions."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def test_float32_and_integers_become_floating_point_of_their_width():
 
 
 @pytest.mark.parametrize(("have", "want"), [("K", "hPa"), ("", "degC"), ("dBZ", "mm"), ("K", "")])
-def test_what_cannot_be_converted_is_told(have: str, want: str):
+def test_an_impossible_conversion_is_an_error(have: str, want: str):
     with pytest.raises(RecipeError, match="cannot be shown as"):
         conversion(have, want)

@@ -1,4 +1,4 @@
-"""Files of WRF runs that nobody has shown us: every projection, poles, seams, and what lacks."""
+"""Synthetic WRF files: every projection, poles, seams, and missing variables."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_degrees_without_a_direction_are_those_of_wrf_2(
 def test_fire_lies_on_cells_that_divide_those_of_the_air(
     wrf_file: Callable[..., Path], context: Context, real: bool
 ):
-    # WRF-Fire: sr_x cells in each of the air's, and a row of such cells beyond its domain.
+    # WRF-Fire: sr_x cells in each atmospheric cell, and a row of such cells beyond the domain.
     cells, (nx, ny) = 4, (30, 20)
     domain = DOMAINS["lambert"] | {"size": (nx, ny), "spacing": 100.0}
     path = wrf_file(**domain)
@@ -270,14 +270,14 @@ def test_fire_lies_on_cells_that_divide_those_of_the_air(
         facts = MapKind().make(MapOptions("FGRNHFX", crop=crop), frame, out, context).facts
     assert (of_fire.units, of_fire.projection) == ("m", air.projection)
     assert np.diff(of_fire.x) == pytest.approx(25)
-    # The third cell of the twelfth of the air is 12.5 m east of its centre.
+    # The third fire cell of the twelfth atmospheric cell is 12.5 m east of that cell's centre.
     assert of_fire.x[at["west_east_subgrid"]] - air.x[11] == pytest.approx(12.5)
     assert of_fire.y[at["south_north_subgrid"]] - air.y[7] == pytest.approx(-12.5)
     assert facts["max_at"] == at
     assert facts["shape"] == [17, 17]
 
 
-def test_the_title_of_a_level_of_pressure_tells_the_pressure(
+def test_the_title_of_a_pressure_level_names_the_pressure(
     wrf_file: Callable[..., Path], context: Context
 ):
     path = wrf_file(**DOMAINS["lambert"])
@@ -295,7 +295,7 @@ def test_the_title_of_a_level_of_pressure_tells_the_pressure(
 
 
 @pytest.mark.parametrize("middle", [0.0, 90.0, 180.0])
-def test_longitudes_of_a_volume_go_on_around_the_globe(
+def test_longitudes_of_a_volume_continue_around_the_globe(
     wrf_file: Callable[..., Path], middle: float
 ):
     path = wrf_file(map_proj=6, CEN_LON=middle, size=(72, 36), spacing=CIRCUMFERENCE / 72)

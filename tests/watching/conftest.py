@@ -1,4 +1,4 @@
-"""Traces of the real model, and a course that asks the watcher after each of their calls."""
+"""Traces of the real model, and a course that calls the watcher after each call in them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ IO_FORM = {"pnetcdf_growing": 11, "pnetcdf_one": 11, "tiles": 102}
 
 
 LONG = ("classic_one", "netcdf4_growing", "pnetcdf_one", "quilting", "ready_flag")
-"""Those on which `make test-slow` runs what `make test` runs on the others alone."""
+"""Traces that only `make test-slow` runs; `make test` runs the others."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -71,7 +71,7 @@ def prober() -> Iterator[Prober]:
 
 @pytest.fixture(scope="session")
 def load(replay, tmp_path_factory):
-    """The trace of that name, and the files that the model left in the end."""
+    """Loads the trace of a name, and the files that the model left at the end."""
     known: dict[str, tuple] = {}
 
     def loaded(name: str):
@@ -90,7 +90,7 @@ def load(replay, tmp_path_factory):
 
 @pytest.fixture
 def broken(tmp_path) -> Callable[[str, str], Path]:
-    """A broken file, unpacked under another name."""
+    """Unpacks a broken file under another name."""
 
     def unpacked(name: str, to: str) -> Path:
         path = tmp_path / to
@@ -110,7 +110,7 @@ def namelist(name: str) -> str:
 
 @dataclass
 class Course:
-    """Plays a trace and asks the watcher; every yes is held against the final files.
+    """Plays a trace and calls the watcher; every ready frame is compared with the final files.
 
     Each call gets an mtime of its own unless ``coarse``: then the file system's clock decides.
     ``stateless``: each scan is made by a new watcher from a cursor that was pickled.
@@ -176,14 +176,14 @@ class Course:
         return self.report
 
     def walk(self, ask: Callable[[int], bool] = lambda call: True) -> None:
-        """Play to the end, asking after those calls."""
+        """Play to the end, scanning after those calls."""
         for call in range(self.player.at, len(self.trace.ops)):
             self.step()
             if ask(call):
                 self.scan()
 
     def end(self) -> None:
-        """The model ends: its logs are written out, and what is not ready becomes damage."""
+        """End the model: its logs are written out, and frames that are not ready become damage."""
         self.player.finish()
         self.settle()
 
@@ -194,11 +194,11 @@ class Course:
         raise AssertionError(f"no end: {self.report.cursor.open}")
 
     def hold(self, frame: Frame) -> None:
-        """The bytes that matter for that frame must be those of the final file."""
+        """Assert that the bytes of that frame equal those of the final file."""
         for path in frame.paths:
             mine, last = self.root / path, self.final_of(Path(path).name)
             if len(self.expected(last)) == 1:
-                # Byte 11 of an HDF5 file tells whether it is open, 44-47 are its block's checksum.
+                # Byte 11 of an HDF5 file marks it as open, 44-47 are the superblock's checksum.
                 now, then = bytearray(mine.read_bytes()), bytearray(last.read_bytes())
                 if now[:4] == b"\x89HDF" and frame.signal != "closed":
                     for at in (11, 44, 45, 46, 47):
@@ -230,7 +230,7 @@ class Course:
         return found
 
     def last_writes(self) -> dict[tuple[str, str], int]:
-        """For each frame, the last call that changes its bytes (growing: before its log line)."""
+        """For each frame, the final call that changes its bytes (growing: before its log line)."""
         found: dict[tuple[str, str], int] = {}
         growing = len(self.expected(self.final_of(self.trace.outputs()[0]))) > 1
         pending = -1
@@ -248,7 +248,7 @@ class Course:
 
 
 def record(path: Path, index: int) -> dict[str, bytes]:
-    """The raw values of one record, read from a copy so that the file itself is left alone."""
+    """The raw values of one record, read from a copy so that the file itself is not opened."""
     copy = path.with_suffix(".copy")
     shutil.copyfile(path, copy)
     with netCDF4.Dataset(copy) as file:
@@ -260,13 +260,13 @@ def record(path: Path, index: int) -> dict[str, bytes]:
 
 @cache
 def final_record(path: Path, index: int) -> dict[str, bytes]:
-    """The same of a file that nobody writes any more."""
+    """The same for a file that is no longer written."""
     return record(path, index)
 
 
 @pytest.fixture
 def course(load, replay, prober, tmp_path):
-    """A course over the trace of that name; ``edit`` may change its list of calls."""
+    """Makes a course over the trace of a name; ``edit`` may change its list of calls."""
 
     def made(name: str, edit=None, *, late_log: int = 0, **kwargs) -> Course:
         trace, final = load(name)
@@ -295,7 +295,7 @@ def traces_namelist(tmp_path) -> Path:
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes these seconds into a file of output, under an mtime of its own; returns its path."""
+    """Writes these seconds into an output file with an mtime of its own; returns its path."""
     clock = 1_000_000_000
 
     def make(name, *seconds):
@@ -315,7 +315,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def watcher(tmp_path, prober):
-    """A watcher of ``tmp_path``, as a call of the driver makes it."""
+    """Makes a watcher of ``tmp_path``, as a call of the driver does."""
 
     def make(cursor=None, folder=".", model=MODEL, attempt=1, run="run", root=tmp_path, **keywords):
         cursor = cursor or Cursor()

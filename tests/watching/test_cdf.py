@@ -19,7 +19,7 @@ def u32(number):
 
 
 class Writer:
-    """Puts headers of one version together, as the specification has them."""
+    """Builds headers of one version, by the specification."""
 
     def __init__(self, version):
         self.version = version
@@ -51,7 +51,7 @@ class Writer:
 
 @pytest.fixture
 def read(tmp_path):
-    """The header that these bytes are."""
+    """Reads the header in these bytes."""
 
     def make(data):
         (tmp_path / "file").write_bytes(data)
@@ -65,7 +65,7 @@ def read(tmp_path):
 
 
 def usual(version, records=2):
-    """Two variables with records, 6 bytes and 1 byte of them, around two without."""
+    """Two record variables, of 6 bytes and 1 byte, around two variables without records."""
     writer = Writer(version)
     units = writer.attribute(b"units", CHAR, 3, b"day")
     return writer.header(
@@ -100,7 +100,7 @@ def test_a_header_of_each_version_is_read(read, version):
     assert header.variables["v"].attributes["units"].text == "day"
 
 
-def test_the_places_of_records_and_of_the_rest(read):
+def test_the_offsets_of_records_and_of_fixed_variables(read):
     header = read(usual(1))
     assert header.record_bytes == 8 + 4  # each padded to 4
     assert header.end_of_fixed() == 1026
@@ -108,7 +108,7 @@ def test_the_places_of_records_and_of_the_rest(read):
     assert [header.end_of_record(index) for index in range(3)] == [2009, 2021, 2033]
 
 
-def test_records_of_an_only_variable_are_not_padded(read):
+def test_records_of_a_single_record_variable_are_not_padded(read):
     writer = Writer(1)
     header = read(
         writer.header([(b"time", 0), (b"x", 3)], [], [writer.variable(b"v", [0, 1], BYTE, 100)])
@@ -124,7 +124,7 @@ def test_a_header_without_variables_ends_where_it_begins(read):
     assert (header.variables, header.attributes, header.record_bytes) == ({}, {}, 0)
 
 
-def test_the_values_of_a_record_and_of_a_variable_without_are_read(tmp_path):
+def test_the_values_of_record_and_fixed_variables_are_read(tmp_path):
     data = usual(1).ljust(2024, b"\0") + b"."
     data = data[:2012] + b"record" + data[2018:]
     data = data[:1000] + b"fixed".ljust(24, b" ") + data[1024:]
@@ -151,7 +151,7 @@ def test_an_attribute_is_a_text_or_its_first_number(attribute, text, number):
 
 
 @pytest.mark.parametrize("version", [1, 2, 5])
-def test_a_header_that_was_read_before_is_recognised_with_its_own_number_of_records(read, version):
+def test_a_known_header_is_recognised_with_its_own_number_of_records(read, version):
     data = usual(version)
     wide = 8 if version == 5 else 4
     first = read(data)
@@ -163,7 +163,7 @@ def test_a_header_that_was_read_before_is_recognised_with_its_own_number_of_reco
 
 
 @pytest.mark.parametrize("version", [1, 2, 5])
-def test_a_header_that_is_cut_anywhere_is_not_read(read, version):
+def test_a_header_that_is_truncated_anywhere_is_not_read(read, version):
     data = usual(version)
     for length in range(len(data)):
         with pytest.raises(FrameError):
@@ -188,7 +188,7 @@ def test_a_header_that_is_too_long_is_refused_before_it_is_read(read):
 
 @pytest.mark.parametrize(("length", "good"), [(0, False), (MAX_NAME_BYTES, True),
                                               (MAX_NAME_BYTES + 1, False)])  # fmt: skip
-def test_a_name_has_at_least_one_byte_and_not_too_many(read, length, good):
+def test_a_name_has_a_valid_length(read, length, good):
     data = Writer(1).header([(b"n" * length, 3)])
     if good:
         assert read(data).version == 1
@@ -198,7 +198,7 @@ def test_a_name_has_at_least_one_byte_and_not_too_many(read, length, good):
 
 
 @pytest.mark.parametrize(("rank", "good"), [(MAX_RANK, True), (MAX_RANK + 1, False)])
-def test_a_variable_has_not_too_many_dimensions(read, rank, good):
+def test_the_number_of_dimensions_is_limited(read, rank, good):
     writer = Writer(1)
     data = writer.header([(b"x", 1)], [], [writer.variable(b"v", [0] * rank, SHORT, 7)])
     if good:
@@ -209,7 +209,7 @@ def test_a_variable_has_not_too_many_dimensions(read, rank, good):
 
 
 def odd(part):
-    """A header with this one part not as it should be."""
+    """A header in which only this part is invalid."""
     writer = Writer(1)
     if part == "tag":
         return writer.header()[:8] + u32(11) + u32(1) + b"\0" * 99
@@ -231,14 +231,14 @@ def odd(part):
         ("dimension", "the variable v has a dimension that does not exist"),
     ],
 )
-def test_what_a_header_cannot_hold_is_refused(read, part, message):
+def test_an_invalid_part_of_a_header_is_refused(read, part, message):
     with pytest.raises(FrameError, match=message):
         read(odd(part))
 
 
 @pytest.mark.parametrize("magic", [b"CDF\3", b"CDX\1", b"\x89HDF"])
-def test_another_file_is_refused(read, magic):
-    with pytest.raises(FrameError, match="no netCDF classic file"):
+def test_a_file_of_another_format_is_refused(read, magic):
+    with pytest.raises(FrameError, match="not a netCDF classic file"):
         read(magic + b"\0" * 64)
 
 

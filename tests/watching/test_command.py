@@ -1,4 +1,4 @@
-"""Any program as a model, from real netCDF files that it writes."""
+"""The `command` model: any program, tested with real netCDF files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(path, seconds, form="NETCDF4"):
         variable[:] = seconds
 
 
-def test_files_in_a_sub_folder_are_frames_by_later_then_by_the_end(tmp_path, prober):
+def test_files_in_a_sub_folder_are_ready_by_later_then_by_the_end(tmp_path, prober):
     model = Command(argv=["./model"], frames={"surface": "out/s_*.nc"})
     assert isinstance(model, Model)
     (tmp_path / "out").mkdir()
@@ -30,7 +30,7 @@ def test_files_in_a_sub_folder_are_frames_by_later_then_by_the_end(tmp_path, pro
     for step in (8, 9, 10, 11):
         write(tmp_path / "out" / f"s_{step}.nc", [float(step)], "NETCDF3_CLASSIC")
     report = watcher.scan(elapsed_s=0.0, now=0.0, ended=False)
-    # 8 and 9 are of another width than 10 and 11, and come before them.
+    # 8 and 9 have fewer digits than 10 and 11, and come before them.
     assert [(f.time, f.signal) for f in report.frames] == [
         ("t00000008.000", "later"),
         ("t00000009.000", "later"),
@@ -42,7 +42,7 @@ def test_files_in_a_sub_folder_are_frames_by_later_then_by_the_end(tmp_path, pro
     assert report.ended
 
 
-def test_a_growing_file_gives_a_frame_a_record(tmp_path, prober):
+def test_a_growing_file_gives_one_frame_per_record(tmp_path, prober):
     model = Command(argv=["./model"], frames="out.nc")
     watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
     seen = []
@@ -57,7 +57,7 @@ def test_a_growing_file_gives_a_frame_a_record(tmp_path, prober):
     ]
 
 
-def test_the_programs_own_word_makes_a_frame_ready(tmp_path, prober):
+def test_a_line_of_the_programs_log_makes_a_frame_ready(tmp_path, prober):
     model = Command(
         argv=["./model"],
         frames="s_*.nc",
@@ -82,11 +82,11 @@ def test_the_programs_own_word_makes_a_frame_ready(tmp_path, prober):
         ({"argv": []}, "simulation.command"),
         ({"argv": ["x"], "frames": "/abs/*.nc"}, "must be relative"),
         ({"argv": ["x"], "frames": {"s": "*/a.nc"}}, "simulation.frames.s"),
-        ({"argv": ["x"], "progress": "("}, "no regular expression"),
+        ({"argv": ["x"], "progress": "("}, "not a valid regular expression"),
         ({"argv": ["x"], "written": "wrote"}, "lacks the group"),
     ],
 )
-def test_a_wrong_key_is_one_clear_message(keys, message):
+def test_an_invalid_key_gives_one_clear_message(keys, message):
     with pytest.raises(RecipeError, match=message):
         Command(**keys)
 
@@ -109,7 +109,7 @@ def test_the_cursor_stays_small_over_ten_thousand_frames():
     assert not cursor.is_done(Unit("d01", "wrfout_010000.nc"))
 
 
-def test_a_frame_that_comes_a_little_out_of_order_is_not_taken_for_done():
+def test_a_frame_that_comes_a_little_out_of_order_is_not_counted_as_done():
     done = Done()
     for name in ("a_1", "a_2", "a_4", "a_5"):
         done = done.adding(name)

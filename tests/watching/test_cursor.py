@@ -1,4 +1,4 @@
-"""What the watcher remembers of files, and of what the log said."""
+"""The watcher's state for files and for the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_the_tiles_of_a_frame_are_one_unit():
     assert Unit.of("out_0003", OutputName("d01")) == Unit("d01", "out_0003")
 
 
-def test_units_are_of_one_line_when_their_names_differ_in_numbers_alone():
+def test_units_are_of_one_line_if_their_names_differ_only_in_numbers():
     one, long, other, stream = (
         Unit("d01", "s_8.nc"), Unit("d01", "s_10.nc"), Unit("d01", "t_8.nc"), Unit("d02", "s_8.nc")
     )  # fmt: skip
@@ -35,7 +35,7 @@ def test_units_are_ordered_by_their_time_then_by_the_length_of_the_name_then_by_
     assert sorted(shuffled, key=lambda unit: unit.order) == ordered
 
 
-def test_finished_units_are_remembered_by_name_and_below_them_by_the_greatest():
+def test_recent_finished_units_are_kept_by_name_and_earlier_ones_by_the_greatest_name():
     done = Done()
     names = [f"n{number:03d}" for number in range(RECENT + 3)]
     for name in reversed(names):
@@ -49,11 +49,11 @@ def test_finished_units_are_remembered_by_name_and_below_them_by_the_greatest():
 
 
 @pytest.mark.parametrize(("done", "last"), [(Done(), ""), (Done("n1"), "n1")])
-def test_the_greatest_finished_name_is_the_mark_where_none_is_recent(done, last):
+def test_without_recent_names_the_high_water_mark_is_the_greatest_finished_name(done, last):
     assert done.last == last
 
 
-def test_units_of_different_series_are_finished_apart():
+def test_units_of_different_series_are_finished_separately():
     cursor = Cursor().finishing(Unit("d01", "n_2")).finishing(Unit("d02", "n_1"))
     units = [Unit("d01", "n_2"), Unit("d01", "n_1"), Unit("d02", "n_1"), Unit("d02", "n_2")]
     assert [cursor.is_done(unit) for unit in units] == [True, False, True, False]
@@ -69,7 +69,7 @@ def test_units_of_different_series_are_finished_apart():
         (Reason(BANNER, "MPI_ABORT"), "", "MPI_ABORT"),
     ],
 )
-def test_a_bad_end_is_put_down_to_its_cause_else_to_the_last_line_else_to_a_banner(
+def test_the_reason_of_a_bad_end_is_its_cause_else_the_last_line_else_a_banner(
     reason, last_line, why
 ):
     assert Speech(reason=reason, last_line=last_line).why == why

@@ -13,7 +13,7 @@ END = 0x0102
 
 
 def block(version, *, width=8, flags=0, size=96):
-    """A superblock whose addresses differ; the end of the file is ``END``."""
+    """A superblock with different addresses; the end of the file is ``END``."""
     old = version in (0, 1)
     start = {0: 24, 1: 28}.get(version, 12)
     data = bytearray(b"\xee" * size)
@@ -26,7 +26,7 @@ def block(version, *, width=8, flags=0, size=96):
 
 @pytest.fixture
 def read(tmp_path):
-    """The superblock of a file of these bytes."""
+    """Reads the superblock of a file with these bytes."""
 
     def make(data):
         (tmp_path / "file").write_bytes(data)
@@ -52,11 +52,11 @@ def test_the_first_flag_says_that_a_program_has_the_file_open(read, version, fla
 
 
 @pytest.mark.parametrize("data", [block(4), block(0, width=3), block(2, width=16), block(0)[:63]])
-def test_a_superblock_that_is_cut_or_not_known_is_none(read, data):
+def test_a_truncated_or_unknown_superblock_gives_none(read, data):
     assert read(data) is None
 
 
-def test_a_superblock_of_64_bytes_is_whole(read):
+def test_a_superblock_of_64_bytes_is_read(read):
     assert read(block(0, size=64)) == (END, False)
 
 
@@ -66,5 +66,5 @@ def test_a_user_block_is_skipped(read, size):
 
 
 @pytest.mark.parametrize("size", [256, 768, 1 << 17])
-def test_no_superblock_is_looked_for_where_none_can_be(read, size):
+def test_a_superblock_is_searched_only_at_valid_offsets(read, size):
     assert read(b"\0" * size + block(0)) is None

@@ -1,4 +1,4 @@
-"""Logs that outrun the watcher, that are cut, rotated or hardly made of lines."""
+"""Logs that grow faster than the watcher reads, are truncated or rotated, or have few line ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 
-NOISE = "calculating something that nobody reads, column by column\n"
+NOISE = "computing some values that are not read, column by column\n"
 MODEL = Command(
     argv=["./model"],
     frames="s_*.nc",
@@ -36,7 +36,7 @@ MODEL = Command(
 
 @pytest.fixture
 def follow(tmp_path):
-    """Follows the logs in ``tmp_path`` call after call; returns the last report and all hits."""
+    """Follows the logs in ``tmp_path`` over many calls; returns the final report and all hits."""
 
     def followed(model=MODEL, *, pattern="ZZZ", calls=200, ended=True, cursor=None):
         cursor, lines = cursor or Cursor(), 0
@@ -68,18 +68,18 @@ def test_the_log_of_a_model_that_has_ended_is_read_to_its_end(tmp_path, follow):
     assert hits == 100
 
 
-def test_no_piece_cuts_a_line_whatever_the_length_of_the_lines(tmp_path, follow, dice):
+def test_lines_are_never_split_whatever_their_length(tmp_path, follow, dice):
     with (tmp_path / "model.log").open("w") as log:
         for _ in range(3000):
             log.write("ü" * dice.randrange(800) + "ZZZ\n")
-        log.write("bye")  # without an end of its own
+        log.write("bye")  # without a line end
     report, hits = follow(pattern="^ü*ZZZ$")
     assert hits == 3000
     assert report.cursor.speech.ended_well
     assert not follow(ended=False)[0].cursor.speech.ended_well  # more of this line may come
 
 
-def test_nothing_is_concluded_of_a_frame_before_the_log_is_read(tmp_path, prober):
+def test_a_frame_is_not_settled_before_the_log_is_read(tmp_path, prober):
     (tmp_path / "s_1.nc").write_bytes(b"CDF\1 half a header")
     (tmp_path / "model.log").write_text(NOISE * 50_000 + "bye\n")
     watcher = Watcher(tmp_path, ".", MODEL, "run", 1, Cursor(), prober=prober)
@@ -91,7 +91,7 @@ def test_nothing_is_concluded_of_a_frame_before_the_log_is_read(tmp_path, prober
 
 
 @pytest.mark.slow
-def test_a_line_of_100_mb_costs_neither_memory_nor_what_follows_it(tmp_path):
+def test_a_line_of_100_mb_needs_little_memory_and_later_lines_are_read(tmp_path):
     with (tmp_path / "model.log").open("wb") as log:
         log.write(b"ZZZ\nt=1 of 4\n")
         for _ in range(100):
@@ -146,7 +146,7 @@ def test_a_line_that_grows_without_end_is_read_once_as_it_grows(tmp_path):
 
 
 @pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028"])
-def test_a_line_ends_where_lines_end_and_at_no_other_sign(tmp_path, follow, sign):
+def test_only_line_ends_end_a_line(tmp_path, follow, sign):
     (tmp_path / "model.log").write_text(f"note:{sign}BAD{sign}bye{sign}t=9 of 9\nbye\r\n")
     report, _ = follow()
     assert report.trouble == ()
@@ -154,14 +154,14 @@ def test_a_line_ends_where_lines_end_and_at_no_other_sign(tmp_path, follow, sign
     assert report.cursor.speech.ended_well
 
 
-def test_a_bar_that_is_drawn_over_itself_is_a_line_each_time(tmp_path, follow):
+def test_each_carriage_return_of_a_progress_bar_ends_a_line(tmp_path, follow):
     (tmp_path / "model.log").write_bytes(b"t=1 of 4\rt=2 of 4\rt=3 of 4\r")
     report, _ = follow(ended=False)
     assert report.progress.elapsed_s == 3.0
 
 
 @pytest.mark.parametrize("size", [10, 40_000, 90_000])
-def test_a_log_that_was_cut_or_replaced_is_read_from_its_beginning(tmp_path, follow, size):
+def test_a_log_that_was_truncated_or_replaced_is_read_from_its_beginning(tmp_path, follow, size):
     log = tmp_path / "model.log"
     log.write_text("t=1 of 9\n" * 5000)
     first, _ = follow(ended=False)
@@ -170,7 +170,7 @@ def test_a_log_that_was_cut_or_replaced_is_read_from_its_beginning(tmp_path, fol
         lines = f"{text}\n" * (size // 9 + 1)
         if seen == 3.0:
             os.rename(log, tmp_path / "model.log.1")
-        log.write_text("new\n" + lines)  # the same file cut, or another one
+        log.write_text("new\n" + lines)  # the same file truncated, or another file
         first, _ = follow(ended=False, cursor=first.cursor)
         assert first.progress.elapsed_s == seen
     log.write_text("bye\n")
@@ -187,7 +187,7 @@ def test_each_ranks_log_is_read_to_its_end(tmp_path, follow):
     assert report.cursor.speech.ended_well
 
 
-def test_a_log_that_is_no_file_is_named_and_holds_up_nothing(tmp_path, follow):
+def test_a_log_that_is_not_a_regular_file_is_reported_and_the_others_are_read(tmp_path, follow):
     os.mkfifo(tmp_path / "rsl.error.0007")
     (tmp_path / "rsl.error.0003").mkdir()
     (tmp_path / "rsl.error.0000").write_text("d01 0001-01-01_00:00:10 wrf: SUCCESS COMPLETE WRF\n")

@@ -1,4 +1,4 @@
-"""What the lines of a model's logs leave behind: frames that are written, progress, trouble."""
+"""What is kept from the lines of a model's logs: written frames, progress, trouble."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import pytest
 
 from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.frames.log_search import LogPattern
-from burstlens.workflows.frames.model_log import MAX_TROUBLE, TAIL_LINES, Follower, heeded, matching
+from burstlens.workflows.frames.model_log import (
+    MAX_TROUBLE,
+    TAIL_LINES,
+    Follower,
+    matching,
+    with_declared,
+)
 from burstlens.workflows.models.base import LogLine
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
@@ -25,7 +31,7 @@ FIRST, OTHER = "log.0", "log.1"
 
 @pytest.fixture
 def hear(tmp_path):
-    """What is heard of these lines in the first log, after what was said before."""
+    """Reads these lines from the first log, after an earlier state."""
 
     def heard(*lines, name=FIRST, speech=None, model=MODEL, patterns=(), last=False):
         with (tmp_path / name).open("a") as log:
@@ -47,27 +53,27 @@ def test_a_frame_that_the_log_calls_written_waits_until_it_is_declared(hear):
     waits = (Written("out", None, "out_1.nc"), Written("wind", None, "wind_1.nc"))
     assert (tuple(found.written), found.speech.written) == (waits, waits)
     assert found.speech.speaks
-    speech = heeded(found.speech, "out", "t1", ("out_1.nc",))
-    assert (speech.written, speech.told) == (waits[1:], {"out": "t1"})
+    speech = with_declared(found.speech, "out", "t1", ("out_1.nc",))
+    assert (speech.written, speech.declared) == (waits[1:], {"out": "t1"})
 
 
 def test_the_newest_time_declared_is_kept_by_stream():
-    speech = heeded(Speech(told={"d01": "t5", "d02": "t1"}), "d01", "t3", ())
-    assert speech.told == {"d01": "t5", "d02": "t1"}
-    assert heeded(speech, "d02", "t3", ()).told == {"d01": "t5", "d02": "t3"}
+    speech = with_declared(Speech(declared={"d01": "t5", "d02": "t1"}), "d01", "t3", ())
+    assert speech.declared == {"d01": "t5", "d02": "t1"}
+    assert with_declared(speech, "d02", "t3", ()).declared == {"d01": "t5", "d02": "t3"}
 
 
-def test_a_line_of_a_frame_that_was_declared_already_waits_for_nothing(hear):
+def test_a_line_of_a_frame_that_is_already_declared_does_not_wait(hear):
     lines = [f"Timing for Writing wrfout_d01_0001-01-01_00:0{n}:00 for domain 1: 1.0 elapsed s"
              for n in (1, 2)]  # fmt: skip
     found = hear(*lines, name="rsl.error.0000", model=Wrf(), speech=Speech(
-        told={"d01": "00010101T000100"}
+        declared={"d01": "00010101T000100"}
     ))  # fmt: skip
     assert len(found.written) == 2
     assert [line.time for line in found.speech.written] == ["00010101T000200"]
 
 
-def test_lines_that_wait_are_bounded_by_stream_and_the_oldest_go(hear):
+def test_waiting_lines_are_limited_per_stream_and_the_oldest_are_dropped(hear):
     lines = [f"wrote out_{number}.nc" for number in range(MAX_WRITTEN + 2)]
     waiting = hear("wrote wind_1.nc", *lines).speech.written
     files = [f"out_{number}.nc" for number in range(2, MAX_WRITTEN + 2)]
@@ -85,13 +91,13 @@ ENTRIES = {
 }
 
 
-def test_a_line_speaks_of_a_frame_by_its_time_or_else_by_its_file():
+def test_a_line_names_a_frame_by_its_time_or_else_by_its_file():
     found = [*matching(ENTRIES.values(), "d01", "t1", ("a.nc",))]
     named = [name for name, entry in ENTRIES.items() if entry in found]
     assert named == ["of no stream", "of the file", "of the time", "of its beginning"]
 
 
-def test_other_logs_tell_of_trouble_alone(hear):
+def test_from_other_logs_only_trouble_is_read(hear):
     hear("t=1 of 4")
     found = hear("wrote out_1.nc", "t=3 of 4", "bye", "BAD wind", name=OTHER)
     assert (found.written, found.speech.written) == ([], ())
@@ -109,40 +115,40 @@ def test_the_end_and_the_progress_are_kept_from_call_to_call(hear):
     assert hear(speech=speech).speech.last_line == "later"
 
 
-def test_a_log_that_is_read_on_gives_only_its_new_lines(hear):
+def test_a_later_read_of_a_log_gives_only_its_new_lines(hear):
     speech = hear("wrote out_1.nc").speech
     assert [line.file for line in hear("wrote out_2.nc", speech=speech).written] == ["out_2.nc"]
 
 
-def test_what_a_former_run_left_in_the_log_is_not_heard(tmp_path):
+def test_lines_of_an_earlier_run_in_the_log_are_not_read(tmp_path):
     (tmp_path / FIRST).write_text("bye\n")
     size = (tmp_path / FIRST).stat().st_size
     follower = Follower(tmp_path, MODEL, MODEL.facts(tmp_path), {FIRST: (size, 1)})
     assert not follower.hear({FIRST: True}, Speech(), 0.0).speech.ended_well
 
 
-def test_a_log_that_is_not_there_yet_or_cannot_be_read_holds_up_no_other(tmp_path, hear):
+def test_a_log_that_is_missing_or_cannot_be_read_does_not_block_the_others(tmp_path, hear):
     (tmp_path / "log.00").mkdir()
     hear("bye", name=OTHER)
     follower = Follower(tmp_path, MODEL, MODEL.facts(tmp_path), {})
     found = follower.hear({"gone": False, "log.00": False, OTHER: True}, Speech(), 0.0)
     assert found.speech.ended_well
-    assert found.unreadable == ["log.00 cannot be read: it is no regular file"]
+    assert found.unreadable == ["log.00 cannot be read: it is not a regular file"]
 
 
-def test_trouble_is_bounded_and_the_latest_is_shown_last(hear):
+def test_trouble_is_limited_and_the_latest_is_shown_last(hear):
     found = hear(*(f"BAD {number}" for number in range(MAX_TROUBLE + 2)))
     assert found.trouble == [f"BAD {number}" for number in range(2, MAX_TROUBLE + 2)]
 
 
-def test_the_tail_has_the_last_lines_cut_to_what_is_shown(hear):
+def test_the_tail_has_the_latest_lines_cut_to_the_shown_length(hear):
     found = hear(*(f"{number} " + "x" * 600 for number in range(TAIL_LINES + 1)))
     assert [line.split()[0] for line in found.tail] == [str(n) for n in range(1, TAIL_LINES + 1)]
     assert {len(line) for line in found.tail} == {500}
     assert len(found.speech.last_line) == 500
 
 
-def test_a_frame_that_the_model_could_not_write_is_lost_by_the_first_log_alone(hear):
+def test_only_the_first_log_can_report_a_frame_as_lost(hear):
     line = "open_hist_w : error opening wrfout_d01_0001-01-01_00:01:00 for writing. ***"
     found = hear(line, name="rsl.error.0000", model=Wrf())
     assert [said.file for said in found.lost] == ["wrfout_d01_0001-01-01_00:01:00"]
@@ -150,7 +156,7 @@ def test_a_frame_that_the_model_could_not_write_is_lost_by_the_first_log_alone(h
     assert again.lost == []
 
 
-def test_patterns_of_guards_are_looked_for_in_every_log(hear):
+def test_patterns_of_guards_are_searched_for_in_every_log(hear):
     pattern = (LogPattern("nan", "NaN"),)
     hear("NaN in vx", name=OTHER, patterns=pattern)
     found = hear("t=1 of 4", "NaN in vy", patterns=pattern)
@@ -158,7 +164,7 @@ def test_patterns_of_guards_are_looked_for_in_every_log(hear):
 
 
 class Terse(Command):
-    """A model whose lines show so little of a time that several frames may begin with it."""
+    """A model whose lines cut times so short that several frames may match."""
 
     def read_line(self, line: str) -> LogLine | None:
         if line == "quilting":
@@ -166,13 +172,13 @@ class Terse(Command):
         return LogLine("written", line, stream="out", time=line, cut=True)
 
 
-def test_a_line_whose_time_is_cut_is_no_sign_of_a_whole_frame(hear):
+def test_a_line_with_a_cut_time_is_not_evidence_of_a_whole_frame(hear):
     found = hear("2005", model=Terse(argv=["./model"], log_patterns=("log.*",)))
     assert [line.time for line in found.written] == ["2005"]
     assert (found.speech.written, found.speech.speaks) == ((), False)
 
 
-def test_output_is_asynchronous_from_the_line_on_that_says_so(hear):
+def test_output_is_asynchronous_from_the_line_that_says_so(hear):
     model = Terse(argv=["./model"], log_patterns=("log.*",))
     speech = hear("quilting", model=model).speech
     assert speech.asynchronous

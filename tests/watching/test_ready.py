@@ -1,4 +1,4 @@
-"""The rule itself: which witness decides, and which may not."""
+"""The rule itself: which witnesses make a record ready."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def decides(*, conclusive=True, **evidence):
 
 
 @pytest.mark.parametrize("conclusive", [True, False])
-def test_without_a_witness_nothing_is_ready(conclusive):
+def test_without_a_witness_a_record_is_not_ready(conclusive):
     assert decides(conclusive=conclusive) is None
 
 
@@ -39,20 +39,22 @@ def test_a_later_frame_decides_unless_io_groups_overtake_each_other(groups, foun
 
 @pytest.mark.parametrize("well", [True, False])
 @pytest.mark.parametrize("conclusive", [True, False])
-def test_the_models_end_decides_unless_several_wrote_the_file_and_it_ended_badly(conclusive, well):
+def test_the_models_end_decides_unless_several_processes_wrote_the_file_and_it_ended_badly(
+    conclusive, well
+):
     found = decides(conclusive=conclusive, ended=True, ended_well=well)
     assert found == ("ended" if conclusive or well else None)
     assert decides(conclusive=conclusive, ended_well=well) is None
 
 
 @pytest.mark.parametrize("speaks", [True, False])
-def test_quiet_decides_in_a_conclusive_file_whatever_the_log_says_of_others(speaks):
+def test_quiet_decides_in_a_conclusive_file_whatever_the_log_says_about_other_frames(speaks):
     assert decides(quiet_s=QUIET_S, log_speaks=speaks) == "quiet"
     assert decides(quiet_s=QUIET_S, log_speaks=speaks, flagged=True) == "flag"
     assert decides(quiet_s=0.99 * QUIET_S, flagged=True) is None
 
 
-def test_a_long_quiet_decides_in_another_file_only_if_the_log_never_spoke_of_a_frame():
+def test_a_long_quiet_decides_in_other_files_only_if_the_log_never_named_a_frame():
     assert decides(conclusive=False, quiet_s=WEAK_QUIET_S) == "weak"
     assert decides(conclusive=False, quiet_s=0.99 * WEAK_QUIET_S, flagged=True) is None
     assert decides(conclusive=False, quiet_s=WEAK_QUIET_S, log_speaks=True) is None
@@ -61,9 +63,9 @@ def test_a_long_quiet_decides_in_another_file_only_if_the_log_never_spoke_of_a_f
 @pytest.mark.parametrize(
     ("times", "count"), [(0.0, 0), (0.99, 0), (1.0, 1), (1.99, 1), (2.0, 2), (4.0, 3), (8.0, 4)]
 )
-def test_an_unchanged_file_is_looked_at_again_at_doubled_intervals(times, count):
+def test_an_unchanged_file_is_read_again_at_doubled_intervals(times, count):
     assert looks(times * LOOK_AGAIN_S) == count
 
 
-def test_a_file_that_stays_unchanged_is_left_alone_in_the_end():
+def test_a_file_that_stays_unchanged_is_finally_not_read_any_more():
     assert looks(1e9) == looks(LOOK_AGAIN_S * 2**11) == 12

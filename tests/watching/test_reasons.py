@@ -1,4 +1,4 @@
-"""Why a model ended: of all that its logs say, the line that a person needs.
+"""Why a model ended: the line of its logs that the user needs.
 
 The logs in ``tests/data/logs/ends`` are what WRF, MPICH, Open MPI, the launchers of Cray and Slurm
 and the compilers' runtimes print; host names and paths are made up.
@@ -63,7 +63,7 @@ BANNERS = ("Abort(", "MPI_ABORT", "FAQ", "BAD TERMINATION", "srun: ", "Primary j
 
 @pytest.fixture
 def end(tmp_path, prober):
-    """The last report of a model of which a folder of logs is left, and all its trouble."""
+    """The final report of a model with these logs, and all its trouble."""
 
     def read(model, logs, piecewise=False):
         watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
@@ -86,7 +86,7 @@ def end(tmp_path, prober):
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_the_cause_is_shown_and_no_banner(end, name):
+def test_the_cause_is_shown_and_banners_are_not(end, name):
     model, wanted = ENDS[name]
     report, trouble = end(model, (LOGS / "ends" / name).iterdir())
     reason = report.cursor.speech.why
@@ -97,14 +97,14 @@ def test_the_cause_is_shown_and_no_banner(end, name):
 
 
 @pytest.mark.parametrize("name", ["namelist_typo", "missing_wrfinput", "no_executable_openmpi"])
-def test_it_is_the_same_whatever_the_looks_that_read_the_log(end, name):
+def test_the_cause_does_not_depend_on_the_pieces_in_which_the_log_is_read(end, name):
     model, wanted = ENDS[name]
     report, trouble = end(model, (LOGS / "ends" / name).iterdir(), piecewise=True)
     assert wanted in report.cursor.speech.why
     assert sum(wanted in line for line in trouble) == 1
 
 
-def test_a_blow_up_is_put_down_to_its_last_step_and_not_to_the_signal(end, tmp_path):
+def test_the_reason_of_a_blow_up_is_its_last_step_and_not_the_signal(end, tmp_path):
     (tmp_path / "in").mkdir()
     for rank in ("0000", "0001"):
         shutil.copyfile(LOGS / f"blowup.rsl.error.{rank}", tmp_path / "in" / f"rsl.error.{rank}")
@@ -122,7 +122,7 @@ def test_a_good_run_has_no_reason_to_end_badly(end, tmp_path):
     assert report.cursor.speech.reason is None
 
 
-def test_what_a_recipe_calls_trouble_is_no_banner(end, tmp_path):
+def test_a_line_that_a_recipe_calls_trouble_is_not_a_banner(end, tmp_path):
     model = Command(argv=["x"], frames="*.nc", trouble="(?i)abort|error|negative")
     (tmp_path / "in").mkdir()
     log = tmp_path / "in" / "model.log"

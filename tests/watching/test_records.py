@@ -1,4 +1,4 @@
-"""What the bytes of one file, or of the tiles of a frame, say of its records."""
+"""The records of one file, or of the tiles of a frame, read from the bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from burstlens.workflows.frames.time_axis import no_variable
 
 @pytest.fixture(autouse=True)
 def _closes_all(prober):
-    """Fails where a test leaves a file open; the prober's pipes may stay."""
+    """Fails if a test leaves a file open; the prober's pipes may stay open."""
 
     def files():
         links = (f"/proc/self/fd/{one}" for one in os.listdir("/proc/self/fd"))
@@ -39,7 +39,7 @@ def _closes_all(prober):
 
 @pytest.fixture
 def classic(tmp_path):
-    """A classic file with these times, 256 KiB a record; its path."""
+    """A classic file with these times, 256 KiB per record; its path."""
 
     def make(*times, fixed=False, **attributes):
         path = tmp_path / "out.nc"
@@ -60,13 +60,13 @@ def classic(tmp_path):
 RECORD_BYTES = 8 * 32769
 
 
-def test_an_empty_file_says_so(tmp_path, prober):
+def test_an_empty_file_is_reported_as_empty(tmp_path, prober):
     (tmp_path / "out.nc").touch()
     found = probe(str(tmp_path / "out.nc"), 0, "time", prober)
     assert (found.reason, found.times) == ("it has 0 bytes", ())
 
 
-def test_the_records_of_a_classic_file_and_the_share_of_one(classic, prober):
+def test_the_records_of_a_classic_file_and_the_size_of_one(classic, prober):
     path = classic(1.0, 2.0)
     found = probe(path, 0, "time", prober)
     expected = Structure(("t00000001.000", "t00000002.000"), 2, RECORD_BYTES, classic=True)
@@ -75,12 +75,12 @@ def test_the_records_of_a_classic_file_and_the_share_of_one(classic, prober):
     assert probe(path, 2, "time", prober) == Structure(begun=2, classic=True)
 
 
-def test_the_only_record_of_a_classic_file_has_all_of_its_bytes(classic, prober):
+def test_a_single_record_of_a_classic_file_has_the_size_of_the_file(classic, prober):
     path = classic(1.0)
     assert probe(path, 0, "time", prober).frame_bytes == os.path.getsize(path)
 
 
-def test_the_share_of_a_record_of_an_hdf5_file(tmp_path, prober):
+def test_the_size_of_a_record_of_an_hdf5_file(tmp_path, prober):
     path = tmp_path / "out.h5"
     for count in (1, 2):
         with h5py.File(path, "w") as file:
@@ -89,7 +89,7 @@ def test_the_share_of_a_record_of_an_hdf5_file(tmp_path, prober):
         assert (found.begun, found.frame_bytes) == (count, path.stat().st_size // count)
 
 
-def test_a_classic_file_without_a_record_says_so_until_it_had_one(classic, prober):
+def test_a_classic_file_reports_that_it_has_no_record_until_it_had_one(classic, prober):
     path = classic()
     for thorough in (True, False):
         found = probe(path, 0, "time", prober, thorough=thorough)
@@ -100,13 +100,13 @@ def test_a_classic_file_without_a_record_says_so_until_it_had_one(classic, probe
         assert (found.times, found.begun, found.reason) == ((), 1, "")
 
 
-def test_a_record_without_a_time_is_not_whole_nor_what_comes_after_it(classic, prober):
+def test_a_record_without_a_time_is_not_whole_nor_are_the_records_after_it(classic, prober):
     found = probe(classic(1.0, 9.969e36, 3.0), 0, "time", prober)
     assert (found.times, found.begun) == (("t00000001.000",), 3)
     assert found.reason == "record 1 has no time yet"
 
 
-def test_a_classic_file_that_lacks_bytes_of_a_record_has_those_before_it(classic, prober):
+def test_a_classic_file_that_lacks_bytes_of_a_record_has_the_records_before_it(classic, prober):
     path = classic(1.0, 2.0)
     size = os.path.getsize(path)
     os.truncate(path, size - 1)
@@ -118,7 +118,7 @@ def test_a_classic_file_that_lacks_bytes_of_a_record_has_those_before_it(classic
 
 
 @pytest.mark.parametrize(("thorough", "reason"), [(False, ""), (True, "it has 5 bytes of an un")])
-def test_bytes_beyond_the_last_record_are_one_in_progress_to_a_thorough_look(
+def test_a_thorough_read_counts_bytes_beyond_the_last_record_as_one_in_progress(
     classic, prober, thorough, reason
 ):
     path = classic(1.0)
@@ -164,7 +164,7 @@ def test_times_without_units_are_seconds(tmp_path, prober):
     assert probe(str(path), 0, "time", prober).times == ("t00000002.500",)
 
 
-def test_a_pipe_that_is_named_like_output_holds_nobody_up(tmp_path, prober):
+def test_a_pipe_that_is_named_like_output_does_not_block(tmp_path, prober):
     path = str(tmp_path / "out.nc")
     os.mkfifo(path)
     for look in (lambda: probe(path, 0, "time", prober), lambda: has_writer(path)):
@@ -174,7 +174,7 @@ def test_a_pipe_that_is_named_like_output_holds_nobody_up(tmp_path, prober):
 
 
 class Overtaken(Prober):
-    """A prober whose file the model writes on before it has answered."""
+    """A prober during whose read the model continues to write the file."""
 
     def ask(self, path, *rest):
         reply = super().ask(path, *rest)
@@ -208,7 +208,7 @@ def test_a_record_that_was_never_written_is_a_gap(classic, tmp_path):
     assert not any(has_gap(path, index) for index in range(3))
 
 
-def test_a_file_that_is_gone_or_not_classic_has_no_gap_and_no_writer(tmp_path):
+def test_a_file_that_is_missing_or_not_classic_has_no_gap_and_no_writer(tmp_path):
     (tmp_path / "text").write_text("no netCDF")
     assert not has_gap(str(tmp_path / "text"), 0)
     assert not has_gap(str(tmp_path / "gone"), 0)
@@ -248,7 +248,7 @@ def test_a_tile_says_which_of_the_domains_cells_it_holds(classic, prober):
     assert probe(path, 0, "time", prober, is_tile=True).cells == (1, 1)
 
 
-def test_an_hdf5_tile_is_asked_for_its_cells_and_another_file_is_not(tmp_path, prober):
+def test_cells_of_an_hdf5_file_are_read_only_if_it_is_a_tile(tmp_path, prober):
     path = tmp_path / "out.h5"
     with h5py.File(path, "w") as file:
         file["time"] = np.array([1.0])
@@ -272,7 +272,7 @@ def test_tiles_have_the_records_that_all_of_them_have():
         assert found == Structure(("t1",), 1, 200, conclusive=False, reason="cut")
 
 
-def test_tiles_that_do_not_cover_the_domain_are_no_frame():
+def test_tiles_that_do_not_cover_the_domain_are_not_a_frame():
     found = together([HALF, replace(HALF, cells=(4, 10))], 0, "t1", (0, 2))
     assert (found.times, found.reason) == (
         (),
@@ -281,13 +281,13 @@ def test_tiles_that_do_not_cover_the_domain_are_no_frame():
 
 
 @pytest.mark.parametrize("time", [None, "t1"])
-def test_tiles_without_a_whole_record_are_no_frame_for_their_own_reason(time):
+def test_tiles_without_a_whole_record_are_not_a_frame_and_keep_their_reason(time):
     none = Structure(reason="it has no record yet", cells=(5, 10))
     found = together([none, none], 0, time)
     assert (found.times, found.reason) == ((), "it has no record yet")
 
 
-def test_tiles_of_another_time_that_do_not_cover_the_domain_are_named_by_their_time():
+def test_tiles_with_a_wrong_time_that_do_not_cover_the_domain_are_reported_for_their_time():
     found = together([HALF], 0, "t9")
     assert (found.times, found.reason) == ((), "its first time is t1, its name says t9")
 

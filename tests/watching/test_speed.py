@@ -1,4 +1,4 @@
-"""Speed and time left: only from lines that were seen as they were written."""
+"""Speed and time left: only from lines that were read as they were written."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MODEL = Command(
     argv=["./model"], frames="s_*.nc", progress=r"^t=(?P<elapsed>[\d.]+) of (?P<total>[\d.]+)$"
 )
 TRUE = 30.0
-"""Times real time, of the model in these tests."""
+"""Speed of the model in these tests, as a multiple of real time."""
 
 
 @pytest.fixture
 def clock(tmp_path, prober):
-    """A model that has printed a line per 2 s since second 0, looked at when a test says so."""
+    """A model that prints one line per 2 s from second 0, scanned at times that a test sets."""
     log = tmp_path / "model.log"
     log.write_text("")
 
@@ -40,14 +40,14 @@ def clock(tmp_path, prober):
     return Clock()
 
 
-def test_lines_that_were_read_in_one_go_say_nothing_of_the_speed(clock):
+def test_lines_that_were_read_all_at_once_give_no_speed(clock):
     assert clock.look(600.0) is None
     assert clock.look(600.5) is None
     assert clock.look(602.1) is None
 
 
 @pytest.mark.parametrize("period", [0.1, 0.7, 3.0, 20.0])
-def test_the_speed_after_a_resume_is_true_as_soon_as_it_is_said(clock, period):
+def test_the_speed_after_a_resume_is_correct_as_soon_as_it_is_reported(clock, period):
     looks = int(400 / period)
     for start in (500.0, 2000.0):
         clock.resume()
@@ -59,7 +59,7 @@ def test_the_speed_after_a_resume_is_true_as_soon_as_it_is_said(clock, period):
         assert known[-1] == pytest.approx(TRUE, rel=0.2)
 
 
-def test_a_clock_that_jumps_makes_no_speed(clock):
+def test_a_clock_that_jumps_does_not_give_a_wrong_speed(clock):
     for second in range(60):
         clock.look(float(second))
     for jump in (3600.0, 0.0):

@@ -1,4 +1,4 @@
-"""What files in all states say of themselves."""
+"""The structure of files in all states."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_broken_files_are_told_apart(broken, prober, tmp_path, kind):
+def test_broken_files_are_distinguished(broken, prober, tmp_path, kind):
     minute = "02" if kind.startswith("pnetcdf") else "03"
     broken(kind, f"wrfout_d01_0001-01-01_00:{minute}:00")
     form = 11 if kind.startswith("pnetcdf") else 2
@@ -94,7 +94,7 @@ def test_the_noleap_and_360_day_calendars_have_their_own_dates(tmp_path, prober)
         assert probe(str(path), 0, "time", prober).times == (key,)
 
 
-def test_a_classic_file_without_a_record_dimension_proves_nothing_by_itself(tmp_path, prober):
+def test_a_classic_file_without_a_record_dimension_is_not_conclusive(tmp_path, prober):
     path = tmp_path / "out.nc"
     with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
         file.createDimension("time", 1)
@@ -148,7 +148,7 @@ def test_a_file_that_is_open_for_writing_says_so_until_it_is_closed(tmp_path):
     assert not has_writer(str(path))
 
 
-def test_corrupt_and_cut_headers_are_only_ever_not_ready(broken, prober, dice):
+def test_corrupt_and_truncated_headers_are_never_ready_and_never_raise(broken, prober, dice):
     kinds = ["classic_whole_wrfout_d01_0001-01-01_00:03:00"]
     path = broken(kinds[0], "file")
     good = path.read_bytes()[:80_000]
@@ -191,7 +191,7 @@ def test_corrupt_hdf5_files_never_end_the_worker(load, prober, dice, tmp_path):
 
 
 @pytest.mark.integration
-def test_a_child_that_somebody_kills_is_replaced_and_the_file_is_read_all_the_same(tmp_path):
+def test_a_killed_child_is_replaced_and_the_file_is_still_read(tmp_path):
     good = tmp_path / "good.nc"
     with h5py.File(good, "w") as file:
         file["time"] = np.array([1.0])
@@ -199,7 +199,7 @@ def test_a_child_that_somebody_kills_is_replaced_and_the_file_is_read_all_the_sa
     try:
         prober.ask(str(good), 0, "time")
         (child,) = _children()
-        os.kill(child, signal.SIGSTOP)  # it will have the request, and no answer
+        os.kill(child, signal.SIGSTOP)  # it gets the request, and does not answer
         threading.Timer(0.3, os.kill, (child, signal.SIGKILL)).start()
         assert prober.ask(str(good), 0, "time").times == ("t00000001.000",)
         assert _children() != [child]
@@ -227,7 +227,7 @@ def test_a_probe_that_hangs_is_ended_and_the_next_one_works(tmp_path):
     try:
         with pytest.raises(FrameError, match="took too long"):
             prober.ask(str(hanging), 0, "time")
-        with pytest.raises(FrameError, match="left alone"):
+        with pytest.raises(FrameError, match="not read for a while"):
             prober.ask(str(hanging), 0, "time")
         assert prober.ask(str(good), 0, "time").times == ("t00000001.000",)
     finally:

@@ -1,4 +1,4 @@
-"""A file that gives no answer after the model's end: nothing is known, so nothing is concluded."""
+"""A file that cannot be read after the model's end: its state is unknown, so it is not damage."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from burstlens.workflows.frames.hdf5 import Prober
 
 @pytest.fixture
 def silent():
-    """A prober that gets no answer, as of a file server that hangs."""
-    says_nothing = "import time; print('ready', flush=True); time.sleep(600)"
-    prober = Prober(limit_s=0.1, command=(sys.executable, "-c", says_nothing))
+    """A prober that gets no answer, as from a file server that hangs."""
+    silent = "import time; print('ready', flush=True); time.sleep(600)"
+    prober = Prober(limit_s=0.1, command=(sys.executable, "-c", silent))
     yield prober
     prober.close()
 

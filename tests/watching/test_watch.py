@@ -24,7 +24,7 @@ def without_log(ops):
     return [op for op in ops if op["op"] != "log"]
 
 
-def test_no_frame_is_ready_early_none_is_missed_and_each_comes_at_once(course, name):
+def test_every_frame_is_ready_at_once_but_never_early(course, name):
     run = course(name)
     last_write = run.last_writes()
     run.walk()
@@ -36,8 +36,8 @@ def test_no_frame_is_ready_early_none_is_missed_and_each_comes_at_once(course, n
         said = run.model.read_line(op["text"]) if op["op"] == "log" else None
         if said is not None and said.kind == "written":
             witness.setdefault((said.stream, said.time), call)
-    # As soon as both the last byte and the witness are there, the next question is a yes. A
-    # netCDF-4 file that is closed is its own witness.
+    # The frame is ready in the first scan after both the last byte and the witness. A netCDF-4
+    # file that is closed is its own witness.
     for frame in run.frames:
         key = frame.stream, frame.time
         if frame.signal == "closed":
@@ -73,7 +73,7 @@ def test_without_a_log_quiet_or_a_later_frame_decides(course, name, dice):
     assert not run.damaged
 
 
-def test_a_log_that_comes_late_in_blocks_misleads_nobody(course, name):
+def test_a_log_that_comes_late_in_blocks_gives_no_wrong_frames(course, name):
     run = course(name, late_log=4096)
     run.walk(lambda call: call % 7 == 0)
     run.end()
@@ -92,7 +92,7 @@ def test_with_several_io_groups_a_frame_is_whole_as_soon_as_its_file_is_closed(c
 
 
 @pytest.mark.parametrize("name", ["quilting", "tiles", "netcdf4_growing", "pnetcdf_one"])
-def test_a_pause_in_the_middle_of_writing_is_no_completion(course, name, dice):
+def test_a_pause_in_the_middle_of_writing_does_not_make_a_frame_ready(course, name, dice):
     run = course(name)
     pauses = set(dice.sample(range(len(run.trace.ops)), 40))
     for call in range(len(run.trace.ops)):
@@ -124,8 +124,8 @@ def test_a_kill_leaves_damage_and_never_a_ready_frame(course, name, load, dice, 
             run.step()
         run.player.close()
         run.settle()
-        told = {frame.paths for frame in run.frames} | {entry.paths for entry in run.damaged}
-        files = {path for paths in told for path in paths}
+        reported = {frame.paths for frame in run.frames} | {entry.paths for entry in run.damaged}
+        files = {path for paths in reported for path in paths}
         there = {f"run/1/{path.name}" for path in run.path.glob("wrfout_*")}
         assert files == there, f"cut at {cut}"
         seen_damage |= bool(run.damaged)
@@ -135,7 +135,7 @@ def test_a_kill_leaves_damage_and_never_a_ready_frame(course, name, load, dice, 
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("name", ["pnetcdf_one", "pnetcdf_growing"])
 def test_a_rank_that_is_late_is_waited_for(course, name, rank):
-    """Full size and a right header prove nothing while one rank has not written its part."""
+    """Full size and a valid header do not prove a frame while one rank has not written its part."""
 
     def late(ops):
         moved, held = [], []
@@ -194,7 +194,7 @@ def test_a_tile_that_is_never_finished_is_named(course, rank):
     ("name", "log"),
     [("ready_flag", "appended"), ("pnetcdf_one", "appended"), ("netcdf4_growing", "replaced")],
 )
-def test_old_output_of_the_same_names_is_no_frame_until_it_is_rewritten(course, name, log):
+def test_old_output_of_the_same_names_is_not_a_frame_until_it_is_rewritten(course, name, log):
     run = course(name)
     for path in run.final.iterdir():
         shutil.copyfile(path, run.path / path.name)
@@ -240,7 +240,7 @@ def test_names_without_colons_are_the_same_frames(course):
     assert {frame.signal for frame in run.frames} == {"log"}
 
 
-def test_released_frames_confuse_nothing(course):
+def test_released_frames_do_not_affect_other_frames(course):
     run = course("netcdf4_one")
     for call in range(len(run.trace.ops)):
         run.step()
@@ -267,7 +267,7 @@ def test_a_driver_that_resumes_with_an_empty_cursor_sees_everything_again(course
     assert not run.damaged
 
 
-def test_a_folder_that_vanishes_for_a_while_is_told_once_and_endured(course):
+def test_a_folder_that_vanishes_for_a_while_is_reported_once_and_watched_again(course):
     run = course("classic_one")
     run.walk(lambda call: call % 50 == 0)
     away = run.root / "away"
@@ -300,15 +300,15 @@ def test_a_frame_that_the_model_lost_is_damage_as_soon_as_its_log_says_so(course
     assert any("error opening" in line for line in run.trouble)
 
 
-def test_watch_returns_when_there_is_something_and_at_its_timeout_when_not(course):
+def test_watch_returns_when_there_is_news_else_at_its_timeout(course):
     run = course("classic_one")
     arguments = (run.root, run.folder, run.model, "run", 1)
     keywords = {"baseline": None, "ended": lambda: False, "interval_s": 0.01}
-    nothing = watch(*arguments, Cursor(), timeout_s=0.05, **keywords)
-    assert not nothing.frames
-    assert not nothing.urgent
+    quiet = watch(*arguments, Cursor(), timeout_s=0.05, **keywords)
+    assert not quiet.frames
+    assert not quiet.urgent
     run.walk(lambda call: False)
-    found = watch(*arguments, nothing.cursor, timeout_s=60.0, **keywords)
+    found = watch(*arguments, quiet.cursor, timeout_s=60.0, **keywords)
     assert [frame.time[-6:] for frame in found.frames] == ["000000", "000100", "000200"]
     assert found.tail[-1].endswith("SUCCESS COMPLETE WRF")
     over = watch(*arguments, found.cursor, timeout_s=60.0, **keywords | {"ended": lambda: True})
@@ -324,8 +324,8 @@ def test_watch_returns_when_there_is_something_and_at_its_timeout_when_not(cours
         ("pnetcdf_one", ["--cut-at", "700"], 2, 1),
     ],
 )
-def test_a_run_in_real_time_is_seen_from_outside(course, name, options, frames, damage):
-    """The replayer as a program, the watcher call after call, each from a pickled cursor."""
+def test_a_run_in_another_process_is_watched_in_real_time(course, name, options, frames, damage):
+    """The replayer as a program, and calls of the watcher, each from a pickled cursor."""
     run = course(name)
     script = Path(__file__).parents[1] / "replay.py"
     trace = script.parent / "data" / "traces" / name
@@ -361,7 +361,7 @@ def test_a_run_in_real_time_is_seen_from_outside(course, name, options, frames, 
 
 def test_a_record_that_a_full_disk_left_with_a_gap_is_damaged_when_there_is_room_again(course):
     def swallow(ops):
-        """Without what is written of the second record beyond its first half."""
+        """Drop what is written of the second record beyond its first half."""
         lines = [n for n, op in enumerate(ops) if op["op"] == "log" and "Writing" in op["text"]]
         span = range(lines[0], lines[1])
         written = [n for n in span if ops[n]["op"] == "write" and ops[n]["offset"] > 4096]

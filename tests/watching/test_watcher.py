@@ -1,4 +1,4 @@
-"""One look after the other at files of a program that writes classic netCDF."""
+"""A series of scans of files of a program that writes classic netCDF."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.models.wrf import Wrf
 
 
-def test_a_frame_says_where_it_lies_when_it_was_written_and_by_what_it_was_found(
-    tmp_path, watcher, write
-):
+def test_a_frame_has_its_paths_its_times_and_its_signal(tmp_path, watcher, write):
     path = write("out_1.nc", 1.0)
     (tmp_path / "model.log").write_text("wrote out_1.nc\n")
     one = watcher(root=tmp_path.parent, folder=tmp_path.name, attempt=3, run="storm")
@@ -32,10 +30,10 @@ def test_a_frame_says_where_it_lies_when_it_was_written_and_by_what_it_was_found
     assert (frame.written, frame.detected, frame.signal) == (2.0, 100.0, "log")
 
 
-def test_a_file_is_quiet_for_as_long_as_looks_find_it_unchanged(watcher, write):
+def test_a_file_is_quiet_for_as_long_as_scans_find_it_unchanged(watcher, write):
     write("out_1.nc", 1.0)
     one = watcher()
-    assert times(look(one, 9.0)) == []  # what was before the first look is not known
+    assert times(look(one, 9.0)) == []  # the time before the first scan does not count
     assert times(look(one, ready.QUIET_S / 2)) == []
     write("out_1.nc", 2.0)
     assert times(look(one, 9.0)) == []
@@ -44,14 +42,14 @@ def test_a_file_is_quiet_for_as_long_as_looks_find_it_unchanged(watcher, write):
     assert times(look(one, 9.0)) == []
 
 
-def test_quiet_goes_on_in_the_next_call(watcher, write):
+def test_quiet_time_continues_in_the_next_call(watcher, write):
     write("out_1.nc", 1.0)
     first = look(watcher())
     second = look(watcher(first.cursor), ready.QUIET_S / 2)
     assert times(look(watcher(second.cursor), ready.QUIET_S / 2)) == ["1.000"]
 
 
-def test_a_frame_in_progress_is_one_that_is_not_declared_whole(watcher, write):
+def test_a_frame_is_in_progress_until_it_is_declared_whole(watcher, write):
     write("out_1.nc", 1.0)
     one = watcher()
     assert look(one).in_progress
@@ -67,7 +65,7 @@ def test_one_stream_in_progress_is_enough(watcher, write):
     assert look(one).in_progress
 
 
-def test_a_file_about_which_nothing_is_new_is_not_opened_again(watcher, write, monkeypatch):
+def test_an_unchanged_file_is_not_opened_again(watcher, write, monkeypatch):
     path = str(write("out_1.nc", 1.0))
     opened = []
     opens = os.open
@@ -115,13 +113,13 @@ def test_a_frame_that_the_log_calls_lost_is_damage_at_once_and_once(tmp_path, wa
     assert [entry.paths for entry in look(one, 9.0, ended=True).damaged] == [(other,)]
 
 
-def test_a_lost_frame_whose_file_was_never_there_is_damage_as_well(tmp_path, watcher):
+def test_a_lost_frame_whose_file_never_existed_is_also_damage(tmp_path, watcher):
     (tmp_path / "rsl.error.0000").write_text(LOST.replace("wrfout", "nothing") + LOST)
     [damage] = look(watcher(model=Wrf())).damaged
     assert damage.paths == (LOST.split()[4],)
 
 
-def test_a_hole_in_a_record_is_no_damage_where_the_log_never_called_it_written(tmp_path, watcher):
+def test_a_hole_in_a_record_is_not_damage_if_the_log_never_called_it_written(tmp_path, watcher):
     path = tmp_path / "out_1.nc"
     with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
         file.createDimension("time", None)
@@ -148,14 +146,14 @@ def test_a_hole_in_a_record_is_no_damage_where_the_log_never_called_it_written(t
 
 
 @pytest.mark.parametrize("news", ["frames", "damaged", "trouble", "notices"])
-def test_news_is_urgent(news):
+def test_reports_with_news_are_urgent(news):
     report = Report((), (), Cursor())
     assert not report.urgent
     assert replace(report, **{news: ("news",)}).urgent
     assert replace(report, ended=True).urgent
 
 
-def test_frames_of_one_look_come_in_the_order_of_their_times(watcher, write):
+def test_frames_of_one_scan_are_in_time_order(watcher, write):
     for number, second in ((1, 5.0), (2, 3.0), (3, 4.0)):
         write(f"out_{number}.nc", second)
     assert times(look(watcher(), ended=True)) == ["3.000", "4.000", "5.000"]
@@ -175,7 +173,7 @@ def test_an_empty_file_is_damage_when_the_model_has_ended_and_it_stays_so(tmp_pa
 
 
 @pytest.mark.parametrize("content", [b"", b"CDF", b"no netCDF"])
-def test_a_file_that_is_not_whole_is_no_damage_while_the_model_runs(tmp_path, watcher, content):
+def test_a_file_that_is_not_whole_is_not_damage_while_the_model_runs(tmp_path, watcher, content):
     (tmp_path / "out_1.nc").write_bytes(content)
     one = watcher()
     for elapsed_s in (0.0, 9.0, 9000.0):
@@ -183,7 +181,7 @@ def test_a_file_that_is_not_whole_is_no_damage_while_the_model_runs(tmp_path, wa
         assert (report.damaged, report.in_progress, report.ended) == ((), True, False)
 
 
-def test_damage_after_the_first_record_is_that_of_the_next_one(watcher, write):
+def test_damage_after_the_first_record_is_of_the_next_record(watcher, write):
     path = write("out_1.nc", 1.0, 2.0)
     os.truncate(path, path.stat().st_size - 1)
     report = look(watcher(), ended=True)
@@ -192,7 +190,7 @@ def test_damage_after_the_first_record_is_that_of_the_next_one(watcher, write):
     assert (damage.record, damage.time) == (1, None)
 
 
-def test_a_file_that_is_deleted_after_its_frames_is_done_with_and_may_come_again_as_none(
+def test_a_file_that_is_deleted_after_its_frames_is_finished_and_ignored_if_it_comes_again(
     watcher, write
 ):
     path = write("out_1.nc", 1.0)
@@ -234,16 +232,16 @@ def test_damage_after_the_record_that_a_file_is_named_by_has_no_time(tmp_path, w
     assert (damage.record, damage.time) == (1, None)
 
 
-def test_a_log_line_is_heeded_once_its_frame_is_declared(tmp_path, watcher, write):
+def test_a_log_line_stops_waiting_once_its_frame_is_declared(tmp_path, watcher, write):
     write("out_1.nc", 1.0)
     (tmp_path / "model.log").write_text("wrote out_1.nc\nwrote out_2.nc\n")
     report = look(watcher())
     assert len(report.frames) == 1
     assert [line.file for line in report.cursor.speech.written] == ["out_2.nc"]
-    assert report.cursor.speech.told == {"output": "t00000001.000"}
+    assert report.cursor.speech.declared == {"output": "t00000001.000"}
 
 
-def test_a_file_that_is_deleted_before_its_frames_and_written_anew_is_looked_at(watcher, write):
+def test_a_file_that_is_deleted_before_its_frames_and_written_again_is_read(watcher, write):
     path = write("out_1.nc", 1.0)
     one = watcher()
     look(one)
@@ -282,7 +280,7 @@ def test_a_file_that_does_not_answer_is_a_notice_and_kept(tmp_path, watcher, wri
     assert not report.ended
 
 
-def test_a_file_of_one_line_is_finished_when_a_later_one_is_there(watcher, write):
+def test_a_file_of_one_line_is_finished_when_a_later_one_exists(watcher, write):
     write("out_1.nc", 1.0)
     one = watcher()
     look(one)

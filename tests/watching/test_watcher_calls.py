@@ -1,4 +1,4 @@
-"""What a look reports of logs and folders, and how one call goes on from another."""
+"""What a scan reports about logs and folders, and how one call continues another."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.log_search import LogPattern
 
 
-def test_a_log_that_is_no_file_is_a_notice_once_and_holds_up_no_frame(tmp_path, watcher, write):
+def test_a_log_that_is_not_a_regular_file_is_a_notice_once_and_blocks_no_frame(
+    tmp_path, watcher, write
+):
     (tmp_path / "model.log").mkdir()
     write("out_1.nc", 1.0)
     one = watcher()
-    assert look(one).notices == ("model.log cannot be read: it is no regular file",)
+    assert look(one).notices == ("model.log cannot be read: it is not a regular file",)
     report = look(one, 9.0)
     assert (report.notices, times(report)) == ((), ["1.000"])
 
 
-def test_a_model_whose_log_speaks_of_frames_is_waited_for_in_files_of_several_writers(
-    tmp_path, watcher, write
-):
+def test_in_files_of_several_writers_the_log_decides_if_it_names_frames(tmp_path, watcher, write):
     write("out_1.nc", 1.0)
     one = watcher(model=replace(MODEL, parallel=True))
     look(one)
@@ -49,7 +49,7 @@ def test_a_finished_later_file_proves_an_earlier_one(watcher, write):
     assert [frame.signal for frame in look(watcher(later)).frames] == ["later"]
 
 
-def test_a_look_that_fails_is_a_notice_until_the_folder_answers_again(tmp_path, watcher, write):
+def test_a_scan_that_fails_is_a_notice_until_the_folder_answers_again(tmp_path, watcher, write):
     one = watcher(folder="run")
     report = look(one, ended=True)
     assert report.notices == ("the model's folder does not answer: No such file or directory",)
@@ -70,7 +70,7 @@ def test_a_report_has_what_the_log_said(tmp_path, watcher):
     assert not report.behind
 
 
-def test_a_watcher_goes_on_with_a_later_cursor_of_the_same_watch(watcher, write):
+def test_a_watcher_adopts_a_later_cursor_of_the_same_watch(watcher, write):
     write("out_1.nc", 1.0)
     one = watcher()
     report = look(one, ended=True)
@@ -82,7 +82,7 @@ def test_a_watcher_goes_on_with_a_later_cursor_of_the_same_watch(watcher, write)
     assert times(look(one, ended=True)) == ["2.000"]
 
 
-def test_what_a_later_cursor_has_finished_is_not_looked_at_again(watcher, write):
+def test_files_that_a_later_cursor_has_finished_are_not_read_again(watcher, write):
     write("out_1.nc", 1.0)
     one = watcher()
     look(one)
@@ -103,14 +103,14 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_a_watcher_goes_on_with_no_other_watch(tmp_path, watcher, other):
+def test_a_watcher_does_not_adopt_the_cursor_of_another_watch(tmp_path, watcher, other):
     (tmp_path / "sub").mkdir()
     one = watcher()
     look(one)
     assert not one.adopt(watcher(Cursor(scans=9), **OTHERS[other]))
 
 
-def test_a_watcher_goes_on_with_no_earlier_cursor_and_with_none_of_files_that_it_does_not_list(
+def test_a_watcher_does_not_adopt_an_earlier_cursor_or_one_of_files_that_it_does_not_list(
     watcher,
 ):
     one = watcher()

@@ -1,4 +1,4 @@
-"""The adapter of WRF: names, log lines, settings, traps."""
+"""The adapter of WRF: names, log lines, settings, pitfalls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from burstlens.workflows.models.wrf import Wrf
         ("wrfoutReady_d01_2005-08-28_12:00:00", None),
     ],
 )
-def test_names_of_output_tell_stream_time_and_tile(name, output):
+def test_names_of_output_give_stream_time_and_tile(name, output):
     assert Wrf().identify(name) == output
 
 
@@ -51,7 +51,7 @@ def test_the_namelist_renames_and_redirects_streams(tmp_path):
     assert pickle.loads(pickle.dumps(model)) == model
 
 
-def test_restart_files_are_old_output_only_where_the_run_is_no_restart(tmp_path):
+def test_restart_files_are_old_output_only_if_the_run_is_not_a_restart(tmp_path):
     rst = "wrfrst_d01_2005-08-28_12:00:00"
     assert not Wrf().is_leftover(rst)
     (tmp_path / "namelist.input").write_text("&time_control restart = .false. /")
@@ -61,7 +61,7 @@ def test_restart_files_are_old_output_only_where_the_run_is_no_restart(tmp_path)
     assert not model.is_leftover("wrfbdy_d01")
 
 
-def test_a_good_log_tells_frames_progress_and_the_end(logs):
+def test_a_good_log_gives_frames_progress_and_the_end(logs):
     said = [Wrf().read_line(line) for line in logs("supercell.rsl.error.0000")]
     kinds = [entry.kind for entry in said if entry is not None]
     assert kinds.count("end") == 1
@@ -73,13 +73,13 @@ def test_a_good_log_tells_frames_progress_and_the_end(logs):
     assert progress[0].time == "00010101T000012"
 
 
-def test_names_that_the_log_cuts_off_still_tell_the_minute():
+def test_names_that_the_log_cuts_off_still_give_the_minute():
     line = "Timing for Writing auxhist2_d01_2005-08-28_12:30: for domain        1:    0.1 elapsed"
     said = Wrf().read_line(line)
     assert (said.kind, said.stream, said.time) == ("written", "auxhist2_d01", "20050828T1230")
     longer = "Timing for Writing auxhist10_d01_2005-08-28_12 for domain        1:    0.1 elapsed"
     said = Wrf().read_line(longer)
-    assert (said.time, said.cut) == ("20050828T12", True)  # several frames may begin so
+    assert (said.time, said.cut) == ("20050828T12", True)  # several frames may match
     assert Wrf().read_line(longer.replace("_12 ", " ")) is None
 
 
@@ -109,7 +109,7 @@ def test_blow_ups_and_lost_frames_are_trouble(logs):
         assert any(text in line for line in trouble), name
 
 
-def test_trouble_is_heard_from_every_rank_and_progress_from_the_first(logs, tmp_path, prober):
+def test_trouble_is_read_from_every_rank_and_progress_from_the_first(logs, tmp_path, prober):
     for rank in ("0000", "0001"):
         text = "\n".join(logs(f"blowup.rsl.error.{rank}")) + "\n"
         (tmp_path / f"rsl.error.{rank}").write_text(text)
@@ -150,7 +150,7 @@ def test_facts_follow_the_namelist_of_the_traces(traces_namelist):
         output_bytes=facts.output_bytes,
         streams=("d01",),
     )
-    # The classic run of these traces wrote 3 x 713 252 bytes; the rule of thumb is above that.
+    # The classic run of these traces wrote 3 x 713 252 bytes; the estimate is above that.
     assert 3 * 713_252 <= facts.output_bytes < 3 * 3 * 713_252
 
 
@@ -164,7 +164,7 @@ def test_streams_are_those_that_the_namelist_asks_for(tmp_path):
     )  # fmt: skip
 
 
-def test_facts_of_a_missing_or_odd_namelist_are_the_careful_ones(tmp_path):
+def test_facts_of_a_missing_or_invalid_namelist_are_the_safe_defaults(tmp_path):
     assert Wrf().facts(tmp_path) == Facts()
     (tmp_path / "namelist.input").write_bytes(bytes(range(256)) * 20 + b"&a io_form_history = 'x,")
     assert not Wrf().facts(tmp_path).serial_classic
@@ -188,7 +188,7 @@ def test_namelists_with_repeats_comments_and_quotes_are_read():
         ("nio_tasks_per_group = 2, nio_groups = 2", "out of order"),
         ("nio_tasks_per_group = 2, frames_per_outfile = 9", "before the file is closed"),
         ("frames_per_outfile = 9", "frames_per_outfile > 1 with netCDF-4"),
-        ("io_form_history = 102", "a file a rank"),
+        ("io_form_history = 102", "one file per rank"),
         ("nocolons = .true., output_ready_flag = .true.", "keep their colons"),
         ("history_outname = '/scratch/w_d<domain>_<date>'", "error: history_outname leads out"),
         ("auxhist7_outname = 'a/../../w_<date>'", "error: auxhist7_outname leads out"),
@@ -201,7 +201,7 @@ def test_namelists_with_repeats_comments_and_quotes_are_read():
         ("history_outname = 'w_d<domain>'", "no <date>"),
     ],
 )
-def test_each_trap_of_the_namelist_is_named(tmp_path, settings, message):
+def test_each_pitfall_of_the_namelist_is_reported(tmp_path, settings, message):
     (tmp_path / "namelist.input").write_text(f"&time_control {settings} /\n")
     (tmp_path / "wrf.exe").write_text("")
     (tmp_path / "wrf.exe").chmod(0o755)
@@ -212,7 +212,7 @@ def test_each_trap_of_the_namelist_is_named(tmp_path, settings, message):
     "template",
     ["out/deep/w_d<domain>_<date>.nc", "d<domain>/w_d<domain>_<date>", "<year>/<month>/w_<date>"],
 )
-def test_names_in_folders_tell_stream_and_time_also_in_the_log(tmp_path, template):
+def test_names_in_folders_give_stream_and_time_even_in_the_log(tmp_path, template):
     (tmp_path / "namelist.input").write_text(f"&time_control history_outname = './{template}' /")
     model = Wrf().configured(tmp_path)
     name = template.replace("<domain>", "01").replace("<date>", "2005-08-28_12:00:00")
@@ -225,7 +225,7 @@ def test_names_in_folders_tell_stream_and_time_also_in_the_log(tmp_path, templat
     assert (said.stream, said.time) == ("d01", "20050828T120000")
 
 
-def test_restart_files_outside_of_the_run_are_a_warning_and_inside_none(tmp_path):
+def test_restart_files_outside_the_run_give_a_warning_and_inside_they_do_not(tmp_path):
     (tmp_path / "wrf.exe").touch(0o755)
     for name, count in (("/abs/r_<date>", 1), ("rst/./deep/../r_<date>", 0)):
         (tmp_path / "namelist.input").write_text(f"&time_control rst_outname = '{name}' /")
@@ -257,7 +257,7 @@ def test_a_missing_executable_is_named_with_near_names(tmp_path):
     assert "chmod +x" in Wrf().check(tmp_path)[0]
 
 
-def test_a_folder_with_nothing_of_wrf_is_said_to_be_none_of_its_run_directories(tmp_path):
+def test_a_folder_without_wrf_files_is_reported_as_not_a_run_directory(tmp_path):
     (tmp_path / "notes.txt").write_text("")
     (found,) = Wrf().check(tmp_path)
     assert found.startswith(f"error: there is no executable wrf.exe in {tmp_path}, no namelist.in")
@@ -265,7 +265,7 @@ def test_a_folder_with_nothing_of_wrf_is_said_to_be_none_of_its_run_directories(
     assert len(Wrf().check(tmp_path)) == 2
 
 
-def test_adapters_are_found_by_name_and_unknown_ones_answer_with_near_names():
+def test_adapters_are_found_by_name_and_unknown_names_give_similar_ones():
     assert load("wrf") is Wrf
     assert isinstance(Wrf(), Model)
     assert {"awm", "command", "wrf"} <= set(names())

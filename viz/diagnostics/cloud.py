@@ -24,8 +24,8 @@ def cloud_top_temperature(
     """Temperature in K where the optical depth from above reaches 1, as (y, x).
 
     The depth is the sum of (145 water + 272 ice) dp / g downwards. Where it stays below 1 the
-    lowest level's temperature stands, as an infrared image shows the ground. Without ``ice``,
-    water below freezing counts as ice. So do RIP, NCL and wrf-python (routine wrfcttcalc).
+    lowest level's temperature is used, as an infrared image shows the ground. Without ``ice``,
+    water below freezing counts as ice. RIP, NCL and wrf-python (routine wrfcttcalc) do the same.
     """
     if ice is None:
         mass = np.where(temperature < ZERO_C, _ICE, _WATER) * np.maximum(water, 0)
@@ -44,7 +44,7 @@ def cloud_top_temperature(
     low = np.take_along_axis(faces[::-1], layer + 1, 0)[0]
     thick = np.where(reached.any(axis=0), under - over, 1)
     place = high + (1 - over) / thick * (low - high)
-    # Outside of the levels' centres there is no temperature to interpolate to.
+    # Beyond the outermost level centres there is no temperature to interpolate.
     place = np.clip(place, pressure[-1], pressure[0])
     found = np.where(reached.any(axis=0), interpolate(temperature, pressure, place), temperature[0])
     spoiled = np.isnan(depth[-1])

@@ -1,4 +1,4 @@
-"""A frame with diagnostics: what its files do not have is computed, where that is known how."""
+"""A frame with diagnostics: quantities that its files lack are computed where that is possible."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class DerivedFrame:
         return name in self._frame
 
     def variable(self, name: str) -> Variable:
-        """What the file says of a variable, or what is known of one that is computed.
+        """Describes a variable as the file does, or one that is computed.
 
-        FrameError with near names when there is none, or naming what a diagnostic needs.
+        FrameError with near names if there is no such variable, or with what a diagnostic needs.
         """
         if name in self._frame:
             return self._frame.variable(name)
@@ -118,7 +118,7 @@ class DerivedFrame:
             self._held.add(self.variable(name), window, values)
 
     def _near(self, name: str) -> str:
-        """The end of a message on an unknown name: near names, else the frame's own fields."""
+        """The end of an error message for an unknown name: near names, else the frame's fields."""
         own = own_fields(self)
         if self.dimensions.keys() >= _ON_WRF:
             if name.casefold() in SYNONYMS:

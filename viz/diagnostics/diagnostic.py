@@ -1,4 +1,4 @@
-"""What a diagnostic is, and the part of a frame that it is computed of."""
+"""What a diagnostic is, and the part of a frame that it is computed from."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Array = NDArray[Any]
 VOLUME = ("bottom_top", "south_north", "west_east")
 SURFACE = ("south_north", "west_east")
 OR = "|"
-"""Between the names of variables of which a diagnostic needs one."""
+"""Separates names of variables of which a diagnostic needs one."""
 _INSTEAD = {"P": "P_HYD", "PB": "P_HYD"}
-"""What stands for a variable that is not there (as :func:`pressure.pressure` takes it)."""
+"""Substitutes for missing variables (as :func:`pressure.pressure` uses them)."""
 
 
 class Values(Protocol):
@@ -35,11 +35,11 @@ class Values(Protocol):
 class Diagnostic:
     """A quantity computed from a frame's variables, at the mass points of WRF's grid.
 
-    ``needs`` are variables of the file that must be there (``A|B``: one of them), ``uses`` those
-    that are taken where they are there. ``compute`` gives an array with ``dimensions``. ``parts``
-    of a vector are interpolated by themselves before ``compute`` puts them together. ``layer``
-    is the layer it is computed over unless another is named. ``levels`` is how many it takes.
-    ``words`` tells the long name of one frame's, where that differs between frames.
+    ``needs`` are the variables that the file must have (``A|B``: one of them), ``uses`` those
+    that are used if present. ``compute`` returns an array with ``dimensions``. ``parts``
+    of a vector are interpolated separately before ``compute`` combines them. ``layer``
+    is the layer it is computed over unless another is named. ``levels`` is how many it needs.
+    ``words`` returns the long name for one frame, where that differs between frames.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Diagnostic:
     words: Callable[[ProductFrame], str] | None = None
 
     def check(self, frame: ProductFrame) -> None:
-        """FrameError naming what is needed and what is there, when the frame lacks something."""
+        """FrameError that names what is needed and what there is, if the frame lacks something."""
         check_needs(frame, self.name, self.needs)
         for dimension in self.dimensions:
             if dimension not in frame.dimensions:
@@ -67,7 +67,7 @@ class Diagnostic:
 
 
 def check_needs(frame: ProductFrame, name: str, needs: tuple[str, ...]) -> None:
-    """FrameError naming what is needed and what is there, when a variable is missing."""
+    """FrameError that names what is needed and what there is, if a variable is missing."""
     missing = [
         need for need in needs
         if not any(one in frame or _INSTEAD.get(one) in frame for one in need.split(OR))
@@ -87,8 +87,8 @@ def _listed(needs: Any) -> str:
 class Block:
     """The variables and diagnostics of a part of a frame, at mass points, as (z, y, x) or (y, x).
 
-    ``block["U"]`` is read when it is asked for, once, and averaged from the faces of the cells;
-    integers become float64. ``known`` are the diagnostics that can be asked for likewise.
+    ``block["U"]`` is read once, at first use, and averaged from the faces of the cells;
+    integers become float64. ``known`` are the diagnostics available in the same way.
     FrameError when a variable has other dimensions, such as members of an ensemble.
     """
 
@@ -118,32 +118,32 @@ class Block:
         stored = self.frame.variable(name).dimensions
         others = [d for d in stored if unstaggered(d, self.frame) not in VOLUME]
         if others:
-            raise FrameError(f"{name} has the dimension {others[0]}: nothing is computed of it")
+            raise FrameError(f"{name} has the dimension {others[0]}: no diagnostic can use it")
         return _floating(read_centred(self.frame, name, self.part))
 
     @property
     def layer(self) -> Level:
-        """The layer that is asked for."""
+        """The requested layer."""
         return parse_level(self._layer)
 
     def attribute(self, name: str, default: float | None = None) -> float:
-        """A global attribute of the file; FrameError when it is not there and has no default."""
+        """A global attribute of the file; FrameError if it is missing and has no default."""
         value = self.frame.attributes.get(name, default)
         if value is None:
             raise FrameError(f"the file has no attribute {name}")
         return float(value)
 
     def on_faces(self, name: str) -> Array:
-        """A variable on its own, perhaps staggered, points; the block must have no strides."""
+        """A variable on its own points, which may be staggered; the block must have no strides."""
         return _floating(self.frame.read(name, with_faces(self.part, self.frame)))
 
     def lowest(self, count: int) -> Block:
-        """The block's columns, of their lowest levels only."""
+        """The block with the lowest ``count`` levels only."""
         return Block(self.frame, self.part | {"bottom_top": slice(0, count, 1)}, self._known)
 
     def widened(self, margin: int) -> Block:
-        """The block with ``margin`` more points on each side, as far as the domain has them, and
-        without horizontal strides: for derivatives, whose :meth:`trimmed` gives this block's.
+        """The block with ``margin`` more points on each side, within the domain, and without
+        horizontal strides: for derivatives; :meth:`trimmed` reduces them to this block's points.
         """
         wide = dict(self.part)
         for dimension in SURFACE:

@@ -1,4 +1,4 @@
-"""The domain of frames that are still to come, and what does not lie in it."""
+"""The domain of future frames, and checks of what lies outside it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from burstlens.viz.seams import OpenFrame
 
 _KM = {"m": 1e-3, "km": 1.0}
 SLACK = 1.1
-"""How much higher than at its start a column may become while the model runs."""
+"""Factor by which a column may become higher while the model runs."""
 HIGHEST_PA = 110_000.0
 """No place has a higher pressure."""
 
 
 def outside_of(frame: OpenFrame, name: str, end: End, what: str) -> str:
-    """Why a point is not in the domain of a variable; empty where it is, or where that is not
+    """Why a point is outside the domain of a variable; empty if it is inside or that is not
     known."""
     try:
         Ground.of(frame, name).index(end, what)
@@ -30,7 +30,7 @@ def outside_of(frame: OpenFrame, name: str, end: End, what: str) -> str:
 
 def beyond(frame: OpenFrame, name: str, direction: str, value: float) -> str:
     """Why a plane at an x or y in km, or at a lon or lat in degrees, does not meet the domain;
-    empty where it does, or where that is not known."""
+    empty if it does or that is not known."""
     try:
         plane = Ground.of(frame, name).plane
     except (FrameError, KeyError):
@@ -56,7 +56,7 @@ def beyond(frame: OpenFrame, name: str, direction: str, value: float) -> str:
 
 
 def beside_levels(column: Column, level: Level) -> str:
-    """Why a level or layer has no part in any column; empty where it may have."""
+    """Why a level or layer lies outside every column; empty if it may lie in one."""
     low = level.low  # the lower end
     if level.coordinate == "pressure":
         if low > HIGHEST_PA and (level.high is None or level.high > HIGHEST_PA):
@@ -69,7 +69,7 @@ def beside_levels(column: Column, level: Level) -> str:
 
 
 def beside_height(column: Column, height_km: float) -> str:
-    """Why a level plane has no part in any column; empty where it may have."""
+    """Why a level plane lies outside every column; empty if it may lie in one."""
     low, high = column.bottom_m / 1000, column.top_m / 1000
     if low <= height_km <= (high if column.is_depth else SLACK * high):
         return ""
@@ -77,7 +77,7 @@ def beside_height(column: Column, height_km: float) -> str:
 
 
 def beside_top(column: Column, top: float, vertical: str) -> tuple[str, bool]:
-    """What is wrong with the upper end of a picture, in hPa or km, and whether nothing is left."""
+    """The fault of a picture's upper end, in hPa or km, and whether the picture would be empty."""
     if vertical == "pressure":
         if 100 * top >= HIGHEST_PA:
             return f"top = {top:g} hPa is below the ground: nothing is left of the column", True

@@ -42,8 +42,8 @@ def turn(
 ) -> tuple[Array, Array]:
     """Winds (z, y, x) along the grid as eastward and northward ones, or back.
 
-    Raises FrameError where the frame does not tell the angle, as :func:`wind.rotation` does. The
-    axes of what is not WRF's grid are taken to point east and north.
+    Raises FrameError where the frame does not give the angle, as :func:`wind.rotation` does. The
+    axes of a grid that is not WRF's are taken to point east and north.
     """
     if "west_east" not in frame.dimensions:
         return u, v

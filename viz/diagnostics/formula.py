@@ -1,7 +1,7 @@
-"""Fields that a recipe computes itself: an expression in the place of a variable's name.
+"""Fields that a recipe computes itself: an expression in place of a variable's name.
 
 ``hypot(U10, V10) [m s-1]``, ``theta_e@850hPa - theta_e@500hPa [K]``: variables, diagnostics and
-levels of them, with the unit of the result in brackets behind. Light: recipes are checked with it.
+levels of them, followed by the unit of the result in brackets. Light: recipes are checked with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CALLED = re.compile(r"(\w+)\s*\(")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A checked expression: its tree, the variables by their names in it, the unit it gives."""
+    """A checked expression: its tree, its variables by their names in it, its result's unit."""
 
     text: str
     tree: ast.expr
@@ -40,10 +40,10 @@ class Formula:
 
 
 def is_formula(name: str) -> bool:
-    """Whether a name is an expression rather than that of a variable, perhaps at a level.
+    """Whether a name is an expression and not the name of a variable, perhaps at a level.
 
-    What cannot be computed and reads like a variable's name is one: a file may have it. A file's
-    own variable goes before an expression of the same letters (:class:`.FrameReader`).
+    A text that cannot be computed and reads like a variable's name is a name: a file may have it.
+    A file's own variable wins over an expression with the same text (:class:`.FrameReader`).
 
     >>> is_formula("2 * W"), is_formula("wind@0-6km agl"), is_formula("T(surface)")
     (True, False, False)
@@ -64,7 +64,7 @@ def bare(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def parse_formula(text: str) -> Formula:
-    """The formula of a text. RecipeError says what is wrong with it."""
+    """The formula in a text. RecipeError says what is wrong with it."""
     match = _UNITS.search(text)
     plain = bare(text).strip()
     levels: dict[str, str] = {}
@@ -92,7 +92,7 @@ def parse_formula(text: str) -> Formula:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """ValueError when one of the names is empty or a faulty expression, or has no level behind an
+    """ValueError when one of the names is empty or an invalid expression, or has no level after an
     ``@``."""
     for name in names:
         if not name.strip():
@@ -107,9 +107,9 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def describe(frame: OpenFrame, text: str) -> Variable:
-    """What the formula gives of a frame: on the centres of the cells, with the unit it states.
+    """Describes the result of the formula: on the centres of the cells, with the stated unit.
 
-    FrameError when a variable is not there or two are not on one grid.
+    FrameError when a variable is missing or two are not on one grid.
     """
     from burstlens.viz.geometry.staggering import unstaggered
     from burstlens.viz.seams import Variable
@@ -121,8 +121,8 @@ def describe(frame: OpenFrame, text: str) -> Variable:
     }
     dimensions = next(iter(grids.values()))
     if len(set(grids.values())) > 1:
-        told = ", ".join(f"{name} has {', '.join(of) or 'none'}" for name, of in grids.items())
-        raise FrameError(f"{formula.text}: its variables are not on one grid: {told}")
+        have = ", ".join(f"{name} has {', '.join(of) or 'none'}" for name, of in grids.items())
+        raise FrameError(f"{formula.text}: its variables are not on one grid: {have}")
     first = frame.variable(next(iter(grids))).attributes
     attributes = {"long_name": formula.text, "units": formula.units}
     attributes |= {k: first[k] for k in ("coordinates", "grid_mapping") if k in first}
@@ -148,7 +148,7 @@ def compute(frame: OpenFrame, text: str, window: Window | None = None) -> Any:
         fields[own] = values if values.dtype.kind == "f" else values.astype(np.float64)
     with np.errstate(all="ignore"):
         found = np.asarray(Arithmetic(fields).value(formula.tree))
-    # What divides by zero has no value; a recipe's field is shown and stored without infinities.
+    # Division by zero gives no value; a recipe's field is shown and stored without infinities.
     return np.where(np.isfinite(found), found, found.dtype.type(np.nan))
 
 

@@ -1,4 +1,4 @@
-"""Quantities of the time since the frame before, for which products go from frame to frame.
+"""Quantities of the time since the frame before: their products are made frame after frame.
 
 Light: recipes are checked with it on login nodes. :mod:`burstlens.viz.diagnostics.rain` computes
 them.
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def of_interval(names: Iterable[str]) -> bool:
-    """Whether one of the names, or a part of an expression, is of such a quantity.
+    """Whether one of the names, or a part of an expression, is such a quantity.
 
     >>> of_interval(["T2", "rain_rate"])
     True

@@ -1,4 +1,4 @@
-"""Levels and layers as a recipe names them: what stands behind an ``@``.
+"""Levels and layers as a recipe writes them: the text after an ``@``.
 
 ``temperature@850hPa``, ``wind@1500m``, ``wind@80m agl``, ``W@5`` (the model's level 5, from 0),
 ``lapse_rate@700-500hPa``, ``wind@0-6km agl``. Light: recipes are checked with it on login nodes.
@@ -18,7 +18,7 @@ _TEXT = re.compile(
     rf"({_NUMBER})\s*(?:-\s*({_NUMBER}))?\s*(?:(hPa|mb|Pa|km|m)\s*(agl)?)?", re.IGNORECASE
 )
 LEVEL = rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?\s*(?:hPa|mb|Pa|km|m)\b(?:\s*agl\b)?|{_NUMBER}"
-"""A pattern of the same within an expression: where a unit ends it, else one model level."""
+"""The same pattern within an expression: a level that ends with a unit, or one model level."""
 _UNITS = {
     "hpa": ("hPa", 100.0), "mb": ("hPa", 100.0), "pa": ("Pa", 1.0), "km": ("km", 1000.0),
     "m": ("m", 1.0),
@@ -41,7 +41,7 @@ class Level:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Of the layer; the same twice, for a level."""
+        """The ends of the layer; for a level, the same value twice."""
         return self.low, self.low if self.high is None else self.high
 
     @property
@@ -53,7 +53,7 @@ class Level:
 
 
 def parse_level(text: str) -> Level:
-    """What stands behind the ``@``; RecipeError when it is no level.
+    """The level in the text after the ``@``; RecipeError if it is not a level.
 
     >>> parse_level("500-700 hPa").low
     70000.0
@@ -63,26 +63,26 @@ def parse_level(text: str) -> Level:
     match = _TEXT.fullmatch(text.strip())
     if match is None or (match[3] is None and (match[2] or "." in match[1])):
         raise RecipeError(
-            f"{text!r} is no level: say 850hPa, 1500m (above sea), 80m agl (above ground), 5 (the "
-            "model's level 5), or a layer such as 700-500hPa, 0-6km agl"
+            f"{text!r} is not a level: say 850hPa, 1500m (above sea), 80m agl (above ground), "
+            "5 (the model's level 5), or a layer such as 700-500hPa, 0-6km agl"
         )
     first, second, unit, ground = match.groups()
     if unit is None:
         return Level(float(first), None, "", first)
     unit, factor = _UNITS[unit.lower()]
     if ground and unit.endswith("Pa"):
-        raise RecipeError(f"{text!r} is no level: agl goes with m or km")
+        raise RecipeError(f"{text!r} is not a level: agl goes with m or km")
     coordinate = "pressure" if unit.endswith("Pa") else "height_agl" if ground else "height"
     ends = [float(end) * factor for end in (first, second) if end is not None]
     ends.sort(reverse=coordinate == "pressure")
     if len(ends) == 2 and ends[0] == ends[1]:
-        raise RecipeError(f"{text!r} is no layer: its ends are the same")
+        raise RecipeError(f"{text!r} is not a layer: its ends are the same")
     words = " to ".join(f"{end / factor:g}" for end in ends) + f" {unit}{_ABOVE[coordinate]}"
     return Level(ends[0], ends[1] if len(ends) == 2 else None, coordinate, words)
 
 
 def check_levels(names: Iterable[str]) -> None:
-    """ValueError when one of the names has an ``@`` with no level behind it."""
+    """ValueError when one of the names has an ``@`` without a valid level after it."""
     for name in names:
         _, at, text = name.partition(AT)
         try:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _LEAST_COVER = 0.5
-"""The part of a layer that must lie within the model's levels for its mean to mean something."""
+"""The share of a layer that must lie within the model's levels for a meaningful mean."""
 
 
 def interpolate(values: Array, coordinate: Array, level: float | Array) -> Array:
     """Values (z, y, x) at one level, as (y, x), linear in ``coordinate`` (z, y, x).
 
-    ``level`` is one number or one for each column (y, x). NaN where it lies outside of the
-    column, and where the column's coordinate has a NaN or does not rise, or fall, all the way.
+    ``level`` is one number or one per column (y, x). NaN where it lies outside of the column, and
+    where the column's coordinate has a NaN or does not increase, or decrease, strictly.
     """
     if coordinate[0].size and _falls(coordinate):
         coordinate, level = -coordinate, np.negative(level)
@@ -51,7 +51,7 @@ def layer_mean(values: Array, coordinate: Array, low: float, high: float) -> Arr
         depth = top - bottom
         weight = (0.5 * (bottom + top) - below) / (above - below)
         part = (values[k] * (1 - weight) + values[k + 1] * weight) * depth
-        # A NaN in the coordinate spoils its column, one in the values that of the layer.
+        # NaN in the coordinate makes the column NaN, NaN in the values only within the layer.
         reached = ~(depth <= 0)
         total += np.where(reached, part, 0)
         cover += np.where(reached, depth, 0)

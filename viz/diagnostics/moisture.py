@@ -73,7 +73,7 @@ def _precipitable_water(block: Block) -> Array:
 
 
 def _lapse_rate(block: Block) -> Array:
-    """Between the ends of the layer; one below the lowest level is taken at that level."""
+    """Lapse rate between the ends of the layer; an end below the lowest level is taken there."""
     layer = block.layer
     coordinate = block[layer.coordinate]
     low, high = layer.ends

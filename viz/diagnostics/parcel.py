@@ -2,8 +2,8 @@
 
 A parcel rises dry-adiabatically to its condensation level, then along a pseudoadiabat; both
 it and its surroundings by virtual temperature (Doswell and Rasmussen 1994, Wea. Forecasting 9,
-625-629). The formulas of :mod:`burstlens.viz.diagnostics.thermodynamics` stand here once more, of
-numbers instead of arrays, as the compiler wants them. Importing this takes numba.
+625-629). The formulas of :mod:`burstlens.viz.diagnostics.thermodynamics` are repeated here for
+numbers instead of arrays, as the compiler needs them. Importing this needs numba.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from burstlens.viz.diagnostics.thermodynamics import CP, EPSILON, RD
 
 LATENT_HEAT = 2.501e6
-"""Of vaporization at 0 degC, J kg-1."""
+"""Latent heat of vaporization at 0 degC, J kg-1."""
 _DEPTH = 3e4
 _STEP = 0.1
 
@@ -26,7 +26,7 @@ _STEP = 0.1
 def _compiled(function: Callable[..., Any]) -> Any:
     try:
         return numba.njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder that a cache could be written to
+    except RuntimeError:  # there is no writable folder for the cache
         return numba.njit(error_model="numpy")(function)
 
 
@@ -96,7 +96,7 @@ def _most_unstable(p: Any, t: Any, q: Any, count: int) -> Any:
 
 @_compiled
 def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
-    """CAPE and CIN of the parcel of level ``first``, in J kg-1; (0, 0) where it never is free."""
+    """CAPE and CIN of the parcel of level ``first``, in J kg-1; (0, 0) without free convection."""
     condensation = _condensation(t[first], q[first], p[first])
     base = np.log(p[first]) + np.log(condensation / t[first]) * CP / RD
     saturated = base >= np.log(p[first])
@@ -152,7 +152,7 @@ def lifted_path(
     """Temperature in K of a lifted parcel at the levels of one column, NaN below its start; then
     pressure (Pa) and temperature at which it condenses.
 
-    The column is in Pa, K and kg kg-1, without NaN, from the lowest level upwards; ``lifted`` as of
+    The column is in Pa, K and kg kg-1, without NaN, from the lowest level upwards; ``lifted`` as in
     :func:`cape_cin`.
     """
     p, t, q = pressure, temperature, mixing_ratio
@@ -177,9 +177,9 @@ def cape_cin(
     """CAPE and CIN (negative) in J kg-1 as (y, x), of levels (z, y, x) in Pa, K, kg kg-1.
 
     ``lifted``: 0 the parcel of the lowest level, 1 the most unstable one. CAPE is the area from
-    the level of free convection to the highest level of equilibrium, or to the last level; CIN
-    that below; both 0 where the parcel never is free. Levels with a NaN, or whose pressure does
-    not sink, are left out; NaN where the lowest level has one or fewer than two are left.
+    the level of free convection to the highest level of equilibrium, or to the top level; CIN
+    that below; both 0 without free convection. Levels with a NaN, or whose pressure does
+    not decrease, are left out; NaN where the lowest level has one or fewer than two are left.
     """
     nz, ny, nx = pressure.shape
     cape = np.full((ny, nx), np.nan, np.float32)

@@ -16,7 +16,7 @@ Array = NDArray[Any]
 LAPSE_RATE = 0.0065
 """K m-1, of the US Standard Atmosphere."""
 _ABOVE = 1e4
-"""Pa above the lowest level: there the temperature hardly follows the time of day."""
+"""Pa above the lowest level: there the temperature hardly varies with the time of day."""
 _HOT = 273.16 + 17.5
 _ENOUGH = 14
 """Levels: WRF's usual ones reach 100 hPa above the ground with 8 to 12."""
@@ -51,9 +51,9 @@ def sea_level_pressure(
 
     The temperature 100 hPa above the lowest level is extrapolated to that level and to the sea
     with 6.5 K km-1, lowered where it is hot, and their mean put into the hypsometric equation.
-    So do MM5 (subroutine SEAPRS), RIP, ARWpost and NCL; interpolation in ln p and the exception
-    for cold ground are MM5's, which NCL and wrf-python have lost. NaN where the column does not
-    reach that high.
+    MM5 (subroutine SEAPRS), RIP, ARWpost and NCL do the same; interpolation in ln p and the
+    exception for cold ground are MM5's and missing in NCL and wrf-python. NaN where the column does
+    not reach that high.
     """
     target = pressure[0] - _ABOVE
     above = pressure < target
@@ -75,7 +75,7 @@ def sea_level_pressure(
 
 
 def _slp(block: Block) -> Array:
-    """Of the lowest levels, which are most often enough; of all where they are not."""
+    """Sea-level pressure from the lowest levels, which are mostly enough, else from all."""
     size = block.frame.dimensions["bottom_top"]
     for count in sorted({min(_ENOUGH, size), size}):
         low = block.lowest(count)

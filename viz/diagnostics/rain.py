@@ -32,11 +32,11 @@ def accumulated(block: Block) -> Array:
 
 
 def between(before: Array, after: Array) -> Array:
-    """What fell between two frames in mm, from what :func:`accumulated` gives of each.
+    """Rain between two frames in mm, from the results of :func:`accumulated` for each.
 
-    Where the total has sunk, it began anew in between (a run that was started afresh, not from
-    its restart files): then ``after`` is all that is known of the interval. Sinking by rounding
-    (a millionth of the total) is none. Pure: of two arrays of one shape, NaN where either is.
+    Where the total has decreased, it began anew in between (a run that was started afresh, not from
+    its restart files): then ``after`` is all that is known of the interval. A decrease by rounding
+    (a millionth of the total) does not count. Both arrays have one shape; NaN where either is.
     """
     fell = after - before
     rounding = 1e-6 * np.abs(before)
@@ -44,7 +44,7 @@ def between(before: Array, after: Array) -> Array:
 
 
 def since_previous(block: Block) -> Array:
-    """What fell since the frame before in mm; since the start of the model where there is none."""
+    """Rain since the frame before in mm; since the start of the model if there is none."""
     from burstlens.viz.diagnostics.rain_totals import rain_plane, read_totals
 
     after = block["rain"]
@@ -57,7 +57,7 @@ def since_previous(block: Block) -> Array:
 
 
 def rate(block: Block) -> Array:
-    """The same in mm h-1: by the time in between; 0 where none has passed."""
+    """The same in mm h-1: divided by the time in between; 0 if no time has passed."""
     from burstlens.viz.diagnostics.rain_totals import hours_since_previous
 
     hours = hours_since_previous(block.frame)
@@ -66,7 +66,7 @@ def rate(block: Block) -> Array:
 
 
 def _since(frame: ProductFrame) -> str:
-    """Of which time the rain is, in words."""
+    """The time span of the rain, in words."""
     from burstlens.viz.diagnostics.rain_totals import hours_since_previous
 
     try:

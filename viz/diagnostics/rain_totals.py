@@ -1,4 +1,4 @@
-"""What has fallen up to a frame, handed on to the next: the state of products of rain rates."""
+"""Total rain up to a frame, passed on to the next: the state of products of rain rates."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ KIND = "rain 1"
 class Totals:
     """Precipitation of the whole domain in mm (y, x) up to ``time``, a valid-time key.
 
-    ``corner`` is the first cell's longitude and latitude in degrees, or x and y off the earth, NaN
-    where the grid has no straight rows and columns.
+    ``corner`` is the first cell's longitude and latitude in degrees, or x and y on a plane that is
+    not on the earth; NaN where the grid has no straight rows and columns.
     """
 
     time: str
@@ -33,18 +33,18 @@ class Totals:
     corner: tuple[float, float]
 
     def write(self, path: Path) -> None:
-        """Write it as a state file. StagingError when that cannot be done."""
+        """Write it as a state file. StagingError if that fails."""
         arrays = {"time": np.array(self.time), "rain": self.rain.astype(np.float32)}
         write_arrays(path, KIND, arrays | {"corner": np.array(self.corner)})
 
     def on(self, plane: Plane, shape: tuple[int, ...]) -> Array:
-        """The rain at the points of a later frame's plane, NaN where these totals do not reach.
+        """The rain at the points of a later frame's plane, NaN where these totals have no point.
 
-        A domain that moves goes by whole cells. StateError for another size.
+        A moving domain moves by whole cells. StateError if the size differs.
         """
         if self.rain.shape != shape:
             raise StateError(
-                f"the state is of {self.rain.shape} points (y, x), the frame of {shape}"
+                f"the state has {self.rain.shape} points (y, x), the frame has {shape}"
             )
         moved = np.full_like(self.rain, np.nan)
         into, taken = zip(*map(_overlap, self._moved(plane), shape), strict=True)
@@ -52,7 +52,7 @@ class Totals:
         return moved
 
     def _moved(self, plane: Plane) -> tuple[int, int]:
-        """By how many cells the domain has moved since, along y and x."""
+        """By how many cells the domain has moved since then, along y and x."""
         x, y = self.corner
         if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2 or not np.isfinite(x + y):
             return 0, 0
@@ -64,7 +64,7 @@ class Totals:
 
 
 def _overlap(by: int, size: int) -> tuple[slice, slice]:
-    """Where what both have lies in the later domain and in the earlier one; empty if nowhere."""
+    """The common part as slices of the later and of the earlier domain; empty if there is none."""
     by = max(-size, min(by, size))
     return slice(max(-by, 0), size - max(by, 0)), slice(max(by, 0), size - max(-by, 0))
 
@@ -75,7 +75,7 @@ def rain_plane(frame: ProductFrame) -> Plane:
 
 
 def totals(frame: ProductFrame) -> Totals:
-    """What has fallen up to the frame. FrameError when it has no rain."""
+    """Total rain up to the frame. FrameError if it has no rain."""
     rain, plane = frame.read("rain"), rain_plane(frame)
     corner = (np.nan, np.nan)
     if plane.x.ndim == 1:
@@ -87,7 +87,7 @@ def totals(frame: ProductFrame) -> Totals:
 
 
 def read_totals(path: Path) -> Totals:
-    """What :meth:`Totals.write` wrote. StateError when it is damaged or of another kind."""
+    """Reads the file of :meth:`Totals.write`. StateError if it is damaged or of another kind."""
     arrays = read_arrays(path, KIND)
     try:
         x, y = (float(v) for v in arrays["corner"])
@@ -97,7 +97,7 @@ def read_totals(path: Path) -> Totals:
 
 
 def hours_since_previous(frame: ProductFrame) -> float:
-    """Since the frame before, or the model's start where there is none; FrameError if unknown."""
+    """Hours since the frame before, or since the model's start if none; FrameError if unknown."""
     before = read_totals(frame.previous).time if frame.previous else times.start(frame)
     calendar = times.calendar(frame)
     apart = valid_time.between(before, times.valid(frame), calendar) if before else None
@@ -108,6 +108,6 @@ def hours_since_previous(frame: ProductFrame) -> float:
 
 
 def keep_totals(frame: ProductFrame, context: Context) -> None:
-    """Write the frame's totals as the state that a chained product leaves."""
+    """Write the frame's totals as the state of a chained product."""
     if context.state is not None:
         totals(frame).write(context.state)

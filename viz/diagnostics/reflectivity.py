@@ -1,4 +1,4 @@
-"""Radar reflectivity from what falls: rain, snow and graupel."""
+"""Radar reflectivity from precipitation: rain, snow and graupel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnos
 Array = NDArray[Any]
 
 LEAST_DBZ = -30.0
-"""What air without precipitation has."""
+"""dBZ of air without precipitation."""
 _WATER = 1000.0
 _ICE_OVER_WATER = 0.224
 """|K|^2 of ice over that of water, with the density of ice taken out (Smith 1984)."""
@@ -59,7 +59,7 @@ def _reflectivity(block: Block) -> Array:
 
 
 def _maximum(block: Block) -> Array:
-    """Of the levels that have a value; NaN where none has."""
+    """Maximum over the levels that have a value; NaN if none has one."""
     return np.asarray(np.fmax.reduce(block["reflectivity"], axis=0))
 
 

@@ -1,4 +1,4 @@
-"""What other tools call our diagnostics, for messages on an unknown name."""
+"""Names of our diagnostics in other tools, for messages on an unknown name."""
 
 from __future__ import annotations
 
@@ -46,4 +46,4 @@ SYNONYMS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Names of wrf-python's ``getvar`` and NCL's ``wrf_user_getvar``, and usual short ones, in lower
-case, each with that of a diagnostic."""
+case, each with the name of a diagnostic."""

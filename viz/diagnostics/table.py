@@ -1,7 +1,7 @@
-"""Diagnostics by name, wherever a variable's name is taken: described, and computed in a window.
+"""Diagnostics by name, wherever a variable's name is accepted: described, computed in a window.
 
-A name is that of a diagnostic (``slp``), or one of a diagnostic or a 3-D variable of WRF at a
-level or of a layer (``temperature@850hPa``, ``U@80m agl``), see
+A name is that of a diagnostic (``slp``), of a diagnostic or a 3-D variable of WRF at a level or
+over a layer (``temperature@850hPa``, ``U@80m agl``), see
 :mod:`burstlens.viz.diagnostics.level`; or an expression of such names, see
 :mod:`burstlens.viz.diagnostics.formula`.
 docs/diagnostics.md has the table.
@@ -45,14 +45,14 @@ DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(
 
 
 def is_derived(name: str) -> bool:
-    """Whether a name means something computed, where the file has no variable of that name."""
+    """Whether a name stands for something computed, if the file has no variable of that name."""
     return name in DIAGNOSTICS or AT in name or formula.is_formula(name)
 
 
 def describe(frame: ProductFrame, name: str) -> Variable:
-    """What a derived quantity is: name, dimensions, shape, units, words, as of a variable.
+    """Describes a derived quantity like a variable: name, dimensions, shape, units, words.
 
-    FrameError names what is needed and what is there when a variable is missing, RecipeError
+    FrameError names what is needed and what there is if a variable is missing, RecipeError
     says how levels are written.
     """
     if formula.is_formula(name):
@@ -72,7 +72,7 @@ def describe(frame: ProductFrame, name: str) -> Variable:
     if at or layer:
         level = parse_level(text if at else layer)
         if layer and level.high is None:
-            raise RecipeError(f"{base} is of a layer, such as {AT}{layer}")
+            raise RecipeError(f"{base} needs a layer, such as {AT}{layer}")
         if "bottom_top" not in dimensions and not layer:
             raise RecipeError(f"{base} has no bottom_top, so {AT}{text} means nothing")
         if level.coordinate:
@@ -92,8 +92,8 @@ def describe(frame: ProductFrame, name: str) -> Variable:
 def compute(frame: ProductFrame, name: str, window: Window | None = None) -> Array:
     """The values of a derived quantity within a window, one axis for each of its dimensions.
 
-    What is not needed is not read: columns of the window whole, where it has no levels of its
-    own; NaN where it has no value. Raises as :func:`describe` does.
+    Only what is needed is read: the whole columns of the window if the quantity has no levels of
+    its own. NaN where it has no value. Raises as :func:`describe` does.
     """
     if formula.is_formula(name):
         return np.asarray(formula.compute(frame, name, window))

@@ -24,7 +24,7 @@ P0 = 1e5
 """Pressure to which potential temperature refers, Pa."""
 ZERO_C = 273.15
 _LEAST_VAPOUR = 0.1
-"""Pa: below it a dew point means nothing (-84 degC), and a logarithm fails at zero."""
+"""Pa: below it (-84 degC) a dew point has no meaning, and the logarithm of zero fails."""
 
 
 def temperature(theta: Array, pressure: Array) -> Array:
@@ -54,7 +54,7 @@ def relative_humidity(temperature: Array, mixing_ratio: Array, pressure: Array) 
 
 
 def dew_point(mixing_ratio: Array, pressure: Array) -> Array:
-    """In K: Bolton's eq. 10 solved for T, of 0.1 Pa of vapour (-84 degC) at least."""
+    """In K: Bolton's eq. 10 solved for T; vapour counts as at least 0.1 Pa (-84 degC)."""
     e = np.maximum(vapour_pressure(mixing_ratio, pressure), _LEAST_VAPOUR)
     ratio = np.log(e / 611.2)
     return np.asarray(ZERO_C + 243.5 * ratio / (17.67 - ratio))

@@ -1,4 +1,4 @@
-"""What turns and what spreads: vorticity, divergence, helicity of updraughts."""
+"""Vorticity, divergence, and helicity of updraughts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def updraft_helicity(
 
     Kain et al. 2008, Wea. Forecasting 23, 931-952. 0 where the layer's mean w is not
     upward, as in the code of the Center for Analysis and Prediction of Storms that wrf-python
-    has; NaN where the column does not hold the layer.
+    uses; NaN where the column does not contain the layer.
     """
     rising = layer_mean(w, height_agl, low, high)
     helicity = layer_mean(w * vorticity, height_agl, low, high) * (high - low)
@@ -60,7 +60,7 @@ def updraft_helicity(
 def _updraft_helicity(block: Block) -> Array:
     layer = block.layer
     if layer.coordinate != "height_agl":
-        raise RecipeError("updraft_helicity is of a layer above ground, such as @2-5km agl")
+        raise RecipeError("updraft_helicity needs a layer above ground, such as @2-5km agl")
     return updraft_helicity(block["W"], block["vorticity"], block["height_agl"], *layer.ends)
 
 
@@ -73,9 +73,9 @@ def _wide(block: Block) -> Block:
 
 
 def _factor(block: Block, *names: str) -> Array:
-    """The first map factor that is there: WRF 2 and older have one for both directions.
+    """The first map factor that the file has: WRF 2 and older have one for both directions.
 
-    Idealized cases leave that one at 0, which stands for 1.
+    Idealized cases leave that one at 0, which means 1.
     """
     factor = block.on_faces(next(name for name in names if name in block))
     return np.where(factor == 0, factor.dtype.type(1), factor)

@@ -19,7 +19,7 @@ _IDEALIZED, _LAMBERT, _POLAR, _MERCATOR, _LATLON = 0, 1, 2, 3, 6
 
 
 def speed(u: Array, v: Array) -> Array:
-    """Of the vector, in the components' units."""
+    """Length of the vector, in the components' units."""
     return np.hypot(u, v)
 
 
@@ -31,7 +31,7 @@ def direction(u: Array, v: Array) -> Array:
 
 
 def turned(u: Array, v: Array, cosine: Array, sine: Array) -> tuple[Array, Array]:
-    """Eastward and northward components of those along the grid's x and y.
+    """Eastward and northward components from those along the grid's x and y.
 
     u cos a - v sin a, v cos a + u sin a, with WRF's COSALPHA and SINALPHA (WRF support forum,
     "Converting model grid-relative wind to earth-relative wind"; D. Ovens, University of
@@ -41,7 +41,7 @@ def turned(u: Array, v: Array, cosine: Array, sine: Array) -> tuple[Array, Array
 
 
 def convergence(longitude: Array, attributes: Mapping[str, Any]) -> Array:
-    """WRF's angle a in radians where the file has no SINALPHA, from STAND_LON and the cone.
+    """WRF's angle a in radians for files without SINALPHA, from STAND_LON and the cone.
 
     -n (lon - STAND_LON), n the cone's constant of the projection: 1 polar stereographic;
     Lambert's from its true latitudes (Snyder 1987, USGS Prof. Paper 1395, eq. 15-3, sphere).
@@ -61,7 +61,7 @@ def convergence(longitude: Array, attributes: Mapping[str, Any]) -> Array:
 def rotation(block: Block) -> tuple[Array, Array]:
     """Cosine and sine of the angle between grid and earth, as (y, x), or 1 and 0 as (1, 1).
 
-    FrameError when the file has no COSALPHA and SINALPHA and its projection does not tell.
+    FrameError if the file has no COSALPHA and SINALPHA and its projection does not give the angle.
     """
     if "COSALPHA" in block and "SINALPHA" in block:
         return block["COSALPHA"], block["SINALPHA"]
@@ -70,13 +70,13 @@ def rotation(block: Block) -> tuple[Array, Array]:
     rotated = projection == _LATLON and float(attributes.get("POLE_LAT", 90)) != 90
     if projection in (_IDEALIZED, _MERCATOR, _LATLON) and not rotated:
         return np.ones((1, 1), np.float32), np.zeros((1, 1), np.float32)
-    told = wrf_projection(attributes) is not None and "XLONG" in block
-    if projection in (_LAMBERT, _POLAR) and told:
+    known = wrf_projection(attributes) is not None and "XLONG" in block
+    if projection in (_LAMBERT, _POLAR) and known:
         angle = convergence(block["XLONG"], attributes)
         return np.cos(angle), np.sin(angle)
     raise FrameError(
         "winds cannot be turned to east and north: the frame has no COSALPHA and SINALPHA, and "
-        f"its MAP_PROJ {projection} does not tell the angle"
+        f"its MAP_PROJ {projection} does not give the angle"
     )
 
 
@@ -87,7 +87,7 @@ def blows_at_10m(frame: OpenFrame) -> bool:
         if name in frame:
             values = frame.read(name)
             frame.hold(name, None, values)
-            if (np.abs(values) > 0).any():  # NaN is no wind
+            if (np.abs(values) > 0).any():  # NaN is not a wind
                 return True
     return False
 

@@ -1,6 +1,6 @@
-"""What pictures share: style, colours and their limits, headings, PNG; ``maps`` and ``coast``.
+"""Shared by all pictures: style, colours and their limits, headings, PNG; ``maps`` and ``coast``.
 
-Imports ``diagnostics`` and what is below it; knows no kind of product.
+Imports ``diagnostics`` and what is below it; does not depend on any kind of product.
 """
 
 __all__ = [

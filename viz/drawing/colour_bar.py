@@ -15,12 +15,12 @@ from burstlens.viz.drawing import style
 from burstlens.viz.drawing.heading import RIGHT
 
 STEPS = [1, 2, 2.5, 5, 10]
-"""What round numbers are made of."""
+"""Leading digits of round numbers."""
 _GAP, _WIDTH, _TIP = 14.0, 13.0, 9.0
 
 
 class ColourBar:
-    """A bar as tall as the map, right of it, with an arrow at each end for values beyond it."""
+    """A bar to the right of the map and as tall, with an arrow at each end for values beyond it."""
 
     def __init__(
         self, figure: Figure, axes: Axes, colours: Colormap, norm: Normalize, unit: str
@@ -56,7 +56,7 @@ class ColourBar:
         )  # fmt: skip
         room = width / point - RIGHT - box.x1 * width / point - _GAP
         if words.get_window_extent().width > room * point:
-            # A long unit ends where all words do, and begins above the map.
+            # A long unit is right-aligned with the other words and begins above the map.
             words.set(ha="right")
             words.xyann = (room, 13)
         tip = _TIP * point / (box.height * height)
@@ -74,7 +74,7 @@ def _arrow(bar: Axes, base: float, apex: float, colour: Any) -> Polygon:
 
 
 def plain_frame(axes: Axes) -> None:
-    """Give axes the frame, ticks and letters that all pictures have."""
+    """Give axes the frame, ticks and fonts that all pictures have."""
     axes.tick_params(
         labelsize=8.5, length=3.5, width=0.6, pad=3, color=style.FRAME, labelcolor=style.INK,
         labelfontfamily=style.FONT,
@@ -84,7 +84,7 @@ def plain_frame(axes: Axes) -> None:
 
 
 def tick_label(value: float, span: float) -> str:
-    """A tick's number; what is nothing next to the bar's whole span is 0."""
+    """A tick's number; 0 for a value that is negligible relative to the bar's span."""
     return "0" if abs(value) < 1e-9 * span else minus(f"{value:.6g}")
 
 
@@ -94,7 +94,7 @@ def minus(text: str) -> str:
 
 
 def low_to_high(low: float, high: float) -> str:
-    """The ends of a range in words; 0 for one below the last digit of the other as a float32.
+    """The ends of a range as text; 0 for an end below the float32 precision of the other.
 
     >>> low_to_high(3.4e-08, 264.66)
     '0 to 264.7'
@@ -104,11 +104,11 @@ def low_to_high(low: float, high: float) -> str:
 
 
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
-    """Values with a number, and how high on the bar (0 to 1) each of them is."""
+    """Values that get a number, and the height on the bar (0 to 1) of each."""
     low, high = float(norm.vmin or 0.0), float(norm.vmax or 0.0)
     locators: list[Any] = [MaxNLocator(7, steps=STEPS)]
     if isinstance(norm, LogNorm):
-        # Within a decade the powers of ten alone may leave no number at all.
+        # Within a decade there may be no power of ten at all.
         locators = [LogLocator(numticks=8), LogLocator(subs=(1, 2, 5), numticks=8), *locators]
     for locator in locators:
         ticks = [float(tick) for tick in locator.tick_values(low, high) if low <= tick <= high]
@@ -118,5 +118,5 @@ def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
 
 
 def _at_edges(edges: Any) -> tuple[list[float], list[float]]:
-    """The edges of the colours, which are equally tall whatever they span."""
+    """The edges of the colours, which all have the same height whatever they span."""
     return [float(edge) for edge in edges], [n / (len(edges) - 1) for n in range(len(edges))]

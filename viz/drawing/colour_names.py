@@ -1,7 +1,7 @@
 """Names of colours and colour maps, checked with the recipe.
 
-To ask matplotlib, cmocean and cmcrameri for all of their names takes about a second, so the usual
-ones are listed here; only for a name that is not, the libraries are imported and asked.
+Importing matplotlib, cmocean and cmcrameri for all of their names takes about a second. So the
+usual names are listed here, and the libraries are imported only for a name that is not listed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAPS = {
     YlOrBr YlOrRd
     """.split(),  # noqa: SIM905
 }
-"""The colour maps of each library; with ``_r`` behind it each is reversed."""
+"""The colour maps of each library; with ``_r`` appended to its name a map is reversed."""
 COLOURS = """
     aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue
     blueviolet brown burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk
@@ -58,12 +58,12 @@ COLOURS = """
     slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet
     wheat white whitesmoke yellow yellowgreen
 """.split()  # noqa: SIM905
-"""The colours that CSS and matplotlib name alike."""
+"""The colour names that CSS and matplotlib share."""
 _WRITTEN = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|C\d|[bgrcmykw]")
 
 
 def check_colour(name: str) -> str:
-    """The name of a colour. Raises ValueError with near names where matplotlib knows none."""
+    """The name of a colour. Raises ValueError with near names if matplotlib does not know it."""
     if _WRITTEN.fullmatch(name) or name.lower() in COLOURS:
         return name
     from matplotlib.colors import is_color_like
@@ -75,7 +75,7 @@ def check_colour(name: str) -> str:
 
 
 def check_colormap(name: str) -> str:
-    """The name of a colour map. Raises ValueError with near names where no library has it."""
+    """The name of a colour map. Raises ValueError with near names if no library has it."""
     library, _, bare = name.rpartition(".")
     known = MAPS.get(library, []) if library else [one for maps in MAPS.values() for one in maps]
     if bare.removesuffix("_r") in known:

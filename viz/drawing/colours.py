@@ -1,4 +1,4 @@
-"""Which colours a field gets, between which limits: what the recipe says, else what suits it."""
+"""Colours and limits of a field: those of the recipe, else defaults for the quantity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from burstlens.viz.product import Context
 
 
 class Coloured(Protocol):
-    """A field that is shown in colours."""
+    """A field to be shown in colours."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,7 @@ class Coloured(Protocol):
 
 
 class ColourOptions(Protocol):
-    """What recipes say of colours; without two ``limits`` the context has those of the series."""
+    """Colour options of recipes; without two ``limits`` the context has those of the series."""
 
     @property
     def limits(self) -> Any: ...
@@ -44,9 +44,9 @@ class ColourOptions(Protocol):
 def colours(
     field: Coloured, options: ColourOptions, context: Context
 ) -> tuple[str, tuple[float, float], tuple[float, ...]]:
-    """The colour map's name, the limits, and the edges of the colours where these are steps.
+    """The colour map's name, the limits, and the edges of the colours if these are steps.
 
-    RecipeError when the steps of the colour map are in other units than the field.
+    RecipeError if the steps of the colour map are in other units than the field.
     """
     scale = steps(field, options)
     if scale:
@@ -78,14 +78,14 @@ def steps(field: Coloured, options: ColourOptions) -> str:
 def norm(
     colormap: Colormap, limits: tuple[float, float], bounds: tuple[float, ...], *, log: bool
 ) -> Normalize:
-    """Which colour a value gets: in steps between ``bounds`` where there are any."""
+    """The mapping of values to colours: in steps between ``bounds`` if there are any."""
     if bounds:
         return BoundaryNorm(bounds, colormap.N)
     return _Logarithmic(*limits) if log else Normalize(*limits)
 
 
 class _Logarithmic(LogNorm):
-    """Zero has no logarithm, but it has a value: it gets the colour below the lowest."""
+    """Zero has no logarithm but is a value: it gets the colour for values below the lowest."""
 
     def __call__(self, value: Any, clip: bool | None = None) -> Any:
         return super().__call__(np.maximum(value, (self.vmin or 1.0) / 10), clip)
@@ -101,7 +101,7 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
         low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
         low = max(low, high / 1e4)
     if is_constant(low, high):
-        # A range about it that the colour bar can write.
+        # A range around it that the colour bar can label.
         margin = abs(low) * 0.01 or 1.0
         return low - margin, high + margin
     return low, high
@@ -116,7 +116,7 @@ def is_centred(field: Coloured, options: ColourOptions, limits: tuple[float, flo
     """Whether zero is the middle of the colours of a field with values between these."""
     if options.log or options.colormap is not None or options.centred is not None:
         return bool(options.centred)
-    # Limits that a person has set stay as they are: only symmetric ones have zero in the middle.
+    # Limits from the recipe stay as they are: only symmetric ones have zero in the middle.
     if isinstance(options.limits, tuple) and limits[0] != -limits[1]:
         return False
     return style.is_signed(field.units, field.long_name, *limits)

@@ -1,4 +1,4 @@
-"""The words around a picture: title and times above it, what was found and who made it below."""
+"""The texts around a picture: title and times above it, caption, run and program below."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GAP = 16.0
 
 
 class Heading:
-    """Words placed on a figure of an Agg canvas, cut where one would run into another.
+    """Texts on a figure of an Agg canvas, cut where one would overlap another.
 
     ``changing`` are those that differ between the pictures of a series: valid time, time since
     the start, caption; :meth:`write` sets them.
@@ -39,7 +39,7 @@ class Heading:
         top, below, foot = height - 21 * point, height - 37 * point, 10.0 * point
         room = right - left - _GAP * point
         small = width / point < NARROW_PT + 1
-        # Where the title needs the whole line the valid time stands below it, in the place of the
+        # If the title needs the whole line, the valid time is below it, in the place of the
         # time since the start.
         needed = self._width(title, _HEAD, "bold") + self._width(_LONGEST_STAMP, _STAMP)
         self._narrow = small or needed > room
@@ -59,7 +59,7 @@ class Heading:
         )
 
     def write(self, stamp: str, lead: str, caption: str) -> None:
-        """The words of one picture: valid time, time since the start, what was found."""
+        """Set the texts of one picture: valid time, time since the start, caption."""
         caption = self._fitted(caption, _SMALL, self._room)
         if self._narrow:
             stamp, lead = "", stamp
@@ -79,7 +79,7 @@ class Heading:
         return float(width)
 
     def _fitted(self, text: str, size: float, room: float, weight: str = "normal") -> str:
-        """The text, cut with an ellipsis where it would run into what stands right of it."""
+        """The text, cut with an ellipsis if it would overlap the text to its right."""
         if self._width(text, size, weight) <= room:
             return text
         while len(text) > 4 and self._width(text + "…", size, weight) > room:
@@ -88,7 +88,7 @@ class Heading:
 
 
 def subtitle(context: Context) -> str:
-    """The domain, and the run in words, which are cut first where there is no room."""
+    """The domain and the run's title; the end is cut first if there is not enough room."""
     return "  ·  ".join(part for part in (context.stream, context.title) if part)
 
 
@@ -103,8 +103,8 @@ def software(context: Context) -> str:
 
 
 def texts(title: str, context: Context, description: str = "") -> dict[str, str]:
-    """What a PNG tells of itself (PNG specification, 11.3.4); no creation time, so that bytes
-    repeat."""
-    told = {"Software": software(context), "Title": title, "Description": description}
+    """Text chunks of a PNG (PNG specification, 11.3.4); no creation time, so that the bytes are
+    reproducible."""
+    found = {"Software": software(context), "Title": title, "Description": description}
     source = f"run {context.run}, attempt {context.attempt}, stream {context.stream}, time "
-    return {key: text for key, text in told.items() if text} | {"Source": source + context.time}
+    return {key: text for key, text in found.items() if text} | {"Source": source + context.time}

@@ -1,8 +1,8 @@
-"""Colour limits that serve a whole run: usual ranges, else round ones that widen in steps.
+"""Colour limits for a whole run: usual ranges, else round ones that widen in steps.
 
-A picture is drawn at once, whatever its frame holds. Where more than a few of its points lie beyond
-the limits of its series, it is drawn with wider ones and reports them; the driver makes them those
-of the series, and the pictures before it are made again.
+A picture is drawn at once, whatever its frame holds. If more than a few of its points lie beyond
+the limits of its series, it is drawn with wider limits and reports them; the driver adopts them for
+the series, and the earlier pictures are made again.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ Array = NDArray[Any]
 Range = tuple[float, float]
 
 FEW = 0.005
-"""So large a share of the points may lie beyond the limits before these widen."""
+"""Share of the points that may lie beyond the limits before these widen."""
 _BEYOND = 0.001
-"""So large a share new limits leave beyond them: a single wild point must not set the colours."""
+"""Share of the points beyond new limits: a single outlier must not set the colours."""
 _DECADES = 4
-"""Logarithmic colours reach so far down."""
+"""Decades that logarithmic colours cover at most."""
 _ROUND = (1, 2, 5, 10)
 
 
 def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Context:
-    """The context with the limits that its series has with this frame, in the shown units.
+    """The context with the limits of its series including this frame, in the shown units.
 
-    None where the recipe gives limits, where the quantity has steps of colours, and as long as
-    nothing but constant fields were seen. ``shown`` are the field and what lies over it in the
-    same colours.
+    None if the recipe gives limits, if the quantity has steps of colours, and as long as all
+    fields were constant. ``shown`` are the field and what is drawn over it in the same colours.
     """
     field = shown[0]
     if isinstance(options.limits, tuple) or steps(field, options):
@@ -97,7 +96,7 @@ def rounded(low: float, high: float) -> Range:
 def _round_up(value: float) -> float:
     """The next of 1, 2 and 5 times a power of ten."""
     decade = math.floor(math.log10(value))
-    # A little above a round number is float32's rounding, not a larger value.
+    # A value slightly above a round number is float32 rounding, not a larger value.
     return next(found for found in _rounds(decade) if found >= 0.9999 * value)
 
 

@@ -1,4 +1,4 @@
-"""What recipes ask of any picture: its size and the limits of its colours; and an empty figure."""
+"""Options of every picture: its size and the limits of its colours; and an empty figure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _ROOMY_PT = 430.0, 260.0
 NARROW_PT = 330.0
 """The same width without the words that a small picture leaves out (:mod:`.heading`)."""
 _NARROW_PX = 370
-"""Below it letters that leave room for all words are too small to be read."""
+"""Below it, letters small enough to leave room for all words cannot be read."""
 
 
 Limits = tuple[float, float] | None
-"""Colour limits as recipes give them; None: those that serve the run, see :mod:`.limits`."""
+"""Colour limits as recipes give them; None: those for the whole run, see :mod:`.limits`."""
 
 
 def check_limits(limits: Limits, *, log: bool = False, centred: bool | None = None) -> None:
-    """ValueError when limits do not ascend, or do not go with logarithmic or diverging colours."""
+    """ValueError if limits do not increase, or do not fit logarithmic or diverging colours."""
     if limits is not None and not limits[0] < limits[1]:
         raise ValueError("limits: the first number must be below the second")
     if log and centred:
@@ -31,9 +31,9 @@ def check_limits(limits: Limits, *, log: bool = False, centred: bool | None = No
 
 
 def check_size(width_px: int, height_px: int | None, dpi: int, *, least: tuple[int, int]) -> None:
-    """ValueError when a picture is too small to hold its words, or larger than anybody needs.
+    """ValueError if a picture is too small for its texts, or too large.
 
-    ``least`` is the smallest width and height in pixels; ``height_px`` None stands for one that
+    ``least`` is the smallest width and height in pixels; ``height_px`` None means a height that
     the domain's shape gives.
     """
     for name, given, lowest in zip(
@@ -46,10 +46,10 @@ def check_size(width_px: int, height_px: int | None, dpi: int, *, least: tuple[i
 
 
 def letters_dpi(width_px: int, height_px: int | None, dpi: int) -> float:
-    """How many pixels an inch of letters, lines and margins has: ``dpi``, or less in a picture of
-    few pixels, which is drawn like a larger one and made smaller, so that all words have room.
+    """Pixels per inch for letters, lines and margins: ``dpi``, or less in a picture of few pixels,
+    which is drawn like a larger one and scaled down, so that all texts have room.
 
-    ``height_px`` None stands for a height that leaves enough.
+    ``height_px`` None means a height that is large enough.
     """
     wide, tall = _ROOMY_PT
     if width_px < _NARROW_PX:

@@ -1,9 +1,9 @@
-"""PNG files of maps: rows that repeat the one above cost next to nothing.
+"""PNG files of maps: rows that repeat the one above cost almost no time or space.
 
-A general encoder tries all of PNG's five filters on each row, and takes half of the time that
-a map takes. The cells of a map are several pixels tall, so that most rows are like the row
-above: the filter Up alone makes files as small, in less than half of the time (`bench` part
-``cost`` measures it as a part of the whole).
+A general encoder tries all of PNG's five filters on each row, and takes half of the time of
+a map. The cells of a map are several pixels tall, so that most rows equal the row above: the
+filter Up alone makes files as small in less than half of the time (`bench` part ``cost`` measures
+its share of the whole).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from burstlens.viz.product import whole_file
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _UP = 2
 _LEVEL = 1
-"""Higher levels of zlib take two thirds more time for a twentieth less bytes."""
+"""Higher zlib levels take two thirds more time and save a twentieth of the bytes."""
 _INCH_M = 0.0254
 
 
 def write_png(pixels: NDArray[np.uint8], out: Path, texts: Mapping[str, str], dpi: float) -> None:
-    """Write (height, width, 3 or 4) bytes, red first, as an opaque PNG of 8 bits a colour.
+    """Write (height, width, 3 or 4) bytes, red first, as an opaque PNG of 8 bits per colour.
 
     ``texts`` become iTXt chunks. The same input gives the same bytes. Raises StagingError when
     the file cannot be written whole. Source: PNG specification, third edition, sections 5 to 11.
@@ -53,7 +53,7 @@ def _chunks(
 
 
 def _filtered(pixels: NDArray[np.uint8]) -> bytes:
-    """Each row less the one above, modulo 256, with the filter's number before it."""
+    """Each row minus the one above, modulo 256, with the filter's number before it."""
     height, width, colours = pixels.shape
     plain = np.ascontiguousarray(pixels).reshape(height, width * colours)
     rows = np.empty((height, 1 + width * colours), np.uint8)

@@ -1,4 +1,4 @@
-"""The one place for looks: which colours a quantity gets, names in words, fonts and greys.
+"""All style settings: colours of quantities, their names in words, fonts and greys.
 
 Colour maps are perceptually uniform: cmocean (Thyng et al. 2016, Oceanography 29(3)) and
 Scientific colour maps (Crameri et al. 2020, Nature Communications 11, 5444). Reflectivity and rain
@@ -16,19 +16,19 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 
 FONT = "DejaVu Sans"
-"""Ships with matplotlib, so that a picture looks the same on every machine."""
+"""A font that ships with matplotlib, so that a picture looks the same on every machine."""
 INK = "#1b1f24"
 FAINT = "#66707a"
 COAST = "#532f0e"
-"""Of coasts, lakes and borders: brown, so that none passes for an isoline, which is black."""
+"""For coasts, lakes and borders: brown, so that they are not taken for the black isolines."""
 EPICENTRE = "#e3120b"
 FRAME = "#8b949e"
 MISSING = "#c9ccd0"
-"""Where there is no value."""
+"""Colour of points without a value."""
 LABEL: dict[str, Any] = {"boxstyle": "square,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.6}
-"""The ground of words within a map; a halo would take ten times as long to draw."""
+"""Background of texts within a map; a halo would take ten times as long to draw."""
 CALM = "#f1f2f4"
-"""The ground of a placeholder, and of what a map shows beyond its domain."""
+"""Background of a placeholder, and of a map outside its domain."""
 
 _SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
 _SIGNED_WORDS = re.compile(r"stress|displacement|vorticity|divergence|helicity", re.IGNORECASE)
@@ -47,7 +47,7 @@ _COLOURS: tuple[tuple[str, str], ...] = (
 class Scale:
     """Colours in steps: ``colours[n]`` between ``edges[n]`` and ``edges[n + 1]``.
 
-    ``units`` are all that mean the same, as for water on the ground.
+    ``units`` are all equivalent spellings, as for water on the ground.
     """
 
     units: tuple[str, ...]
@@ -56,7 +56,7 @@ class Scale:
     below: str
     above: str
     names: tuple[str, ...] = ()
-    """What is written beside each colour, instead of its edges."""
+    """Labels of the colours, instead of their edges."""
 
 
 _PALE = "#f4f5f6"
@@ -66,7 +66,7 @@ _NWS = (
 )  # fmt: skip
 """The US National Weather Service's, as its radar and precipitation pages show them."""
 SCALES = {
-    # NWS WSR-88D base reflectivity: 5 dBZ a colour, from 5 dBZ.
+    # NWS WSR-88D base reflectivity: 5 dBZ per colour, from 5 dBZ.
     "nws_reflectivity": Scale(("dBZ",), tuple(range(5, 80, 5)), _NWS, _PALE, "#fdfdfd"),
     # NWS Advanced Hydrologic Prediction Service, observed precipitation, its steps of inches
     # (0.01, 0.10, 0.25 ... 10) as round millimetres.
@@ -89,7 +89,7 @@ SCALES = {
         ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"),
     ),
 }  # fmt: skip
-"""Colours in steps, by the name that a recipe may give them as well."""
+"""Colours in steps, by the name that a recipe may also use for them."""
 
 _SIGNED = "cmocean.balance"
 _DEFAULT = "cmcrameri.batlow"
@@ -120,15 +120,15 @@ _NAMES = {
 
 
 def words(name: str, long_name: str) -> str:
-    """What a variable is, in words for a title; WRF's upper-case descriptions are replaced."""
+    """The name of a variable in words, for a title; WRF's upper-case descriptions are replaced."""
     text = _NAMES.get(name, long_name)
-    # An expression stays as it was written: there is no Theta_e.
+    # An expression stays as written: theta_e must not become Theta_e.
     expression = name.startswith(text) and not text.isalpha()
     return text if expression else text[:1].upper() + text[1:]
 
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
-    """Whether zero is the middle of what the field means: velocities, stresses, what turns."""
+    """Whether zero is the natural middle of the field: velocities, stresses, rotation."""
     velocity = re.search(r"^(k|c|m|µ)?m[ /](s|h)(-1)?$|^kn$", units) and not _SPEED.search(
         long_name
     )
@@ -136,20 +136,20 @@ def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
 
 
 def colormap_name(units: str, long_name: str, signed: bool) -> str:
-    """The colour map that suits a quantity."""
+    """The default colour map of a quantity."""
     if signed:
         return _SIGNED
     if re.search("rain|precip", long_name, re.IGNORECASE):
         return "cmocean.rain"
     if "humidity" in long_name.lower():  # dry is brown, moist is green
         return "matplotlib.BrBG"
-    if "CIN" in long_name:  # negative: none is pale, as of CAPE
+    if "CIN" in long_name:  # negative: zero is pale, as for CAPE
         return "cmocean.matter_r"
     return next((name for unit, name in _COLOURS if re.search(unit, units)), _DEFAULT)
 
 
 def scale_name(units: str, name: str, long_name: str) -> str | None:
-    """The steps of colours that a quantity is always shown in; None for most."""
+    """The colour steps that a quantity is always shown in; None for most quantities."""
     if units in SCALES["nws_reflectivity"].units:
         return "nws_reflectivity"
     if name == "intensity" and units in SCALES["shakemap"].units:
@@ -163,14 +163,14 @@ def scale_name(units: str, name: str, long_name: str) -> str | None:
 def colormap(name: str) -> Any:
     """The matplotlib colour map of that name, from cmocean, cmcrameri or matplotlib.
 
-    A bare name is looked for in all three, ``cmocean.balance`` and ``cmcrameri.vik`` in the one
-    named; those of :data:`SCALES` are known as well. Raises RecipeError with near names.
+    A bare name is looked up in all three, ``cmocean.balance`` and ``cmcrameri.vik`` in the one
+    named; the names of :data:`SCALES` work too. Raises RecipeError with near names.
     """
     import matplotlib
     from matplotlib.colors import ListedColormap
 
     with warnings.catch_warnings():
-        # cmocean 4.0 uses what matplotlib 3.11 calls deprecated: nothing a user can mend.
+        # cmocean 4.0 uses what matplotlib 3.11 calls deprecated: a user cannot fix that.
         warnings.simplefilter("ignore", DeprecationWarning)
         from cmcrameri import cm as crameri
         from cmocean import cm as ocean

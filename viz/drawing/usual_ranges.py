@@ -1,7 +1,7 @@
 """Ranges that forecasters use for known quantities: colour limits from the first frame on.
 
-A quantity stands here when its range is the same in every place and season: a share, a direction,
-a scale with classes. Temperatures, pressures and winds aloft are not: a range that holds all
+A quantity is listed if its range is the same in every place and season: a share, a direction,
+a scale with classes. Temperatures, pressures and winds aloft are not listed: a range for all
 climates would show a small domain in one colour, so their limits follow the frames.
 """
 
@@ -20,7 +20,7 @@ _RANGES: tuple[tuple[tuple[str, ...], str, float, float], ...] = (
     (("wind10", "surface_wind"), "m s-1", 0, 40),
     # US National Weather Service: unstable from 1000, very from 2500, extremely from 4000 J kg-1.
     (("cape", "mu_cape"), "J kg-1", 0, 5000),
-    # US National Weather Service: beyond 200 J kg-1 a lid is strong.
+    # US National Weather Service: a lid beyond 200 J kg-1 is strong.
     (("cin", "mu_cin"), "J kg-1", -200, 0),
     # NOAA Storm Prediction Center: rotating updrafts are counted from 75 m2 s-2 on grids of 3 km.
     (("updraft_helicity",), "m2 s-2", -200, 200),
@@ -37,7 +37,7 @@ _RANGES: tuple[tuple[tuple[str, ...], str, float, float], ...] = (
 
 
 def usual_range(name: str, units: str) -> tuple[float, float] | None:
-    """The range of a quantity in these units, at any level; None where there is no usual one.
+    """The range of a quantity in these units, at any level; None if there is no usual one.
 
     >>> usual_range("rh@850hPa", "1")
     (0.0, 1.0)

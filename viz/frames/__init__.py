@@ -1,7 +1,7 @@
-"""Frames, opened: netCDF files, tiles joined, and frames that are still to come.
+"""Open frames: netCDF files, joined tiles, and descriptions of future frames.
 
-``reader`` reads one frame, ``outline`` answers for one that is still to come, ``times`` says when a
-frame is, ``state`` keeps arrays from one frame to the next. Imports ``seams``, ``product`` and
+``reader`` reads one frame, ``outline`` stands in for a future one, ``times`` has the times of a
+frame, ``state`` keeps arrays from one frame to the next. Imports ``seams``, ``product`` and
 ``core``.
 """
 

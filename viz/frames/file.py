@@ -1,7 +1,7 @@
-"""One file of a frame, opened for reading once it was declared whole.
+"""One file of a frame, opened for reading after it was declared complete.
 
 HDF5 locking is switched off before HDF5 is loaded, because a reader that holds a lock makes
-WRF lose the frame it writes next. Nothing here ever opens model output for writing.
+WRF lose the frame it writes next. Model output is never opened for writing here.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from burstlens.core.passing_errors import again
 from burstlens.core.valid_time import label, wrf_key
 
 PAUSES_S = (0.05, 0.2)
-"""How long to wait before a file that could not be read is opened again."""
+"""Seconds to wait before a file that could not be read is opened again."""
 AGAIN = (OSError, RuntimeError, KeyError)
-"""What the library raises for a file that may be readable in a moment."""
+"""Errors of the library for a file that may become readable in a moment."""
 TIME_NAMES = ("Time", "time", "XTIME")
-"""What the dimension of the records is called; CDO calls WRF's by its coordinate, XTIME."""
+"""Names of the record dimension; CDO names WRF's after its coordinate, XTIME."""
 
 
 def opened(path: Path, record: int, time: str) -> Any:
-    """The open file, whole, with that record, which has that valid-time key ("": any).
+    """The open file, complete, whose ``record`` has the valid-time key ``time`` ("": any).
 
-    FrameError when it is missing, empty, short or no netCDF, or holds another time.
+    FrameError if it is missing, empty, short or not netCDF, or holds another time.
     """
     for pause_s in (*PAUSES_S, None):
         _check_whole(path, record)
         try:
             data = netCDF4.Dataset(os.fspath(path), "r")
-            # A missing value costs a masked array only where there is one.
+            # Return masked arrays only where values are missing.
             data.set_always_mask(False)
-            # Characters stay characters where xarray, which writes `_Encoding`, was at work.
+            # Keep characters as characters in files of xarray, which writes `_Encoding`.
             data.set_auto_chartostring(False)
             try:
                 _check_record(path, data, record, time)
@@ -58,7 +58,7 @@ def opened(path: Path, record: int, time: str) -> Any:
 def time_dimension(data: Any) -> str | None:
     """The dimension of an open file along which its records lie."""
     open_ended = [name for name, dimension in data.dimensions.items() if dimension.isunlimited()]
-    # By its name first: tools may leave another one unlimited.
+    # By name first: tools may make another dimension unlimited.
     found = [name for name in TIME_NAMES if name in data.dimensions] + open_ended
     return found[0] if found else None
 
@@ -84,12 +84,12 @@ def _check_record(path: Path, data: Any, record: int, time: str) -> None:
 
 
 def _check_whole(path: Path, record: int) -> None:
-    """Tell an empty, foreign or short file before the library sees it.
+    """Raise FrameError for an empty, foreign or short file before the library opens it.
 
-    The library reads what a short classic file lacks as zeros; of HDF5 it knows the end itself.
+    The library reads the missing part of a short classic file as zeros; short HDF5 it detects.
     """
     try:
-        # An open that fails for a moment is no fault of the frame: its product would be lost.
+        # An open may fail for a moment only: the frame must not lose its product because of that.
         with again(lambda: path.open("rb")) as file:
             head = file.read(8)
             if not head:
@@ -97,7 +97,7 @@ def _check_whole(path: Path, record: int) -> None:
             if head.startswith(b"\x89HDF\r\n\x1a\n"):
                 return
             if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
-                raise FrameError(f"{path.name} is no netCDF file")
+                raise FrameError(f"{path.name} is not a netCDF file")
             try:
                 header = cdf.read_header(file.fileno())
             except FrameError as error:

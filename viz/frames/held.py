@@ -1,4 +1,4 @@
-"""Values that an open frame keeps, so that whoever reads them next does without the disk."""
+"""Values that an open frame keeps in memory, so that later reads do not use the disk."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from numpy.typing import NDArray
 from burstlens.viz.seams import Variable, Window
 
 HELD_BYTES = 1 << 29
-"""All values that one frame keeps."""
+"""Most bytes that one frame keeps."""
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 
 
 class Held:
-    """Parts of variables by name, up to HELD_BYTES; none of a variable with a valid range, whose
-    values ``read`` masks."""
+    """Parts of variables by name, up to HELD_BYTES; not of a variable with a valid range, because
+    ``read`` masks its values."""
 
     def __init__(self) -> None:
         self._parts: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
 
     def add(self, variable: Variable, window: Window | None, values: NDArray[Any]) -> None:
-        """Keep the values of a window, where there is room."""
+        """Keep the values of a window if there is room."""
         size = values.nbytes + sum(array.nbytes for _, array in self._parts.values())
         if size <= HELD_BYTES and not _RANGES & variable.attributes.keys():
             self._parts[variable.name] = (slices(variable, window), values)
 
     def get(self, variable: Variable, window: Window | None) -> NDArray[Any] | None:
-        """A copy of the values of a window: of the same one, or of a part of a whole variable."""
+        """A copy of a window's values if that window or the whole variable is kept, else None."""
         parts, values = self._parts.get(variable.name, ((), None))
         if values is None:
             return None
@@ -40,7 +40,7 @@ class Held:
         return values[wanted].copy() if whole else None
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Drop all values."""
         self._parts.clear()
 
 

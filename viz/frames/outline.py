@@ -1,7 +1,7 @@
-"""A frame that is still to come: what is known of it before the model has started.
+"""A future frame: what is known of it before the model has started.
 
-It answers like an open frame, so that diagnostics, levels, expressions, crops and planes are looked
-up in it by the code that will read the frames themselves. It has no values but coordinates.
+It behaves like an open frame, so that diagnostics, levels, expressions, crops and planes are
+checked by the code that will read the frames. It has no values except coordinates.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Array = NDArray[Any]
 
 
 class UnknownYet(FrameError):  # noqa: N818  (a FrameError that is not a fault)
-    """What is asked for is known only when there is a frame."""
+    """The requested information is known only when there is a frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How far a domain reaches upwards: heights in m, the pressure of its top in Pa where that is
-    known. ``is_depth``: its heights are depths below the surface with the sign turned."""
+    """The vertical extent of a domain: heights in m, the pressure of its top in Pa if that is
+    known. ``is_depth``: its heights are negated depths below the surface."""
 
     bottom_m: float
     top_m: float
@@ -42,13 +42,13 @@ Described = tuple[tuple[str, ...], Mapping[str, Any]]
 class Known:
     """What is known of a stream's frames.
 
-    ``variables`` by name; None where only the name is known. ``sizes`` those of the
-    dimensions that are known. ``attributes`` are the global ones, None where they are not known,
-    and with them the place of the domain. ``coordinates`` reads the values of a variable of at
-    most two dimensions; it raises KeyError for what it does not know. ``doubtful`` are variables
-    that the model may write with other settings, ``unwritten`` those that it computes and writes
-    to no stream by itself; ``doubt`` says which settings ask for them.
-    ``remedy`` is what to do about a name that is wrongly called unknown.
+    ``variables`` by name; None if only the name is known. ``sizes`` are those of the known
+    dimensions. ``attributes`` are the global ones, None if they, and with them the position of the
+    domain, are not known. ``coordinates`` reads the values of a variable of at most two
+    dimensions; it raises KeyError for unknown ones. ``doubtful`` are variables that the model may
+    write with other settings, ``unwritten`` those that it computes but writes to no stream by
+    default; ``doubt`` says which settings enable them.
+    ``remedy`` is what to do if a name is wrongly reported as unknown.
     """
 
     variables: Mapping[str, Described | None]
@@ -58,21 +58,21 @@ class Known:
     doubtful: Mapping[str, Described | None] = field(default_factory=dict)
     unwritten: Mapping[str, Described | None] = field(default_factory=dict)
     unlisted: frozenset[str] = frozenset()
-    """Variables that are not suggested for a name that is unknown."""
+    """Variables that are not suggested for an unknown name."""
     doubt: str = ""
     remedy: str = ""
     column: Callable[[], Column | None] | None = None
-    """Reads how far the domain reaches upwards."""
+    """Reads the vertical extent of the domain."""
     silent: str = ""
-    """Why there will be no frame; empty where there will."""
+    """Why there will be no frame; empty if there will be frames."""
     is_complete: bool = True
-    """Whether there can be no variables but those: settings that are not there may ask for more."""
+    """Whether no other variables are possible: settings that are not known may add more."""
     is_placed: bool = True
-    """Whether the domain lies there for certain: a nest may move, a step may make it anew."""
+    """Whether the domain's position is certain: a nest may move, a step may make it anew."""
 
 
 class Outline:
-    """The frame that a stream's description promises: an :class:`.OpenFrame`."""
+    """The frame expected from a stream's description: an :class:`.OpenFrame`."""
 
     time = ""
     """Not known."""
@@ -108,12 +108,12 @@ class Outline:
         return name in self.known.variables
 
     def variable(self, name: str) -> Variable:
-        """As of a frame; a dimension whose size is not known has 0 points."""
+        """As of a frame; a dimension of unknown size has 0 points."""
         if name not in self:
             raise FrameError(f"{self} has no variable {name!r}{did_you_mean(name, self.names)}")
         described = self.known.variables[name]
         if described is None:
-            raise UnknownYet(f"of {name} only the name is known yet")
+            raise UnknownYet(f"only the name of {name} is known yet")
         dimensions, attributes = described
         shape = tuple(self.known.sizes.get(dimension, 0) for dimension in dimensions)
         return Variable(name, dimensions, shape, attributes)
@@ -138,7 +138,7 @@ class Outline:
         """No-op: what is known is in memory."""
 
     def wider(self, *, widest: bool = False) -> Outline:
-        """The same with the doubtful variables; ``widest``: and with those that are unwritten."""
+        """The same with the doubtful variables; with ``widest`` also the unwritten ones."""
         known = self.known
         variables = {**known.variables, **known.doubtful}
         if widest:

@@ -1,4 +1,4 @@
-"""A finished frame, opened for reading: one file, or one record of it, or tiles joined."""
+"""A finished frame, opened for reading: one file, one record of a file, or joined tiles."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
-"""Global attributes with what WRF writes where such a level is underground; -999 by default
+"""Global attributes with the values that WRF writes where a level is underground; -999 by default
 (run/README.namelist, ``&diags``)."""
 _Result = TypeVar("_Result")
 
 
 class FrameReader:
-    """Reads one frame from its files, an :class:`.OpenFrame` of what these hold.
+    """Reads one frame from its files: an :class:`.OpenFrame` of their variables.
 
     ``paths`` are the frame's files, absolute: one, or every tile of an io_form 102 frame in rank
     order, which are joined by their ``..._PATCH_START_...`` attributes. ``record`` is its index
@@ -59,7 +59,7 @@ class FrameReader:
 
     @property
     def start(self) -> str | None:
-        """The valid-time key of the model's start, where a WRF file tells it, else None."""
+        """The valid-time key of the model's start if a WRF file has it, else None."""
         for key in ("SIMULATION_START_DATE", "START_DATE"):
             text = getattr(self._tiles.first, key, None)
             if isinstance(text, str):
@@ -75,7 +75,7 @@ class FrameReader:
         return name in self._tiles.first.variables
 
     def variable(self, name: str) -> Variable:
-        """What the file says of a variable; FrameError with near names when there is none."""
+        """Describes a variable as the file does; FrameError with near names if there is none."""
         if name not in self:
             near = did_you_mean(name, own_fields(self))
             raise FrameError(f"{self} has no variable {name!r}{near}")
@@ -91,7 +91,7 @@ class FrameReader:
         )
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
-        """As :meth:`.OpenFrame.read`; files that an error may pass of are opened again."""
+        """As :meth:`.OpenFrame.read`; after an error that may be temporary, files are reopened."""
         variable = self.variable(name)
         held = self._held.get(variable, window)
         if held is not None:
@@ -118,14 +118,14 @@ class FrameReader:
         self._held.clear()
 
     def open(self) -> None:
-        """Open a file and check that the record is there; FrameError when it is not.
+        """Open a file and check that it has the record; FrameError if not.
 
-        Further tiles are opened when what they hold is asked for.
+        Further tiles are opened when their data is needed.
         """
         _ = self._tiles.first
 
     def _again(self, action: Callable[[], _Result], what: str) -> _Result:
-        """Run ``action``; what may pass means: open the files again."""
+        """Run ``action``; after an error that may be temporary, reopen the files and retry."""
         for pause_s in (*PAUSES_S, None):
             try:
                 return action()
@@ -168,7 +168,7 @@ class FrameReader:
             values = np.ma.filled(values.astype(kind), np.nan)
         missing = variable.attributes.get("missing_value")
         if not bare and missing is not None and "missing_value" not in stored.ncattrs():
-            # What the library cannot know: it stands in the file's own attributes.
+            # The library does not know these values: they are in the file's own attributes.
             values[values == missing] = np.nan
         return np.asarray(values)
 
@@ -184,7 +184,7 @@ def own_fields(frame: OpenFrame) -> list[str]:
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
-    """The values that stand for none, as CF 2.5.1 has them; NaN is none of them."""
+    """The values that mark missing data, as in CF 2.5.1; NaN is left out."""
     found: list[float] = []
     for key in ("_FillValue", "missing_value"):
         with suppress(TypeError, ValueError):

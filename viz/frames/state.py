@@ -1,4 +1,4 @@
-"""Arrays that a chained product hands from one frame to the next, as a versioned file."""
+"""Arrays that a chained product passes from one frame to the next, as a versioned file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Array = NDArray[Any]
 
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array]) -> None:
-    """Write named arrays as an uncompressed npz that says of which ``kind`` it is.
+    """Write named arrays as an uncompressed npz that records its ``kind``.
 
-    ``kind`` names the format and its version (``peak 1``). StagingError when it cannot be written.
+    ``kind`` names the format and its version (``peak 1``). StagingError if it cannot be written.
     """
     with whole_file(path), path.open("wb") as file:
         named: dict[str, Any] = {"kind": np.array(kind), **arrays}
@@ -27,7 +27,7 @@ def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array]) -> None:
 
 
 def read_arrays(path: Path, kind: str) -> dict[str, Array]:
-    """The arrays of a file of that ``kind``. StateError when it is damaged or of another kind."""
+    """The arrays of a file of that ``kind``. StateError if it is damaged or of another kind."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             found = str(stored["kind"])
@@ -35,5 +35,5 @@ def read_arrays(path: Path, kind: str) -> dict[str, Array]:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise StateError(f"the state {path.name} cannot be read: {error}") from error
     if found != kind:
-        raise StateError(f"the state {path.name} is of the format {found!r}, not {kind!r}")
+        raise StateError(f"the state {path.name} has the format {found!r}, not {kind!r}")
     return arrays

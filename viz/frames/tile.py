@@ -15,7 +15,7 @@ from burstlens.core.ranks import absent
 from burstlens.viz.frames.file import opened, time_dimension
 
 MOST_OPEN = 64
-"""Files open at once: a process may have 1024, and each costs memory."""
+"""Maximum number of open files: a process may have 1024, and each costs memory."""
 
 _AXES = {"west_east": "WEST-EAST", "south_north": "SOUTH-NORTH"}
 _RANK = re.compile(r"_(\d{4,8})$")
@@ -33,10 +33,10 @@ class Tile:
     fault: str = ""
 
     def overlap(self, dimension: str, wanted: slice) -> tuple[slice, slice]:
-        """Where this tile's part of ``wanted`` lies in the result, and in the tile itself.
+        """The position of this tile's part of ``wanted`` in the result, and in the tile itself.
 
-        The first one is empty when the tile has none of it. Of a dimension that is not split
-        each tile has all.
+        The first slice is empty if the tile has no part of it. Each tile has all of a dimension
+        that is not split.
         """
         mine = self.part.get(dimension)
         if mine is None:
@@ -49,8 +49,8 @@ class Tile:
 
 
 class Tiles:
-    """The files of one frame: ``record`` is its index along time, ``time`` the key that it has to
-    hold ("": any)."""
+    """The files of one frame: ``record`` is its index along time, ``time`` the key that it must
+    have ("": any)."""
 
     def __init__(self, paths: Sequence[Path], record: int, time: str) -> None:
         self._record, self._time = record, time
@@ -60,9 +60,9 @@ class Tiles:
 
     @property
     def first(self) -> Any:
-        """An open file that speaks for all: of what is not split, names and attributes.
+        """The open file from which names, attributes and unsplit variables are read.
 
-        The first tile that can be read; FrameError when there is none.
+        The first tile that can be read; FrameError if there is none.
         """
         for tile in self._tiles:
             if self._is_readable(tile):
@@ -93,10 +93,10 @@ class Tiles:
     def parts(
         self, name: str, dimensions: Sequence[str], wanted: Sequence[slice]
     ) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...], Any]]:
-        """Where each part of a variable goes, where it lies in its file, and that file, open.
+        """For each part of a variable: its slices in the result, those in its file, the open file.
 
-        Files are opened in the order in which they are likely to hold what is wanted, and no more
-        than until all of it is there. FrameError names the ranks without which it is not.
+        Files are opened in the order in which they are likely to hold wanted points, until all
+        points are found. FrameError names the missing and damaged ranks if some are not found.
         """
         data = self.first
         shape = tuple(len(range(s.start, s.stop, s.step)) for s in wanted)
@@ -121,7 +121,7 @@ class Tiles:
             raise FrameError(f"{text}: the tiles do not cover {name}: {self._absent()}")
 
     def close(self) -> None:
-        """Close all files; what is known of where they lie stays."""
+        """Close all files; the known parts of the domain are kept."""
         for tile in self._open:
             if tile.data.isopen():
                 tile.data.close()
@@ -129,7 +129,7 @@ class Tiles:
         self._open = []
 
     def _is_readable(self, tile: Tile) -> bool:
-        """Open the tile, unless it is; False when it cannot be. FrameError when it is alone."""
+        """Open the tile if it is closed; False if that fails, FrameError if it is the only one."""
         if tile.data is None and not tile.fault:
             try:
                 tile.data = opened(tile.path, self._record, self._time)
@@ -141,16 +141,16 @@ class Tiles:
                     raise
                 tile.fault = str(error)
             if len(self._open) > MOST_OPEN:
-                # The first one is asked again and again.
+                # The first one is used again and again.
                 oldest = self._open.pop(1)
                 oldest.data.close()
                 oldest.data = None
         return not tile.fault
 
     def _likely(self, wanted: Mapping[str, slice]) -> list[Tile]:
-        """All tiles, first those that hold the wanted part if the domain is cut as WRF cuts it.
+        """All tiles, first those that hold the wanted part if the domain is split as WRF does it.
 
-        Ranks go row by row. It is only an order: a tile itself says where it lies.
+        Ranks are numbered row by row. This is only an order: each tile's file has its position.
         """
         known, count = self._open[0], max(tile.rank for tile in self._tiles) + 1
         edges: dict[str, list[int]] = {}
@@ -180,12 +180,13 @@ class Tiles:
         return sorted(self._tiles, key=holds_none)
 
     def _absent(self) -> str:
-        """Which ranks' files are missing or cannot be read, as a message has it."""
-        told = [f"rank {tile.rank} is damaged ({tile.fault})" for tile in self._tiles if tile.fault]
+        """The ranks whose files are missing or cannot be read, as text for a message."""
+        damaged = [tile for tile in self._tiles if tile.fault]
+        faults = [f"rank {tile.rank} is damaged ({tile.fault})" for tile in damaged]
         ranks = {tile.rank for tile in self._tiles}
-        if not told or len(ranks) <= max(ranks):
-            told.insert(0, absent(ranks))
-        return "; ".join(told)
+        if not faults or len(ranks) <= max(ranks):
+            faults.insert(0, absent(ranks))
+        return "; ".join(faults)
 
 
 def _rank(path: Path, index: int) -> int:
@@ -194,8 +195,8 @@ def _rank(path: Path, index: int) -> int:
 
 
 def _cut(faces: int, ranks: int) -> list[int]:
-    """Where WRF's patches begin along a dimension, and where the last one ends: the larger ones
-    are at both ends (frame/task_for_point.c, over the staggered dimension)."""
+    """The starts of WRF's patches along a dimension, and the end of the last one. The larger
+    patches are at both ends (frame/task_for_point.c, over the staggered dimension)."""
     least, more = divmod(faces, ranks)
     before, after = more // 2, more - more // 2
     sizes = [least + 1] * before + [least] * (ranks - more) + [least + 1] * after
@@ -207,7 +208,7 @@ def _is_split(dimension: str) -> bool:
 
 
 def _part(path: Path, data: Any) -> dict[str, range]:
-    """The points that a tile holds of each horizontal dimension, from 0, by its attributes."""
+    """The points that a tile holds along each horizontal dimension, from 0, by its attributes."""
     part = {}
     try:
         for dimension, axis in _AXES.items():

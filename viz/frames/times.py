@@ -1,4 +1,4 @@
-"""When a frame is: the model's start, the calendar of its times, and both in words."""
+"""The times of a frame: the model's start, the calendar, and both in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from burstlens.viz.product import Context
 from burstlens.viz.seams import OpenFrame
 
 EPOCH = "19700101T000000"
-"""What times count from where nothing tells of a start."""
+"""The origin of times if the start is unknown."""
 _COORDINATES = ("time", "Time", "XTIME")
 
 
@@ -21,7 +21,7 @@ def start(frame: OpenFrame) -> str | None:
     """The valid-time key of the model's start, else None.
 
     WRF: SIMULATION_START_DATE, which a restart keeps (START_DATE is that of the restart); without
-    these, as in files made of wrfout by other tools, the frame's time less XTIME, the minutes
+    these, as in files that other tools made from wrfout, the frame's time minus XTIME, the minutes
     since the start (Registry.EM_COMMON). CF: ``forecast_reference_time`` (CF standard names).
     """
     if frame.start is not None:
@@ -36,7 +36,7 @@ def start(frame: OpenFrame) -> str | None:
 
 
 def valid(frame: OpenFrame) -> str:
-    """The frame's valid-time key: that it was opened with, else WRF's Times; empty if unknown."""
+    """The frame's valid-time key: the one given at opening, else WRF's Times; empty if unknown."""
     if frame.time or "Times" not in frame:
         return frame.time
     return times_key(frame.read("Times")) or ""
@@ -51,12 +51,12 @@ def calendar(frame: OpenFrame) -> str:
 
 
 def lead(frame: OpenFrame, context: Context) -> str:
-    """Start of the model and time since, in words; empty when that cannot be told."""
+    """Start of the model and time since, in words; empty if that is unknown."""
     return since(context.time, context.start or start(frame), calendar(frame))
 
 
 def elapsed_s(frame: OpenFrame, context: Context) -> float:
-    """Seconds from the model's start to the frame; since 1970 where a calendar has no start."""
+    """Seconds from the model's start to the frame; since 1970 for calendar times without start."""
     began, time = context.start or start(frame), context.time
     if not valid_time.is_calendar(time):
         elapsed = bool(began) and not valid_time.is_calendar(began or "")
@@ -72,7 +72,7 @@ def stamp(time: str) -> str:
 
 
 def since(time: str, start: str | None, calendar: str = "standard") -> str:
-    """Start of the model and time since, as people write them; empty when that cannot be told.
+    """Start of the model and time since, as people write them; empty if that is unknown.
 
     ``time`` and ``start`` are valid-time keys, ``calendar`` the one that both are counted in (CF
     4.4.1).
@@ -85,13 +85,13 @@ def since(time: str, start: str | None, calendar: str = "standard") -> str:
     parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n]
     text = " ".join(parts) or "0 h"
     if start.startswith("0"):
-        # Idealized runs begin in year 1, which tells nobody anything.
+        # Idealized runs begin in year 1: the date has no meaning.
         return f"{text} after the start" if seconds else "at the start"
     return f"init {valid_time.label(start)}  ·  +{text}"
 
 
 def _earlier(time: str, frame: OpenFrame) -> str | None:
-    """The key of XTIME minutes before a key; None where that is no time of our calendar."""
+    """The key of XTIME minutes before a key; None if that is not a time of our calendar."""
     minutes = float(np.ravel(frame.read("XTIME"))[0])
     if not valid_time.is_calendar(time) or not np.isfinite(minutes):
         return None

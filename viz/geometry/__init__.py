@@ -1,7 +1,7 @@
-"""Where the points of a frame lie: grids, projections, crops, sections, places, levels.
+"""Positions of the points of a frame: grids, projections, crops, sections, places, levels.
 
 ``grid`` gives the coordinates of a variable, ``crop`` the part of it that is kept, ``field`` a 2-D
-field with both. Imports ``frames`` and what is below it; names no diagnostic and draws nothing.
+field with both. Imports ``frames`` and what is below it; has no diagnostics and does not draw.
 """
 
 __all__ = [

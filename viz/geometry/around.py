@@ -24,16 +24,16 @@ def read_around(
     level: int | None = None,
     units: str | None = None,
 ) -> Field:
-    """The field within so many km of a position, and a little more.
+    """The field within ``km`` of a position, and a little more.
 
-    ``domain`` is the whole plane. Where its columns go round the earth the field goes on beyond
-    the last one with the first: ``first`` is negative then, or longitudes end above the plane's.
+    ``domain`` is the whole plane. If its columns go round the earth, the field continues after the
+    last column with the first: then ``first`` is negative, or longitudes end above the plane's.
     Raises as :func:`.read_field` does.
     """
     row, column = position.nearest(domain, *at)
     x, y = grid.horizontal_dimensions(frame, variable, centred=True)
     sizes = [frame.dimensions[unstaggered(dimension, frame)] for dimension in (y, x)]
-    # Next to a pole neighbours may be no distance apart.
+    # Next to a pole neighbours may coincide.
     reaches = [
         int(np.ceil(min(km / max(each, 1e-9), size))) + 1
         for each, size in zip(position.spacing_km(domain, row, column), sizes, strict=True)
@@ -54,9 +54,9 @@ def read_around(
 
 
 def columns_round(plane: grid.Plane) -> int | None:
-    """How many columns go once round the earth, where the last is beside the first or is the same.
+    """Number of columns once round the earth, if the last is next to the first or the same.
 
-    None where the plane ends.
+    None for a plane that does not go round the earth.
     """
     rows, columns = plane.y.shape[0], plane.x.shape[-1]
     if plane.projection is None or columns < 4 or (plane.x.ndim == 2 and not plane.geographic):
@@ -69,7 +69,7 @@ def columns_round(plane: grid.Plane) -> int | None:
 
 
 def _continued(whole: Field, columns: np.ndarray, circle: int) -> Field:
-    """The columns with these numbers, which go on below 0 and beyond the last."""
+    """The columns with these numbers, which may be below 0 and above the last column."""
     taken, plane = columns % circle, whole.plane
     x = plane.x[..., taken]
     if plane.geographic:

@@ -1,4 +1,4 @@
-"""Columns over points of the ground: values on all levels, and where the levels are."""
+"""Columns over points on the ground: values on all levels, and positions of the levels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Points(Protocol):
 
     @property
     def distance(self) -> Array:
-        """How far each is from the first, (n)."""
+        """Distance of each from the first, (n)."""
 
     def sample(self, values: Array) -> Array:
         """Values (..., y, x) of the window at the points, as (..., n)."""
@@ -33,10 +33,10 @@ class Points(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Vertical:
-    """Where the levels are: km, or hPa with ``log``, as (level, point), upwards.
+    """Positions of the levels: km, or hPa with ``log``, as (level, point), upwards.
 
-    ``ground`` is that of the surface at each point, None where the file does not tell. ``down``:
-    ``levels`` are depths with the sign turned.
+    ``ground`` is that of the surface at each point, None if the file does not have it. ``down``:
+    ``levels`` are negated depths.
     """
 
     levels: Array
@@ -48,7 +48,7 @@ class Vertical:
 
 
 def along(frame: OpenFrame, line: Points, name: str) -> Array:
-    """The values (level, point) of a 3-D variable; FrameError when it has no levels there."""
+    """The values (level, point) of a 3-D variable; FrameError if it has no levels there."""
     axes, order = check_levels(frame, name)
     if not set(line.window) <= set(order):
         raise FrameError(_no_levels(frame, name))
@@ -58,7 +58,7 @@ def along(frame: OpenFrame, line: Points, name: str) -> Array:
 
 
 def check_levels(frame: OpenFrame, name: str) -> tuple[dict[str, str], list[str]]:
-    """The axes and the unstaggered dimensions of a 3-D variable; FrameError when it is none."""
+    """The axes and unstaggered dimensions of a 3-D variable; FrameError for other variables."""
     axes = grid.axes(frame, name)
     order = [unstaggered(dimension, frame) for dimension in frame.variable(name).dimensions]
     if set(axes) != {"x", "y", "z"} or len(order) != 3:
@@ -68,7 +68,7 @@ def check_levels(frame: OpenFrame, name: str) -> tuple[dict[str, str], list[str]
 
 def _no_levels(frame: OpenFrame, name: str) -> str:
     stored = ", ".join(frame.variable(name).dimensions) or "no dimensions"
-    return f"{name} is no field of levels on this grid (it has {stored})"
+    return f"{name} is not a 3-D field on this grid (it has {stored})"
 
 
 def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:
@@ -77,7 +77,7 @@ def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:
 
 
 def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
-    """Where the levels of a variable are, in km where the file tells; FrameError without levels."""
+    """Positions of a variable's levels, in km if the file says so; FrameError without levels."""
     found = grid.heights(frame, variable, line.window)
     if found is None:
         raise FrameError(f"{variable} has no levels")
@@ -94,18 +94,18 @@ def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
 
 
 def pressures(frame: OpenFrame, line: Points) -> Vertical:
-    """Where WRF's mass levels are, in hPa. FrameError when what pressure needs is not there."""
+    """Pressure of WRF's mass levels, in hPa. FrameError if a variable for it is missing."""
     levels = along(frame, line, "pressure") / 100
     ground = None
     if "PSFC" in frame:
         ground = line.sample(frame.read("PSFC", line.window)) / 100
-        # Idealized cases without a surface scheme leave it 0.
+        # Idealized cases without a surface scheme leave it at 0.
         ground = ground if (ground > levels[0]).all() else None
     return Vertical(levels, ground, "hPa", "pressure", log=True)
 
 
 def order_of(frame: OpenFrame, name: str) -> tuple[str, ...]:
-    """The dimensions of a variable along z, y and x, as far as it has them, unstaggered."""
+    """Those of the dimensions along z, y and x that a variable has, unstaggered."""
     directions = grid.axes(frame, name)
     return tuple(directions[d] for d in ("z", "y", "x") if d in directions)
 

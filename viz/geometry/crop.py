@@ -1,4 +1,4 @@
-"""The part of a frame that a product shows: by index, coordinate, stride, or following a field."""
+"""The part of a frame that a product shows: by index, coordinate, stride, or around an extreme."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Crop:
-    """What to keep of each frame; everything when nothing is said."""
+    """The part of each frame to keep; by default the whole frame."""
 
     __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
@@ -68,15 +68,15 @@ class Crop:
 
     @property
     def tracks(self) -> tuple[str, ...]:
-        """The names of the products whose state says where the crop lies."""
+        """The names of the products whose state gives the position of the crop."""
         what, _, name = (self.follow or "").partition(":")
         return (name,) if what == "track" else ()
 
 
 @dataclass(frozen=True, slots=True)
 class CentredCrop(Crop):
-    """A crop that follows something whose place is known: ``x`` and ``y`` in ``units``, as
-    :func:`.position.units` has them. ``words`` name what is followed."""
+    """A crop that follows something whose position is known: ``x`` and ``y`` in ``units``, as in
+    :func:`.position.units`. ``words`` name what is followed."""
 
     x: float = 0.0
     y: float = 0.0
@@ -88,8 +88,8 @@ def resolve(crop: Crop, frame: OpenFrame, variable: str) -> dict[str, slice]:
     """The slice of each dimension of ``variable``, as :meth:`OpenFrame.read` takes them.
 
     A slice of ``west_east`` from a to b comes with one of ``west_east_stag`` from a to b + 1:
-    the faces of the same cells. Raises FrameError when a name is unknown (near names) or when
-    the crop lies outside the domain (its extent).
+    the faces of the same cells. Raises FrameError if a name is unknown (with near names) or if
+    the crop lies outside the domain (with its extent).
     """
     dimensions = frame.variable(variable).dimensions
     sizes = {unstaggered(d, frame): _mass_size(d, frame) for d in dimensions}
@@ -188,8 +188,8 @@ def _at_extreme(crop: Crop, frame: OpenFrame, kept: dict[str, slice]) -> dict[st
 def _at_centre(crop: CentredCrop, frame: OpenFrame, variable: str) -> dict[str, int]:
     """The index of the variable's point nearest to the centre, by unstaggered dimension.
 
-    By its position, not by its index in the track: a nest moves, and another variable may lie
-    between the points of the track's.
+    By position, not by the index in the track: a nest moves, and another variable may lie
+    between the points of the track's variable.
     """
     from burstlens.viz.geometry import grid, position
 

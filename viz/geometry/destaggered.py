@@ -1,4 +1,4 @@
-"""Variables read at the centres of the cells, whatever points they are stored on."""
+"""Variables read at the cell centres, on whichever points they are stored."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def read_centred(frame: OpenFrame, name: str, centres: Window) -> NDArray[Any]:
     integers become float64. Raises FrameError as :meth:`OpenFrame.read` does.
     """
     stored = frame.variable(name).dimensions
-    # A staggered dimension without its centres in the file (WRF's soil layers) is its own.
+    # A staggered dimension without centres in the file (WRF's soil layers) is used as it is.
     staggered = {
         axis: base
         for axis, dimension in enumerate(stored)
         if (base := unstaggered(dimension, frame)) != dimension and base in centres
     }
-    # Neighbouring faces are averaged, so strides come after it.
+    # Strides are applied after neighbouring faces are averaged.
     dense = {d: slice(centres[d].start, centres[d].stop, 1) for d in staggered.values()}
     values = frame.read(name, with_faces(dict(centres) | dense, frame))
     if staggered and values.dtype.kind != "f":

@@ -1,4 +1,4 @@
-"""A frame that has more variables than its files: what a product has computed beside it."""
+"""A frame with more variables than its files: those that a product has computed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 
 class EnrichedFrame:
-    """A frame, with further variables on the points of ``like``, a whole field of it.
+    """A frame with further variables on the points of ``like``, a whole field of it.
 
-    ``added`` maps names to long name, units and values (y, x). Whatever takes a variable's name
-    takes theirs: layers, netCDF. It is an :class:`.OpenFrame`.
+    ``added`` maps names to long name, units and values (y, x). Their names are accepted wherever a
+    variable's name is: layers, netCDF. It is an :class:`.OpenFrame`.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class EnrichedFrame:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The frame's, and those added."""
+        """The names of the frame's variables and of those added."""
         return (*self._frame.names, *self._values)
 
     def __str__(self) -> str:
@@ -67,6 +67,6 @@ class EnrichedFrame:
         return Stored(self.read(name, window), ())
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
-        """As :meth:`.OpenFrame.hold`; those added are in memory."""
+        """As :meth:`.OpenFrame.hold`; added variables are in memory."""
         if name not in self._values:
             self._frame.hold(name, window, values)

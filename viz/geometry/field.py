@@ -16,15 +16,15 @@ from burstlens.viz.geometry.staggering import one_level, unstaggered
 from burstlens.viz.seams import OpenFrame
 
 _COORDINATES = {"num_press_levels_stag": "P_PL", "num_z_levels_stag": "Z_ZL"}
-"""What WRF calls the coordinates of its levels of pressure and height (``&diags``)."""
+"""WRF's names of the coordinates of its pressure and height levels (``&diags``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Values as (y, x) with NaN where there is none, on the points of ``plane``.
+    """Values as (y, x), NaN where there is none, on the points of ``plane``.
 
-    ``level`` says in words which level of a 3-D variable it is (empty for a 2-D one). ``first``
-    and ``step`` tell, along y and x, where the crop begins in the file's own dimensions.
+    ``level`` names the level of a 3-D variable in words (empty for a 2-D one). ``first`` and
+    ``step`` are the start and the stride of the crop along y and x in the file's own dimensions.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Field:
         return int(y), int(x)
 
     def facts(self) -> dict[str, Any]:
-        """What the index tells of it: range, mean, count and places, as JSON values."""
+        """Its facts for the index: range, mean, count and positions, as JSON values."""
         low, high = self.extent()
         finite = np.isfinite(self.values)
         return {
@@ -77,8 +77,8 @@ def read_field(
 ) -> Field:
     """One level of a variable within a crop; ``units`` None keeps the file's.
 
-    Raises FrameError when the variable, the level or the crop is not there, when no level is
-    said of a 3-D variable, and when all values are NaN or infinite.
+    Raises FrameError if the variable, the level or the crop does not exist, if no level is
+    given for a 3-D variable, and if all values are NaN or infinite.
     """
     found = frame.variable(variable)
     window, dimension = one_level_of(frame, variable, level, resolve(crop, frame, variable))
@@ -115,8 +115,8 @@ def one_level_of(
 ) -> tuple[dict[str, slice], str]:
     """The window with one level of a 3-D variable, and its vertical dimension ("": it has none).
 
-    FrameError when the variable has no two horizontal dimensions, the level is outside, none is
-    said of several, or one is said of a variable without levels.
+    FrameError if the variable does not have two horizontal dimensions, the level is out of range,
+    none of several levels is given, or one is given for a variable without levels.
     """
     grid.horizontal_dimensions(frame, variable)
     direction = grid.axes(frame, variable).get("z")
@@ -136,7 +136,7 @@ def one_level_of(
 
 
 def _level_words(frame: OpenFrame, variable: str, dimension: str, level: int) -> str:
-    """Which level it is: by its coordinate where the file has one, else by its number."""
+    """The level in words: by its coordinate if the file has one, else by its number."""
     name = _COORDINATES.get(dimension, dimension)
     if name in frame and frame.variable(name).dimensions == (dimension,):
         about = frame.variable(name)

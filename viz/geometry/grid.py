@@ -1,4 +1,4 @@
-"""Where the points of a variable lie: Cartesian, longitude and latitude, heights.
+"""Coordinates of the points of a variable: Cartesian, longitude and latitude, heights.
 
 WRF: Arakawa C grid, terrain-following levels (ARW Technical Note v4, sections 2 and 3).
 Other models: CF conventions 1.8, chapters 4 and 5.
@@ -44,7 +44,7 @@ class Plane:
     """Horizontal coordinates of points: 1-D along each direction, or both 2-D, as (y, x).
 
     ``units`` are those of both; ``geographic``: x is longitude and y latitude, in degrees.
-    ``projection`` is the plane of the earth that x and y are on, None where that is not known.
+    ``projection`` is the plane of the earth that x and y are on, None if that is not known.
     """
 
     x: Array
@@ -66,7 +66,7 @@ class Heights:
 def axes(frame: OpenFrame, variable: str) -> dict[str, str]:
     """The unstaggered dimension along each of ``x``, ``y`` and ``z`` that the variable has.
 
-    Told by WRF's names, then CF attributes, then usual names, then position (x is last).
+    Found by WRF's names, then CF attributes, then usual names, then position (x is last).
     """
     found: dict[str, str] = {}
     rest = []
@@ -90,7 +90,7 @@ def horizontal_dimensions(
 ) -> tuple[str, str]:
     """The dimensions of a variable along x and y; ``centred``: those of the cell centres.
 
-    FrameError when it has no two of them.
+    FrameError if it does not have both.
     """
     directions = axes(frame, variable)
     if "x" not in directions or "y" not in directions:
@@ -123,10 +123,10 @@ def map_plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool 
 
     It is that of a variable's ``grid_mapping`` in CF files, that of the attributes in WRF's.
 
-    x and y are 1-D then. They are laid through XLAT and XLONG at the corners, so that nests, crops
-    and joined tiles lie where they are; without these through CEN_LAT and CEN_LON, the middle of
-    the whole domain. Where the projection misses a corner by more than half a cell (a subset with
-    strides, other attributes than the grid's) the points are taken as :func:`plane` gives them,
+    x and y are 1-D then. They are fitted to XLAT and XLONG at the corners, so that nests, crops
+    and joined tiles are at their true positions; without these to CEN_LAT and CEN_LON, the middle
+    of the whole domain. If the projection misses a corner by more than half a cell (a subset with
+    strides, other attributes than the grid's), the points are those of :func:`plane`,
     ``centred`` likewise.
     """
     x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
@@ -143,8 +143,8 @@ def map_plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool 
 
 
 def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -> Plane | None:
-    """The plane of a CF grid mapping, None where there is none or the degrees deny it."""
-    # "crs", or "crs: x y" with the coordinates that it is of (CF 1.8, 5.6).
+    """The plane of a CF grid mapping, None if there is none or the degrees contradict it."""
+    # "crs", or "crs: x y" with its coordinates (CF 1.8, 5.6).
     name = str(frame.variable(variable).attributes.get("grid_mapping", "")).partition(":")[0]
     if name not in frame or not all(d in frame and d in frame.dimensions for d in (x, y)):
         return None
@@ -171,7 +171,7 @@ def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -
 
 
 def heights(frame: OpenFrame, variable: str, window: Window) -> Heights | None:
-    """Heights of the cell centres in the window; None when the variable has no vertical.
+    """Heights of the cell centres in the window; None if the variable has no vertical dimension.
 
     WRF: (PH + PHB) / 9.81, metres above sea level, averaged from the faces to the centres.
     """
@@ -210,8 +210,8 @@ def is_uniform(values: Array) -> bool:
 def separated(grid: Plane) -> Plane:
     """The same plane with 1-D coordinates, where x hardly depends on y and y on x.
 
-    So it is for Mercator and latitude-longitude grids, whose coordinates WRF writes as 2-D;
-    "hardly" is a hundredth of the distance between neighbours.
+    Mercator and latitude-longitude grids are such grids, although WRF writes their coordinates as
+    2-D. "Hardly" means by a hundredth of the distance between neighbours.
     """
     if grid.x.ndim == 1 or min(grid.x.shape) < 2:
         return grid
@@ -224,7 +224,7 @@ def separated(grid: Plane) -> Plane:
 def _lonlat(
     frame: OpenFrame, variable: str, x: str, y: str, window: Window
 ) -> tuple[Array, Array] | None:
-    """Longitude and latitude of the points along two dimensions, or None when there are none."""
+    """Longitude and latitude of the points along two dimensions, or None if there are none."""
     if int(frame.attributes.get("MAP_PROJ", 1)) == 0:
         return None
     suffix = "_U" if x.endswith(STAGGERED) else "_V" if y.endswith(STAGGERED) else ""
@@ -244,7 +244,7 @@ def _lonlat(
     lon, lat = frame.read(pair["lon"], window), frame.read(pair["lat"], window)
     if not (np.isfinite(lon).all() and np.isfinite(lat).all()):
         return None
-    # Idealized cases on a projection leave them all the same.
+    # In idealized cases on a projection all of them are equal.
     one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
     return None if one_place else (lon, lat)
 
@@ -293,7 +293,7 @@ def _on_earth(lon: Array, lat: Array) -> Plane:
 
 
 def _unwrapped(longitude: Array) -> Array:
-    """Longitudes without a jump between neighbours, as far as there are such: not about a pole."""
+    """Longitudes without jumps between neighbours if possible, which it is not around a pole."""
     if np.ptp(longitude) <= 180:
         return longitude
     along = np.unwrap(longitude, period=360, axis=-1)

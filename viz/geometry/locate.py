@@ -1,4 +1,4 @@
-"""Where a crop lies: the slices of a frame that hold a range of coordinates, distances in km."""
+"""The position of a crop: slices of a frame that hold a range of coordinates, distances in km."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def locate(
     """The smallest slices that hold every point inside the coordinate ranges, ends included.
 
     ``ranges`` by ``x``, ``y``, ``z``, ``lon``, ``lat``, ``level`` or a coordinate's own name.
-    FrameError tells the extent when nothing is inside, near names when a name is unknown.
+    FrameError names the extent if no point is inside, and near names if a name is unknown.
     """
     kept: dict[str, slice] = {}
     directions = axes(frame, variable)

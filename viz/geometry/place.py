@@ -1,4 +1,4 @@
-"""Points that a recipe names: ends of sections, places, epicentres; and places of a CSV file.
+"""Points that a recipe names: ends of sections, places, epicentres; and places in a CSV file.
 
 Importable on a login node.
 """
@@ -69,7 +69,7 @@ class Place:
     __pydantic_config__ = _CONFIG
 
     name: str = ""
-    """What is written beside it."""
+    """The text beside it."""
 
     lat: float | None = None
     """Degrees north."""
@@ -86,12 +86,12 @@ class Place:
     def __post_init__(self) -> None:
         given = [value is not None for value in (self.lat, self.lon, self.x, self.y)]
         if given not in ([True, True, False, False], [False, False, True, True]):
-            raise ValueError(f"{self._told} needs lat and lon, or x and y")
+            raise ValueError(f"{self._subject} needs lat and lon, or x and y")
         if self.lat is not None and not -90 <= self.lat <= 90:
-            raise ValueError(f"{self._told}: lat must be -90 to 90, not {self.lat:g}")
+            raise ValueError(f"{self._subject}: lat must be -90 to 90, not {self.lat:g}")
 
     @property
-    def _told(self) -> str:
+    def _subject(self) -> str:
         return f"the place {self.name!r}" if self.name else "a place"
 
 
@@ -103,7 +103,7 @@ class Source:
     __pydantic_config__ = _CONFIG
 
     name: str = ""
-    """What is written beside its star."""
+    """The text beside its star."""
 
     lat: float | None = None
     """Degrees north."""
@@ -128,9 +128,9 @@ class Source:
 
 
 def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
-    """The places as they are, or those of a CSV file with a header of name, lat, lon (or x, y).
+    """The places as given, or those of a CSV file with a header of name, lat, lon (or x, y).
 
-    Further columns are let be. RecipeError tells the file and line of what is no place.
+    Other columns are ignored. RecipeError names the file and line of an invalid place.
     """
     if not isinstance(asked, str):
         return tuple(asked)
@@ -156,7 +156,7 @@ def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
 
 
 def located_on(plane: Plane, place: Place) -> tuple[float, float]:
-    """Where a place is on a plane. FrameError when only one of them is on the earth."""
+    """The position of a place on a plane. FrameError if only one of them is on the earth."""
     if place.x is not None and place.y is not None:
         return place.x, place.y
     if plane.projection is None:
@@ -175,7 +175,7 @@ def _place(cells: dict[str, str], where: str) -> Place:
         try:
             numbers[name] = float(text) if text else None
         except ValueError:
-            raise RecipeError(f"{where}: {name} is {text!r}, which is no number") from None
+            raise RecipeError(f"{where}: {name} is {text!r}, which is not a number") from None
     try:
         return Place(cells.get("name", ""), **numbers)
     except ValueError as error:

@@ -1,6 +1,6 @@
-"""Positions on the ground: of the points of a plane, their distances, and motion from one on.
+"""Positions on the ground: of the points of a plane, their distances, and motion from one.
 
-A position is longitude and latitude in degrees where the plane is of the earth, else the plane's
+A position is longitude and latitude in degrees if the plane is on the earth, else the plane's
 own x and y. The earth is WRF's sphere, so that neither 180 degrees nor a pole is a special case.
 """
 
@@ -24,7 +24,7 @@ _PER_KM = {"m": 1000.0, "km": 1.0}
 def units(plane: Plane) -> str:
     """The unit of positions on a plane: ``degrees``, ``m`` or ``km``.
 
-    FrameError when the plane has neither: distances mean nothing there.
+    FrameError if the plane has neither: distances have no meaning there.
     """
     if plane.projection is not None:
         return DEGREES
@@ -34,13 +34,13 @@ def units(plane: Plane) -> str:
 
 
 def positions(plane: Plane) -> tuple[Array, Array]:
-    """Of all points of the plane, each as (y, x)."""
+    """Positions of all points of the plane, each as (y, x)."""
     x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
     return (x, y) if plane.projection is None else plane.projection.inverse(x, y)
 
 
 def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
-    """Of a point between the rows and columns of the plane, by linear interpolation."""
+    """The position of a point between rows and columns of the plane, by linear interpolation."""
     x, y = _between(plane.x, row, column, axis=1), _between(plane.y, row, column, axis=0)
     if plane.projection is None:
         return x, y
@@ -62,7 +62,7 @@ def nearest(plane: Plane, x: float, y: float) -> tuple[int, int]:
 
 
 def spacing_km(plane: Plane, row: int, column: int) -> tuple[float, float]:
-    """How far apart neighbours are on the ground along y and along x, at one point."""
+    """Distance between neighbours on the ground along y and along x, at one point."""
     rows, columns = plane.y.shape if plane.y.ndim == 2 else (plane.y.size, plane.x.size)
     below, left = max(min(row, rows - 2), 0), max(min(column, columns - 2), 0)
     here = position(plane, below, left)
@@ -77,7 +77,7 @@ def spacing_km(plane: Plane, row: int, column: int) -> tuple[float, float]:
 
 
 def distance_km(units: str, x: ArrayLike, y: ArrayLike, x0: float, y0: float) -> Array:
-    """Of positions from one, along the ground: the haversine formula on the sphere."""
+    """Distances of positions from one position on the ground: haversine formula on the sphere."""
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if units != DEGREES:
         return np.asarray(np.hypot(x - x0, y - y0) / _PER_KM[units])

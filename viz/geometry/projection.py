@@ -39,7 +39,7 @@ class Projection:
     period: float = 0.0
 
     def forward(self, lon: ArrayLike, lat: ArrayLike) -> tuple[Array, Array]:
-        """x and y of longitudes and latitudes in degrees; infinite where the plane has no place."""
+        """x and y of longitudes and latitudes in degrees; infinite for points not on the plane."""
         lon, lat = np.asarray(lon, np.float64), np.asarray(lat, np.float64)
         x, y = (lon, lat) if self.units == "degrees" else _proj(self.definition)(lon, lat)
         return _about(self.centre, self.period, np.asarray(x)), np.asarray(y)
@@ -56,7 +56,7 @@ class Projection:
         """The direction of north at points of the plane: radians from its y, clockwise."""
         x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         lon, lat = self.inverse(x, y)
-        # A step that stays on the same side of the pole, and is far above float rounding.
+        # This step stays on the same side of the pole, and is far above float rounding.
         step = np.where(lat < 0, 1e-3, -1e-3)
         there_x, there_y = self.forward(lon, lat + step)
         there_x = _about(0.0, self.period, there_x - x)
@@ -77,7 +77,7 @@ def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     POLE_LON), and only the seam of a cylinder from the domain (:func:`_seam`).
 
     None for idealized planes (MAP_PROJ 0), for other numbers than 1, 2, 3 and 6, and for files
-    that lack what the projection needs, or have latitudes that make none.
+    without the attributes of the projection, or with latitudes that make no valid one.
     Source: WRF Users' Guide, WPS, ``&geogrid``; WPS, geogrid/src/module_llxy.F.
     """
     try:
@@ -92,7 +92,7 @@ def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
 
 
 def _period(attributes: Mapping[str, Any]) -> float:
-    """Metres of x once around the cylinder of a WRF file; 0 where the plane is no cylinder."""
+    """Metres of x once around the cylinder of a WRF file; 0 if the plane is not a cylinder."""
     number = int(attributes["MAP_PROJ"])
     if number not in (MERCATOR, LATLON):
         return 0.0
@@ -103,12 +103,12 @@ def _period(attributes: Mapping[str, Any]) -> float:
 def _seam(attributes: Mapping[str, Any], plane: Projection, period: float) -> float:
     """The x opposite to the seam of a cylinder, in metres, such that no domain lies across it.
 
-    It is 0, opposite to STAND_LON, unless that would cut the domain, or d01 as far as a nest in it
-    knows where d01 begins. WPS ignores STAND_LON for these planes, so d01 may lie anywhere. The
-    western edge that is known counts as 150 degrees west of STAND_LON to 210 east of it: when d01
-    lies across the meridian opposite to STAND_LON, its nests east of that meridian are placed with
-    it, also those which know nothing of d01. Only the nest of a nest can be a turn off its d01,
-    when d01 lies across 150 degrees west of STAND_LON.
+    It is 0, opposite to STAND_LON, unless that would cut the domain, or d01 if the file of its nest
+    says where d01 begins. WPS ignores STAND_LON for these planes, so d01 may lie anywhere. The
+    known western edge counts as 150 degrees west of STAND_LON to 210 east of it: if d01 lies
+    across the meridian opposite to STAND_LON, its nests east of that meridian are placed with it,
+    even those whose files do not refer to d01. Only the nest of a nest can be one turn off its d01,
+    if d01 lies across 150 degrees west of STAND_LON.
     """
     if not period or "CEN_LON" not in attributes or "CEN_LAT" not in attributes:
         return 0.0
@@ -130,7 +130,7 @@ def _seam(attributes: Mapping[str, Any], plane: Projection, period: float) -> fl
 
 
 def _about(centre: float, period: float, x: Array) -> Array:
-    """x moved by whole periods to at most half of one from the centre; x itself where it is."""
+    """x moved by whole periods to within half a period of the centre; unchanged if it is there."""
     if not period:
         return x
     with np.errstate(invalid="ignore"):
@@ -139,10 +139,10 @@ def _about(centre: float, period: float, x: Array) -> Array:
 
 
 def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
-    """The projection that the attributes of a CF grid mapping tell (CF 1.8, appendix F), else None.
+    """The projection in the attributes of a CF grid mapping (CF 1.8, appendix F), else None.
 
-    Read by pyproj. The plane of a rotated pole is that of its longitudes and latitudes as arcs of
-    the earth, in metres. None for longitude and latitude themselves, and where pyproj knows none.
+    Read by pyproj. The plane of a rotated pole has its longitudes and latitudes as arcs of the
+    earth, in metres. None for plain longitude and latitude, and for mappings unknown to pyproj.
     """
     name = str(attributes.get("grid_mapping_name", "")).lower()
     if name in ("", "latitude_longitude"):
@@ -163,7 +163,7 @@ def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
         key: np.asarray(value).tolist() for key, value in attributes if not key.startswith("_")
     }
     with warnings.catch_warnings():
-        # What a PROJ string cannot tell are names and datums, of which nothing is shifted here.
+        # A PROJ string cannot hold names and datums; datums are not shifted here.
         warnings.simplefilter("ignore", UserWarning)
         try:
             return str(pyproj.CRS.from_cf(plain).to_proj4())
@@ -172,9 +172,9 @@ def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
 
 
 def earth_radius(attributes: Mapping[str, Any]) -> float:
-    """Of the sphere of a CF grid mapping, in metres: 6371229 where it says none (GRIB 2, 3.2.6)."""
-    told = (attributes.get(name) for name in ("earth_radius", "semi_major_axis"))
-    return next((float(value) for value in told if value is not None), 6_371_229.0)
+    """Radius of a CF grid mapping's sphere in metres; 6371229 if not given (GRIB 2, 3.2.6)."""
+    given = (attributes.get(name) for name in ("earth_radius", "semi_major_axis"))
+    return next((float(value) for value in given if value is not None), 6_371_229.0)
 
 
 def _rotated_pole(attributes: Mapping[str, Any]) -> str:
@@ -208,7 +208,7 @@ def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
         pole = degrees("POLE_LAT", 90.0)
         if abs(pole) == 90:
             return f"+proj=eqc +lat_ts=0 +lon_0={_meridian(attributes)}"
-        # WPS lays the middle of a domain at 180 degrees of the rotated longitudes: here that is 0.
+        # WPS puts the middle of a domain at 180 degrees of the rotated longitudes: here that is 0.
         turn = round(degrees("POLE_LON", 180.0) - 180, 6)
         return (
             f"+proj=ob_tran +o_proj=eqc +o_lat_p={pole} +o_lon_p={turn} "
@@ -218,13 +218,13 @@ def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
 
 
 def _meridian(attributes: Mapping[str, Any]) -> float:
-    """STAND_LON in -180 to 180; CEN_LON where a file has none, then as its own d01."""
+    """STAND_LON in -180 to 180; CEN_LON if a file has none, as if it were its own d01."""
     name = "STAND_LON" if "STAND_LON" in attributes else "CEN_LON"
     return round((_degrees(attributes, name) + 180) % 360 - 180, 6)
 
 
 def nest_corner(attributes: Mapping[str, Any], base: str) -> float:
-    """Metres from d01's corner to that of a nest in it; 0 where the file does not say."""
+    """Metres from d01's corner to that of a nest in it; 0 if the file does not have it."""
     if int(attributes.get("PARENT_ID", 0)) != 1 or int(attributes.get("GRID_ID", 1)) < 2:
         return 0.0
     letter, spacing = ("I", "DX") if base == "west_east" else ("J", "DY")
@@ -236,10 +236,10 @@ def nest_corner(attributes: Mapping[str, Any], base: str) -> float:
 def true_latitudes(attributes: Mapping[str, Any]) -> tuple[float, float]:
     """Both latitudes at which a cone of WRF's is true to scale, in degrees.
 
-    The second is the first where it is not given, or lies beyond the pole, and always of the
-    first's hemisphere: WPS takes the cone from what both amount to, its side from the first
-    (geogrid/src/module_llxy.F, ``lc_cone`` and ``set_lc``). KeyError and ValueError when the
-    attributes tell none.
+    The second equals the first if it is not given or beyond the pole, and always has the first's
+    hemisphere: WPS takes the cone from the absolute values, its side from the first
+    (geogrid/src/module_llxy.F, ``lc_cone`` and ``set_lc``). KeyError and ValueError if the
+    attributes do not have them.
     """
     first = _degrees(attributes, "TRUELAT1")
     second = abs(_degrees(attributes, "TRUELAT2", first))
@@ -250,12 +250,12 @@ def _degrees(attributes: Mapping[str, Any], name: str, default: float | None = N
     value = float(attributes[name] if default is None else attributes.get(name, default))
     if not math.isfinite(value):
         raise ValueError(name)
-    # float32 attributes: 30 is written 30, and 33.333332 is near enough.
+    # For float32 attributes: 30 stays 30, and 33.333332 is near enough.
     return round(value, 6)
 
 
 def _known(definition: str) -> Projection:
-    """ValueError where PROJ cannot make a plane of it, as of a cone with both latitudes 0."""
+    """ValueError if PROJ cannot make a plane from it, as for a cone with both latitudes 0."""
     _proj(definition)
     return Projection(definition)
 

@@ -9,7 +9,7 @@ from burstlens.core.errors import FrameError
 from burstlens.viz.seams import OpenFrame
 
 STAGGERED = "_stag"
-"""How WRF's dimensions of faces end."""
+"""Suffix of WRF's dimensions of faces."""
 
 
 def unstaggered(dimension: str, frame: OpenFrame) -> str:

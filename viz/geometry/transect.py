@@ -1,4 +1,4 @@
-"""The line of a vertical section: where its points lie on the grid, and values taken there."""
+"""The line of a vertical section: positions of its points on the grid, and values there."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _OUTSIDE = 0.5
 class Transect:
     """Points from one end to the other, along one straight line or several, two for each cell.
 
-    ``window`` is the part of the file that holds them; ``rows`` and ``columns`` are their places
-    in it, in grid points and parts of them. ``distance`` is that on the ground in ``units``: km,
-    or the plane's own where that has no length. ``lon`` and ``lat`` (degrees) are None off the
-    earth. ``ahead`` is the direction on the grid at each point, as a unit vector (2, n) along x
-    and y. ``bends`` are the numbers of the points between the ends that were asked for.
-    ``origin`` is what distances count from, in words, where that is not the start.
+    ``window`` is the part of the file that holds them; ``rows`` and ``columns`` are their positions
+    in it, in fractional grid points. ``distance`` is that on the ground in ``units``: km, or the
+    plane's own if that is not a length. ``lon`` and ``lat`` (degrees) are None for a plane not on
+    the earth. ``ahead`` is the direction on the grid at each point, as a unit vector (2, n) along x
+    and y. ``bends`` are the numbers of the requested points between the ends.
+    ``origin`` names what distances are counted from if that is not the start.
     """
 
     window: dict[str, slice]
@@ -46,7 +46,7 @@ class Transect:
     origin: str = ""
 
     def sample(self, values: Array) -> Array:
-        """Values (..., y, x) of the window at the points, as (..., n); NaN where one is beside."""
+        """Values (..., y, x) of the window at the points, as (..., n); NaN next to a NaN."""
         row = np.clip(self.rows.astype(int), 0, max(values.shape[-2] - 2, 0))
         column = np.clip(self.columns.astype(int), 0, max(values.shape[-1] - 2, 0))
         up, right = self.rows - row, self.columns - column
@@ -56,7 +56,7 @@ class Transect:
         for r, of_row in ((row, 1 - up), (next_row, up)):
             for c, of_column in ((column, 1 - right), (next_column, right)):
                 weight = of_row * of_column
-                # A neighbour that counts for nothing may be NaN.
+                # A neighbour without weight may be NaN.
                 part = np.where(weight > 0, values[..., r, c], 0)
                 total = total + weight * part
         return np.asarray(total)
@@ -65,9 +65,9 @@ class Transect:
 def transect(frame: OpenFrame, variable: str, *points: End) -> Transect:
     """The line from the first point to the last on the plane of the variable's grid.
 
-    That is the model's own projection where a WRF file has one; where the grid has no straight
-    rows and columns, the line is straight along the numbers of its points. FrameError when a point
-    lies outside of the domain or is the same as the one before.
+    This is the model's own projection if a WRF file has one; if the grid has no straight rows and
+    columns, the line is straight in grid point numbers. FrameError if a point lies outside of the
+    domain or is the same as the one before.
     """
     ground = Ground.of(frame, variable)
     last = len(points) - 1
@@ -82,9 +82,9 @@ def transect(frame: OpenFrame, variable: str, *points: End) -> Transect:
 
 
 def spot(frame: OpenFrame, variable: str, point: End, what: str) -> Transect:
-    """A single point of the variable's grid, as a line of it alone.
+    """A single point of the variable's grid, as a line of one point.
 
-    FrameError with ``what`` it is when it lies outside of the domain.
+    FrameError that names ``what`` it is if it lies outside of the domain.
     """
     ground = Ground.of(frame, variable)
     row, column = ground.index(point, what)
@@ -106,9 +106,9 @@ class Ground:
         return cls(plane, (y, x), (frame.dimensions[y], frame.dimensions[x]))
 
     def index(self, point: End, what: str) -> tuple[float, float]:
-        """The row and the column of a point, in grid points and parts of them.
+        """The row and the column of a point, in fractional grid points.
 
-        FrameError with ``what`` it is when it lies outside of the domain.
+        FrameError that names ``what`` it is if it lies outside of the domain.
         """
         plane, sizes = self.plane, self.sizes
         if point.i is not None and point.j is not None:
@@ -129,28 +129,28 @@ class Ground:
 
 
 def through(ground: Ground, places: Sequence[tuple[float, float]]) -> Transect:
-    """The line through places of the whole grid, rows and columns, in their order.
+    """The line through places of the whole grid, given as rows and columns, in their order.
 
-    FrameError when two that follow each other are one point.
+    FrameError if two successive places are the same point.
     """
     corners = np.array(places, np.float64)
     steps = np.hypot(*np.diff(corners, axis=0).T)
     if not (steps > 0).all():
         raise FrameError("section: start and end are the same point")
-    way = np.concatenate([[0.0], np.cumsum(steps)])
-    count = int(np.clip(2 * round(float(way[-1])) + 1, _LEAST, _MOST))
-    at = np.union1d(np.linspace(0, way[-1], count), way)
-    rows, columns = (np.interp(at, way, of) for of in corners.T)
-    part = np.clip(np.searchsorted(way, at, side="right") - 1, 0, steps.size - 1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    count = int(np.clip(2 * round(float(along[-1])) + 1, _LEAST, _MOST))
+    at = np.union1d(np.linspace(0, along[-1], count), along)
+    rows, columns = (np.interp(at, along, of) for of in corners.T)
+    part = np.clip(np.searchsorted(along, at, side="right") - 1, 0, steps.size - 1)
     ahead = (np.diff(corners, axis=0) / steps[:, None])[part, ::-1].T
-    bends = tuple(int(n) for n in np.searchsorted(at, way[1:-1]))
+    bends = tuple(int(n) for n in np.searchsorted(at, along[1:-1]))
     return _laid(ground, rows, columns, ahead, bends)
 
 
 def _laid(
     ground: Ground, rows: Array, columns: Array, ahead: Array, bends: tuple[int, ...]
 ) -> Transect:
-    """The points on the ground, with the part of the grid that holds them."""
+    """The transect of these points, with the part of the grid that holds them."""
     x, y = _coordinates(ground.plane, rows, columns)
     lon, lat, distance, units = _distance(ground.plane, x, y)
     places = rows, columns
@@ -179,7 +179,7 @@ def _place(plane: grid.Plane, point: End, what: str) -> tuple[float, float]:
 
 
 def _between(points: Array, at: float) -> float:
-    """The number of a point, and the part of the way to the next, also beyond the last ones."""
+    """The fractional number of a point, extrapolated beyond the ends."""
     number = np.arange(points.size, dtype=np.float64)
     if points.size < 2:
         return 0.0 if at == points[0] else np.inf
@@ -194,9 +194,9 @@ def _between(points: Array, at: float) -> float:
 def _among(lon: Array, lat: Array, x: float, y: float) -> tuple[float, float]:
     """The row and the column of a place on a curvilinear grid of degrees (y, x), also beyond it.
 
-    From the nearest point on by the steps to its neighbours; infinite where they lead elsewhere.
+    Extrapolated from the nearest point with the steps to its neighbours; infinite if that misses.
     """
-    # Seen from the place, distances are true: also across the pole and the date line.
+    # Distances from the place are true in this projection, also across the pole and the date line.
     around = Projection(f"+proj=aeqd +lat_0={y!r} +lon_0={x!r} +R={EARTH_RADIUS_M:.0f}")
     east, north = around.forward(lon, lat)
     number = np.unravel_index(int(np.nanargmin(np.hypot(east, north))), lon.shape)
@@ -210,7 +210,7 @@ def _among(lon: Array, lat: Array, x: float, y: float) -> tuple[float, float]:
     across = np.column_stack(steps)
     wanted = -np.array([east[row, column], north[row, column]])
     on = np.linalg.lstsq(across, wanted)[0]
-    # A grid of one row has no step across. Degrees of float32 are a metre or so apart.
+    # A grid of one row has no step across it. float32 degrees are about a metre apart.
     missed = float(np.hypot(*(wanted - across @ on)))
     if missed > max(1.0, _OUTSIDE * float(np.linalg.norm(across, axis=0).max())):
         return np.inf, np.inf
@@ -228,7 +228,7 @@ def _coordinates(plane: grid.Plane, rows: Array, columns: Array) -> tuple[Array,
 def _distance(
     plane: grid.Plane, x: Array, y: Array
 ) -> tuple[Array | None, Array | None, Array, str]:
-    """Degrees, and how far each point is from the first: on a sphere of 6370 km (haversine)."""
+    """Degrees, and the distance of each point from the first on a sphere of 6370 km (haversine)."""
     if plane.projection is None:
         factor = 0.001 if plane.units == "m" else 1.0
         steps = np.hypot(np.diff(x), np.diff(y)) * factor

@@ -1,4 +1,4 @@
-"""WRF's own grid: metres along its dimensions, and where it lies on its plane.
+"""WRF's own grid: metres along its dimensions, and its position on its plane.
 
 Arakawa C grid (ARW Technical Note v4, section 3); WRF-Fire's finer cells.
 """
@@ -16,14 +16,14 @@ from burstlens.viz.seams import OpenFrame, Window
 
 Array = NDArray[Any]
 FIRE = "_subgrid"
-"""How the dimensions of WRF-Fire's grid end."""
+"""Suffix of the dimensions of WRF-Fire's grid."""
 
 
 def steps(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, float]:
     """Metres from the first cell centre along a WRF dimension, and the distance of such centres.
 
-    The cells of WRF-Fire's grid divide those of the atmosphere's, and a row of them beyond.
-    Of any other dimension the numbers of the points, and 0.
+    WRF-Fire's grid divides the cells of the atmosphere's grid, and has a row of such cells beyond
+    it. For any other dimension, the numbers of the points, and 0.
     """
     base, fire, _ = unstaggered(dimension, frame).partition(FIRE)
     size, attributes = frame.dimensions[dimension], frame.attributes
@@ -44,7 +44,7 @@ def _grid_dimension(dimension: str) -> str:
 
 
 def corner(frame: OpenFrame, projection: Projection) -> tuple[float, float] | None:
-    """x and y of the first cell centre of a WRF grid, None where the file does not tell."""
+    """x and y of the first cell centre of a WRF grid, None if the file does not have them."""
     dimensions = ("west_east", "south_north")
     sizes = frame.dimensions
     if not all(dimension in sizes for dimension in dimensions):
@@ -57,7 +57,7 @@ def corner(frame: OpenFrame, projection: Projection) -> tuple[float, float] | No
         if frame.variable("XLAT").dimensions != dimensions[::-1]:
             return None
         at_x, at_y = projection.forward(frame.read("XLONG", corners), frame.read("XLAT", corners))
-        # float32 degrees are a metre or so apart: the mean of the corners is nearer.
+        # float32 degrees are about a metre apart: the mean of the corners is more accurate.
         first_x, first_y = float(np.mean(at_x - x)), float(np.mean(at_y - y[:, None]))
         missed_x, missed_y = np.abs(at_x - x - first_x), np.abs(at_y - y[:, None] - first_y)
         if missed_x.max() < dx / 2 and missed_y.max() < dy / 2:

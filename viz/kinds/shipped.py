@@ -16,7 +16,7 @@ def check_relative(path: str) -> None:
 
 
 def check_extension(extension: str) -> None:
-    """ValueError when an extension is none: letters and digits, without the dot."""
+    """ValueError unless an extension is letters and digits, without the dot."""
     if not re.fullmatch(r"[A-Za-z0-9]{1,12}(\.[A-Za-z0-9]{1,12})?", extension):
         raise ValueError(f"extension is letters and digits without a dot, not {extension!r}")
 

@@ -32,7 +32,7 @@ export class Series {
   }
 
   /**
-   * The line of that valid time or of the last before it, or undefined.
+   * The line of that valid time, else of the latest one before it, or undefined.
    * @param {string} time
    */
   at(time) {
@@ -53,8 +53,8 @@ export class Series {
 }
 
 /**
- * How publication went: one entry for each, in their order. A line without the time of its
- * publication, by a foreign hand, has no place in it.
+ * How publication went: one entry for each product, in order of publication. A line without the
+ * time of its publication, which Burstlens never writes, is left out.
  */
 export class Course {
   /**
@@ -112,7 +112,7 @@ export class Album {
   course = new Course();
 
   /**
-   * Take what a poll gave.
+   * Add what a poll returned.
    * @param {Pick<Poll, "lines" | "fresh">} found
    */
   take({ lines, fresh }) {
@@ -135,7 +135,7 @@ export class Album {
   }
 
   /**
-   * Put the series in the order of these products' names: the recipe's, added ones last.
+   * Sort the series by these product names: the recipe's order, added products last.
    * @param {string[]} products
    */
   order(products) {
@@ -147,7 +147,7 @@ export class Album {
     return this.#sorted().filter((series) => series.isPicture);
   }
 
-  /** Series that are not. */
+  /** Series that are not pictures. */
   get files() {
     return this.#sorted().filter((series) => !series.isPicture);
   }
@@ -161,7 +161,7 @@ export class Album {
   }
 
   /**
-   * The valid time of what was published last at a Unix second, or null.
+   * The valid time of the latest publication at a Unix second, or null.
    * @param {number} t
    */
   timeAt(t) {

@@ -27,7 +27,7 @@ const CLOCK_STEPS_S = [
 ];
 
 /**
- * Round values between two numbers, about so many: 1, 2 or 5 times a power of ten apart.
+ * About `count` round values between two numbers, 1, 2 or 5 times a power of ten apart.
  * @param {number} low
  * @param {number} high
  * @param {number} count

@@ -49,7 +49,7 @@ export class Comparison {
         this.why = found.why;
         this.album.take(found);
       } catch (error) {
-        // what it reads may be anybody's: the next look may succeed
+        // foreign files may be invalid: the next poll may succeed
         this.status = null;
         this.why = messageOf(error);
       }
@@ -58,7 +58,7 @@ export class Comparison {
     }
   }
 
-  /** Whether there is such a run, as far as it was read. */
+  /** Whether the run exists, as far as it was read. */
   get found() {
     return this.status !== null || this.album.series.size > 0;
   }
@@ -111,7 +111,7 @@ export class Comparer {
     this.#name.addEventListener("focus", () => this.#list());
     this.#name.addEventListener("change", () => this.#find(this.#name.value.trim()));
     this.#name.addEventListener("keydown", ({ key }) => {
-      if (key === "Enter") setTimeout(entered); // once it has been told as a change
+      if (key === "Enter") setTimeout(entered); // after its change event
     });
     this.#mode.addEventListener("change", () => this.#setMode(this.#mode.value));
     this.#end.addEventListener("click", () => this.#choose(""));
@@ -126,7 +126,7 @@ export class Comparer {
     );
   }
 
-  /** The other runs, or null where nobody tells which there are. */
+  /** The other runs, or null where they cannot be listed. */
   async #others() {
     const runs = await this.#source.others().catch(() => null);
     return runs?.filter(({ run }) => run !== this.#run) ?? null;
@@ -150,14 +150,14 @@ export class Comparer {
     const others = name ? await this.#others() : null;
     if (this.#wanted !== name) return; // another one was entered meanwhile
     const ids = others?.map(({ run }) => String(run)) ?? [name];
-    if (name === this.#run) return this.#choose(name); // with itself: nothing differs
+    if (name === this.#run) return this.#choose(name); // compared with itself: no difference
     const fit = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name));
     if (fit.length === 1) return this.#choose(fit[0]);
     this.#choose("");
     this.#name.value = name;
     this.#trouble = fit.length
       ? `${fit.length} runs begin with ${name}.`
-      : `There is no run ${name} beside this one.`;
+      : `There is no run ${name} in this folder.`;
     this.#changed();
   }
 
@@ -206,7 +206,7 @@ export class Comparer {
     this.#run = run;
     const { current } = this;
     const lost = current && !current.status && current.why;
-    say(this.#why, lost ? `No run ${current.run} can be read beside this one.` : this.#trouble);
+    say(this.#why, lost ? `Run ${current.run} cannot be read.` : this.#trouble);
   }
 
   close() {

@@ -8,8 +8,8 @@ const SVG = "http://www.w3.org/2000/svg";
 /** @typedef {string | number | boolean} Value */
 
 /**
- * An HTML element. What it has as a property, listeners too, is set as such, all else is an
- * attribute. Children are elements or texts; texts never become markup.
+ * An HTML element. Names of its properties, listeners included, are set as properties, others as
+ * attributes. Children are elements or texts; texts never become markup.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {Properties<Name>} [properties]
@@ -40,7 +40,7 @@ export function drawn(name, attributes = {}, ...children) {
 }
 
 /**
- * Set attributes, those that differ only.
+ * Set the attributes that differ.
  * @param {Element} target
  * @param {Attributes} attributes
  */
@@ -52,7 +52,7 @@ export function set(target, attributes) {
 }
 
 /**
- * Set a text, if it differs: a selection in it stays.
+ * Set a text if it differs, so that a selection in it is kept.
  * @param {Element} target
  * @param {string} text
  */

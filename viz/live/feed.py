@@ -1,10 +1,9 @@
 """The feed of pages that are opened straight from a file share: data as script files.
 
-Under ``file://`` a browser lets a page fetch nothing, but it may insert classic scripts again and
-again. So ``products/live/`` holds ``status.js`` (what status.json says), ``frames-NNNN.js``
-(the index, 1000 lines a file) and ``count.js`` (how many lines there are), each of which hands one
-value to ``burstlensFeed``. A feed never stands in a run's way: what the disk does not take is
-written later.
+Under ``file://`` a page cannot fetch anything, but it may insert classic scripts repeatedly. So
+``products/live/`` holds ``status.js`` (the content of status.json), ``frames-NNNN.js`` (the index,
+1000 lines per file) and ``count.js`` (the number of lines); each passes one value to
+``burstlensFeed``. A feed never stops a run: what cannot be written now is written later.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from burstlens.core.durable import write_whole
 from burstlens.core.run.directory import RunDir
 
 CHUNK = 1000
-"""Index lines a file; file_source.js counts on it."""
+"""Index lines per file; file_source.js relies on it."""
 PERIOD_S = 1.0
 
 
@@ -34,7 +33,7 @@ class FrameFeed:
         self._next = 0.0
 
     def add(self, line: Mapping[str, object]) -> None:
-        """One more line of the index, written with the next :meth:`write` that is due."""
+        """Add a line of the index; the next :meth:`write` that is due writes it."""
         self._chunks.setdefault(self._lines // CHUNK, []).append(_safe(line))
         self._lines += 1
 
@@ -54,7 +53,7 @@ class FrameFeed:
 
 
 def write_status(run: RunDir, status: Mapping[str, Any]) -> None:
-    """Write what ``status.json`` says for pages that cannot read it. Raises OSError."""
+    """Write the status for pages that cannot read ``status.json``. Raises OSError."""
     _write(run, "status", _safe(status))
 
 

@@ -2,11 +2,11 @@ import { FilesError, isLine, pictureUrl, Retry, relativeUrl } from "./source.js"
 
 /** @import { IndexLine, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 
-/** Index lines a script file; feed.py writes them. */
+/** Index lines per script file; feed.py writes them. */
 const CHUNK = 1000;
 
 /**
- * A run read through the script files in products/live/, inserted again and again: browsers
+ * A run read through the script files in products/live/, inserted repeatedly: browsers
  * block fetch and modules under file://, but not these. `base` leads to the products folder.
  * @implements {Source}
  */
@@ -37,9 +37,9 @@ export class FileSource {
     }
   }
 
-  /** Why the scripts cannot be read: a script that fails does not say whether a server answered. */
+  /** Why the scripts cannot be read: a failed script does not show whether a server answered. */
   async #cause() {
-    const away = new FilesError("they are away, or this page was moved");
+    const away = new FilesError("they are not available, or this page was moved");
     if (!location.protocol.startsWith("http")) return away;
     const url = `${this.#base}live/count.js`;
     return fetch(url, { method: "HEAD", cache: "no-store" }).then(
@@ -75,7 +75,7 @@ export class FileSource {
   }
 
   /**
-   * The value that a script file hands over: whatever the driver wrote there.
+   * The value that a script file passes on: what the driver wrote there.
    * @param {string} name
    * @returns {Promise<any>}
    */

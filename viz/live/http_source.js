@@ -3,20 +3,20 @@ import { FilesError, parseLines, pictureUrl, Retry, relativeUrl } from "./source
 
 /** @import { IndexLine, Order, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 
-/** Longer than burstlens serve waits for a file system: then it says so, and is not silent. */
+/** Longer than burstlens serve waits for a file system, so that its error arrives. */
 const TIMEOUT_MS = 15_000;
 /** status.json is written once a second. */
 const STATUS_MS = 900;
-/** How long one poll takes up what comes of a long index, over a slow line. */
+/** How long one poll reads a long index over a slow connection. */
 const SLICE_MS = 400;
 const LINE_END = 10;
 
 /**
  * A run behind a web server; `base` is the URL of its products folder, with a slash at its end.
  *
- * The index is read from where it ended last, one byte earlier: that byte must be a line's end,
- * and no server has to say that there is nothing (416), which browsers log as an error. A server
- * that gives no parts of files is read through the script files instead.
+ * The index is read from one byte before its former end. That byte must be a newline; with it a
+ * server never answers that there is nothing (416), which browsers log as an error. A server that
+ * does not support ranges is read through the script files instead.
  * @implements {Source}
  */
 export class HttpSource {
@@ -25,7 +25,7 @@ export class HttpSource {
   /** @type {Tail | null} */
   #tail = null;
   /**
-   * What burstlens serve allows; null behind another server.
+   * What burstlens serve allows; null for another server.
    * @type {string | null}
    */
   #served = null;
@@ -49,11 +49,11 @@ export class HttpSource {
   }
 
   /**
-   * What a poll finds, or who reads the run instead.
+   * What a poll finds, or the source that reads the run instead.
    * @returns {Promise<Poll | FileSource>}
    */
   async #look() {
-    // Each by itself: pictures come also while the status does not.
+    // Separately: pictures arrive even while the status cannot be read.
     const due = performance.now() - this.#statusAt > STATUS_MS;
     const heard = due && (await attempt(this.#statusRetry, () => this.#readStatus())) === true;
     const found = this.#instead ? null : await attempt(this.#indexRetry, () => this.#readIndex());
@@ -73,12 +73,12 @@ export class HttpSource {
     if (this.#served === null && answer.headers.get("Accept-Ranges") !== "bytes") {
       this.#instead = new FileSource(this.#base);
     }
-    const status = await answer.json().catch(() => null); // caught while it was written
+    const status = await answer.json().catch(() => null); // read while it was being written
     this.#status = status ?? this.#status;
     return status !== null;
   }
 
-  /** What has come of the index: {lines, fresh}; a long one comes in several polls. */
+  /** New lines of the index: {lines, fresh}; a long index takes several polls. */
   async #readIndex() {
     const fresh = this.#offset === 0;
     this.#tail ??= await this.#openTail(fresh);
@@ -99,7 +99,7 @@ export class HttpSource {
       signal: stop.signal,
     });
     if (!fresh && answer.status === 200) {
-      stop.abort(); // megabytes, each time
+      stop.abort(); // would read megabytes each time
       this.#instead = new FileSource(this.#base);
       return null;
     }
@@ -109,7 +109,7 @@ export class HttpSource {
     return fresh || (await tail.first()) === LINE_END ? tail : this.#anew();
   }
 
-  /** The index is another one than before. */
+  /** The index was replaced. */
   #anew() {
     this.#offset = 0;
     return null;
@@ -138,8 +138,8 @@ export class HttpSource {
       body: JSON.stringify({ ask: what }),
     });
     if (answer.ok) return;
-    const told = await answer.json().catch(() => ({}));
-    throw new Error(told.error ?? `the server answered ${answer.status}`);
+    const reply = await answer.json().catch(() => ({}));
+    throw new Error(reply.error ?? `the server answered ${answer.status}`);
   }
 
   /** @returns {Promise<OtherRun[] | null>} */
@@ -159,7 +159,7 @@ export class HttpSource {
   }
 }
 
-/** The end of a file while it comes in: whole lines of it, slice by slice. */
+/** The end of a file while it arrives: its whole lines, in pieces. */
 class Tail {
   #reader;
   #stop;
@@ -174,7 +174,7 @@ class Tail {
     this.#stop = stop;
   }
 
-  /** The first byte, which is taken out. */
+  /** The first byte, which is removed. */
   async first() {
     while (!this.#rest.length && !(await this.#more()));
     const [byte] = this.#rest;
@@ -182,7 +182,7 @@ class Tail {
     return byte;
   }
 
-  /** {bytes, ended}: up to the last whole line so far; what is torn at the end is left out. */
+  /** {bytes, ended}: up to the last whole line so far; an incomplete line is left out. */
   async read() {
     const until = performance.now() + SLICE_MS;
     let ended = false;
@@ -193,7 +193,7 @@ class Tail {
     return { bytes, ended };
   }
 
-  /** Take the next piece; returns whether there was none. */
+  /** Read the next piece; returns whether there was none. */
   async #more() {
     const late = setTimeout(() => this.#stop.abort(), TIMEOUT_MS);
     const { done, value } = await this.#reader.read();
@@ -208,7 +208,7 @@ class Tail {
 }
 
 /**
- * What an attempt gives; null when it fails, or when it is too early for another one.
+ * The result of an attempt; null when it fails, or when it is too early for another one.
  * @template Value
  * @param {Retry} retry
  * @param {() => Promise<Value>} what
@@ -227,18 +227,18 @@ async function attempt(retry, what) {
 }
 
 /**
- * What a server's answer other than the file means, for people; `known`: it gave files before.
+ * An error message for an answer other than the file; `known`: the server gave files before.
  * @param {Response} answer
  * @param {boolean} known
  */
 async function refused(answer, known) {
   if (answer.status === 401 || answer.status === 403) {
-    const what = known ? "the server was started anew" : "the server refuses this link";
+    const what = known ? "the server was restarted" : "the server refuses this link";
     return new FilesError(`${what}: open the link that burstlens serve has printed`);
   }
-  if (answer.status === 404) return new FilesError("the run's directory is not there");
-  const told = (await answer.text().catch(() => "")).trim().split("\n")[0];
-  return new FilesError(told.slice(0, 200) || `the server answered ${answer.status}`);
+  if (answer.status === 404) return new FilesError("the run's directory is missing");
+  const reason = (await answer.text().catch(() => "")).trim().split("\n")[0];
+  return new FilesError(reason.slice(0, 200) || `the server answered ${answer.status}`);
 }
 
 /**

@@ -16,7 +16,7 @@ const SHAPES = {
 const FILLED = new Set(["play", "theme"]);
 
 /**
- * A sign for a button; the button's own label says what it means.
+ * An icon for a button; the button's own label says what it means.
  * @param {Sign} name
  */
 export function icon(name) {

@@ -6,7 +6,7 @@ import { element } from "./element.js";
  */
 
 /**
- * Keys, what they do for people, and the name of the act.
+ * Keys, their label, what they do, and the name of the action.
  * @type {[keys: string[], sign: string, text: string, act: Act][]}
  */
 const KEYS = [
@@ -15,12 +15,12 @@ const KEYS = [
   [["Home"], "Home", "the first frame", "first"],
   [["End", "l", "L"], "End, L", "the newest, and each newer one as it comes", "follow"],
   [[" "], "Space", "play, pause", "play"],
-  [["["], "[", "the alarm before", "markBefore"],
+  [["["], "[", "the previous alarm", "markBefore"],
   [["]"], "]", "the next alarm", "markAfter"],
   [["+", "="], "+", "magnify", "larger"],
   [["-"], "−", "make smaller", "smaller"],
   [["0"], "0", "the whole picture", "whole"],
-  [["a", "A"], "A D", "look to the left, to the right", "left"],
+  [["a", "A"], "A D", "move left, right in a magnified picture", "left"],
   [["d", "D"], "", "", "right"],
   [["w", "W"], "W S", "look up, down", "up"],
   [["s", "S"], "", "", "down"],
@@ -31,7 +31,7 @@ const KEYS = [
 const TYPED = "input, textarea, select, dialog, [contenteditable]";
 
 /**
- * The act that a key event asks for, or null when the key belongs to something else.
+ * The action of a key event, or null when the key belongs to something else.
  * @param {KeyboardEvent} event
  * @returns {Act | null}
  */
@@ -63,7 +63,7 @@ export function keyHelp() {
       "p",
       {},
       "Wheel or pinch magnifies all pictures, drag moves them, a double click shows " +
-        "the whole again.",
+        "the whole picture.",
     ),
     element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")),
   );

@@ -4,8 +4,8 @@ const MOST = 32;
 const WHEEL = 0.0016;
 
 /**
- * What part of a picture is seen, shared by all panes: magnification and the picture's point
- * (from 0 to 1 each way) that lies in the middle.
+ * The visible part of a picture, shared by all panes: magnification, and the point of the picture
+ * (from 0 to 1 in x and y) that lies in the middle.
  */
 export class Lens {
   scale = 1;
@@ -24,7 +24,7 @@ export class Lens {
   }
 
   /**
-   * Magnify by a factor, the point (u, v) of the picture staying where it is.
+   * Magnify by a factor; the point (u, v) of the picture stays in its place.
    * @param {number} factor
    * @param {number} [u]
    * @param {number} [v]
@@ -57,8 +57,8 @@ export class Lens {
   }
 
   /**
-   * Let wheel, drag and pinch on an element move it; `frame()` gives the picture's whole size on
-   * the screen as {left, top, width, height} at the present magnification.
+   * Let wheel, drag and pinch on an element move it; `frame()` returns the box of the whole picture
+   * on the screen, {left, top, width, height}, at the current magnification.
    * @param {HTMLElement} target
    * @param {() => Box} frame
    */
@@ -68,7 +68,7 @@ export class Lens {
     target.addEventListener(
       "wheel",
       (event) => {
-        if (!event.ctrlKey && scrolls(target)) return; // the wheel is the page's
+        if (!event.ctrlKey && scrolls(target)) return; // the wheel scrolls the page
         event.preventDefault();
         const [u, v] = pointOf(event, frame());
         this.magnify(Math.exp(-event.deltaY * WHEEL * (event.ctrlKey ? 4 : 1)), u, v);

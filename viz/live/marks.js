@@ -5,18 +5,17 @@ import { timeLabel, timeSeconds } from "./valid_time.js";
 
 /**
  * Alarms and guards' trips, each with its place on the time axis:
- * [{kind, t, time, seconds, text, where}], in the order in which they came,
- * those whose time is not known first.
+ * [{kind, t, time, seconds, text, where}], in order of their time, those without one first.
  * @param {Status | null} status
  * @param {Album} album
  * @returns {Mark[]}
  */
 export function marksOf(status, album) {
   const trips = objects(status?.trips);
-  // A trip is an alarm as well, in the same words.
-  const told = trips.map(({ guard, text }) => `guard "${guard}": ${text}`);
+  // A trip is also reported as an alarm, with the same text.
+  const reported = trips.map(({ guard, text }) => `guard "${guard}": ${text}`);
   const alarms = objects(status?.alarms).filter(
-    ({ text }) => !told.some((sentence) => String(text).startsWith(sentence)),
+    ({ text }) => !reported.some((sentence) => String(text).startsWith(sentence)),
   );
   return [
     ...trips.map((trip) => mark(kindOf(trip), trip, `${trip.guard}: ${trip.text}`, album)),
@@ -25,7 +24,7 @@ export function marksOf(status, album) {
 }
 
 /**
- * The objects in a list that a foreign hand may have written.
+ * The objects in a list; another program may have written others into it.
  * @template {object} Item
  * @param {Item[] | null | undefined} list
  */
@@ -39,7 +38,7 @@ function kindOf({ then }) {
 }
 
 /**
- * Where no frame is named, what was published last by then stands for it.
+ * Without a frame it gets the time of the latest publication before it.
  * @param {Mark["kind"]} kind
  * @param {Alarm} about
  * @param {string} text

@@ -15,7 +15,7 @@ const WORDS = {
   reading: "…",
 };
 
-/** States in which it is not known that the model goes on. */
+/** States in which it is not known whether the model still runs. */
 const STILL = new Set(["lost", "silent", "unreachable", "unreadable"]);
 
 /** Which run it is, how far it is, and the buttons that concern the whole page. */
@@ -54,7 +54,7 @@ export class Masthead {
   );
 
   /**
-   * `buttons` are elements for the right end; `choose(mark)` is called for the last alarm.
+   * `buttons` are elements for the right end; `choose(mark)` is called for the latest alarm.
    * @param {HTMLElement[]} buttons
    * @param {(mark: Mark) => void} choose
    */
@@ -85,7 +85,7 @@ export class Masthead {
   }
 
   /**
-   * `how` is what standing() tells; `why` says what cannot be reached or shown; `marks` are
+   * `how` is what standing() returns; `why` says what cannot be reached or shown; `marks` are
    * those on the time axis.
    * @param {Status | null} status
    * @param {Standing} how

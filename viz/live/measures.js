@@ -26,7 +26,7 @@ export class Measures {
   }
 
   /**
-   * `series` is the product whose range is shown over valid time, `time` what is looked at.
+   * `series` is the product whose range is shown over valid time, `time` the time that is shown.
    * @param {Status | null} status
    * @param {Album} album
    * @param {Series | undefined} series
@@ -112,13 +112,13 @@ export class Measures {
     if (!known.length) return this.#latency.hide();
     const sorted = known.slice().sort((a, b) => a - b);
     const [last, median] = [known[known.length - 1], sorted[sorted.length >> 1]];
-    const told = `last ${showDuration(last)}, median ${showDuration(median)}`;
+    const heading = `last ${showDuration(last)}, median ${showDuration(median)}`;
     const high = Math.max(sorted[sorted.length - 1], 0.001);
-    // The file server's clock may be ahead: then values below zero are shown as such.
+    // The file server's clock may be ahead: values below zero are shown as they are.
     const low = Math.min(0, sorted[0]);
     /** @type {Axis} */
     const y = { low, high: high * 1.05, ticks: ticks(low, high, 2).map((v) => [v, `${v} s`]) };
-    this.#latency.show([[told, ""]], x, y, t, [latency]);
+    this.#latency.show([[heading, ""]], x, y, t, [latency]);
   }
 
   /**
@@ -161,7 +161,7 @@ export class Measures {
     if (!known.length) return this.#fill.hide();
     const buffer = status?.buffer;
     const share = known[known.length - 1];
-    const told =
+    const heading =
       buffer && !buffer.released
         ? `${showBytes(buffer.raw_bytes)} of ${showBytes(buffer.capacity_bytes)}`
         : `${Number((100 * share).toPrecision(2))} % at the end`;
@@ -172,7 +172,7 @@ export class Measures {
       high,
       ticks: ticks(0, high * 100, 2).map((v) => [v / 100, `${v} %`]),
     };
-    this.#fill.show([[told, ""]], x, y, t, [fill]);
+    this.#fill.show([[heading, ""]], x, y, t, [fill]);
   }
 }
 

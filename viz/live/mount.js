@@ -29,17 +29,17 @@ const POLL_OVER_MS = 3000;
 const MAGNIFY = 1.25;
 const LOOK = 0.1;
 
-/** @typedef {(status: Status | null, state: string) => void} Told */
+/** @typedef {(status: Status | null, state: string) => void} OnPoll */
 
 /**
- * Show a run in an element; `told` is called with each poll. Of what it returns `element` holds
- * the view, `key` takes key events from outside of it, `destroy` ends it.
+ * Show a run in an element; `onPoll` is called after each poll. Returns `element`, which holds the
+ * view, `key`, which takes key events from outside of it, and `destroy`, which ends it.
  * @param {HTMLElement} host
  * @param {Source} source
- * @param {Told} [told]
+ * @param {OnPoll} [onPoll]
  */
-export function mount(host, source, told = () => {}) {
-  const view = new View(host, source, told);
+export function mount(host, source, onPoll = () => {}) {
+  const view = new View(host, source, onPoll);
   return {
     element: view.element,
     destroy: () => view.destroy(),
@@ -49,14 +49,15 @@ export function mount(host, source, told = () => {}) {
 }
 
 /**
- * A status may be of any version, or of somebody else's making: it is said, and the view goes on.
+ * The message for a status that cannot be drawn (another version, another program); the view
+ * keeps polling.
  * @param {unknown} error
  */
 function unshown(error) {
-  return `Something here cannot be shown (${messageOf(error)}); it is tried again.`;
+  return `Something here cannot be shown (${messageOf(error)}); trying again.`;
 }
 
-/** The whole view: what a poll gives goes to the parts, once a screen refresh at most. */
+/** The whole view: passes what a poll returns to the parts, at most once per screen refresh. */
 class View {
   /** @type {Status | null} */
   #status = null;
@@ -77,11 +78,11 @@ class View {
   /**
    * @param {HTMLElement} host
    * @param {Source} source
-   * @param {Told} told
+   * @param {OnPoll} onPoll
    */
-  constructor(host, source, told) {
+  constructor(host, source, onPoll) {
     this.source = source;
-    this.#told = told;
+    this.#onPoll = onPoll;
     const changed = () => this.#change();
     this.#lens = new Lens(changed);
     this.#pictures = new Pictures(source, changed);
@@ -104,7 +105,7 @@ class View {
     this.#follow();
   }
 
-  #told;
+  #onPoll;
   #lens;
   #pictures;
   #wall;
@@ -127,7 +128,7 @@ class View {
   #root = element("div", { className: "live", tabIndex: -1 });
   element = element("div", { className: "burstlens" });
 
-  /** Those of the masthead. */
+  /** The masthead's buttons. */
   #buttons() {
     /**
      * @param {Sign} name
@@ -202,13 +203,13 @@ class View {
     this.#status = found.status;
     this.#why = found.live
       ? found.why
-      : `${found.why || "Not reachable."} What is shown is from before.`;
+      : `${found.why || "Not reachable."} The view shows earlier data.`;
     this.#album.take(found);
     this.#album.order(Object.keys(found.status?.products ?? {}));
     this.#pulse.hear(found.status, found.heard);
     this.#gap = found.gap;
     this.#marks = marksOf(found.status, this.#album);
-    this.#told(found.status, this.#standing().state);
+    this.#onPoll(found.status, this.#standing().state);
   }
 
   #change() {
@@ -235,7 +236,7 @@ class View {
     const live = !isOver(status);
     const passed = (now - this.#before) / 1000;
     this.#before = now;
-    // A picture that is not loaded yet holds playing up, but not for ever.
+    // Playing waits for a picture that is not loaded yet, but not for ever.
     if (this.#ready || passed > 1) player.pass(passed, live);
     this.#wall.fit(album);
     const series = this.#wall.shown(album);
@@ -255,9 +256,7 @@ class View {
     };
     this.#ready = this.#wall.show(state);
     this.#more.disabled = this.#wall.isWhole(album);
-    this.#more.title = this.#more.disabled
-      ? "Every picture is shown already"
-      : "Show one more product";
+    this.#more.title = this.#more.disabled ? "All pictures are shown" : "Show one more product";
     this.#transport.show(player);
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
     this.#masthead.show(status, this.#standing(), this.#why, marks);
@@ -290,7 +289,7 @@ class View {
 
   #fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.element.requestFullscreen?.().catch(() => {}); // a frame may forbid it
+    else this.element.requestFullscreen?.().catch(() => {}); // an iframe may forbid it
   }
 
   /**

@@ -7,13 +7,13 @@ import { clockTime, counted, showBytes } from "./quantity.js";
 /** @import { Guard, Mark, RunEvent, Source, ViewState } from "./types.d.ts" */
 
 /**
- * The end of the file that joins a series for ParaView, by that of its files.
+ * The extension of the file that joins a series for ParaView, by that of the series' files.
  * @type {Record<string, string>}
  */
 const SERIES = { vti: "pvd", vtr: "pvd", vts: "pvd", vtkhdf: "vtkhdf" };
 const KINDS = { alarm: "Alarm", trip: "Guard", stop: "Guard, stopped the model" };
 
-/** What a person should read: alarms and trips, files beside the pictures, the last events. */
+/** Alarms and trips, files other than pictures, and the latest events. */
 export class Notes {
   #choose;
   #alarms = section("Alarms");
@@ -169,7 +169,7 @@ function link(anchor, url) {
 }
 
 /**
- * A list under a heading that is there only while the list holds something.
+ * A list under a heading, hidden while the list is empty.
  * @param {string} title
  */
 function section(title) {
@@ -186,12 +186,12 @@ function section(title) {
     list,
     /**
      * @param {HTMLElement[]} items
-     * @param {string} [told]
+     * @param {string} [heading]
      */
-    fill(items, told = "") {
+    fill(items, heading = "") {
       list.replaceChildren(...items);
       whole.hidden = items.length === 0;
-      say(count, told);
+      say(count, heading);
     },
   };
 }

@@ -1,8 +1,8 @@
 """The live page and the module in it: ES modules joined into one text, without a build step.
 
 Browsers block imports under ``file://``, and a notebook takes one module only, so the modules
-beside this file are joined in the order in which they need each other. The page is the same for
-every run: all that it shows comes from the files beside it.
+beside this file are joined in the order of their imports. The page is the same for every run: all
+that it shows comes from the files beside it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 
 @cache
 def module_text() -> str:
-    """One ES module that exports ``mount`` and, by default, what anywidget calls."""
+    """One ES module that exports ``mount``; its default export is what anywidget calls."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
     needs = {name: [found[1] for found in _IMPORT.findall(texts[name])] for name in sorted(texts)}
     order = TopologicalSorter(needs).static_order()
@@ -37,7 +37,7 @@ def module_text() -> str:
 
 
 def page_text() -> str:
-    """The page, whole: it needs no other file but a run's data."""
+    """The whole page; the only other files that it needs are a run's data."""
     script = f"{module_text()}\n$open_page.openPage(document);\n"
     fields = {"POLICY": _policy(script, _STYLE), "STYLE": _STYLE, "SCRIPT": script}
     template = (_FOLDER / "page.html").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ _STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
 
 
 def _scoped(name: str, text: str) -> str:
-    """A module as a function's value, so that its own names stay its own: ``$name.export``."""
+    """A module as the value of a function, so that its names stay private: ``$name.export``."""
     exports = _EXPORT.findall(text)
     text = _SHEET.sub(lambda match: _sheet(match[1], match[2]), text)
     text = _IMPORT.sub(r"const \1 = $\2;\n", text)

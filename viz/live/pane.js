@@ -16,7 +16,7 @@ const STEPS = new Map([
   ["ArrowRight", 0.02],
 ]);
 /**
- * What a way to compare shows where the other run has no picture, if it is not the same.
+ * What a comparison mode shows where the other run has no picture, if it is another mode.
  * @type {Map<string, string>}
  */
 const ALONE = new Map([
@@ -25,12 +25,12 @@ const ALONE = new Map([
   ["difference-8", "without"],
 ]);
 
-/** One product's picture, and over or beside it that of another run at the same valid time. */
+/** One product's picture, with that of another run at the same valid time over or beside it. */
 export class Pane {
   /** @type {string | null} */
   seriesId = null;
   /**
-   * The valid time that it keeps while the others go on, or null.
+   * The valid time that it holds while the others move on, or null.
    * @type {string | null}
    */
   held = null;
@@ -39,7 +39,7 @@ export class Pane {
   #named = "";
 
   /**
-   * `changed()` asks for a new drawing, `removed(pane)` takes it away.
+   * `changed()` asks for a new drawing, `removed(pane)` removes it.
    * @param {Lens} lens
    * @param {Changed} changed
    * @param {(pane: Pane) => void} removed
@@ -102,8 +102,8 @@ export class Pane {
     {
       type: "button",
       className: "small",
-      title: "Take this view away",
-      "aria-label": "Take this view away",
+      title: "Remove this view",
+      "aria-label": "Remove this view",
     },
     "×",
   );
@@ -155,7 +155,7 @@ export class Pane {
   }
 
   /**
-   * Draw; returns the index lines whose pictures are wanted: of this run, of the other one.
+   * Draw; returns the index lines whose pictures are needed, of this run and of the other one.
    * @param {ViewState} state
    */
   show(state) {
@@ -165,13 +165,13 @@ export class Pane {
     const series = album.series.get(id);
     const line = this.#time === null ? undefined : series?.at(this.#time);
     const bitmap = line ? pictures.get(line) : null;
-    // Until it is loaded, another one stands in, and all that is said is of that one.
+    // Until it is loaded another picture is shown, and all texts describe that one.
     const seen = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
     this.#seen = seen;
     this.#first.show(seen ? pictures.get(seen) : null, this.#lens);
     const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
     this.#compare(comparison, other, run);
-    this.#tell(line, seen, other, state);
+    this.#label(line, seen, other, state);
     const newest = series?.at(series.times[series.times.length - 1]);
     say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest));
     this.#link(seen, source);
@@ -217,7 +217,7 @@ export class Pane {
    * @param {IndexLine | undefined} other
    * @param {ViewState} state
    */
-  #tell(line, seen, other, { pictures, comparison, player }) {
+  #label(line, seen, other, { pictures, comparison, player }) {
     const held = this.held === null ? "" : "held at ";
     const apart = seen && (held || seen.time !== player.time);
     say(this.#when, apart ? `${held}${timeLabel(seen.time)}` : "");
@@ -226,7 +226,7 @@ export class Pane {
     if (!line) {
       const yet = this.#time === null || !this.seriesId;
       word = yet ? "No picture yet" : "No picture at this time or before";
-    } else if (pictures.isMissing(line)) word = "The picture is not there; it is tried again";
+    } else if (pictures.isMissing(line)) word = "The picture cannot be loaded; trying again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
     say(this.#word, word);
     const drawn = seen && pictures.get(seen);
@@ -268,7 +268,7 @@ export class Pane {
 }
 
 /**
- * One picture alone must not pass for a difference, nor for two halves.
+ * A single picture must not look like a difference or like two halves.
  * @param {Comparison | null} comparison
  * @param {IndexLine | undefined} other
  */
@@ -286,7 +286,7 @@ function rangeOf({ min, max, nan, units }) {
 }
 
 /**
- * Where the colours of a picture mean something else than those of the newest one of its series.
+ * A text where the colours of a picture have other limits than those of its series' newest one.
  * @param {IndexLine | undefined} line
  * @param {IndexLine | undefined} newest
  */

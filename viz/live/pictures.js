@@ -8,8 +8,8 @@ const AT_ONCE = 6;
 const AGAIN_MS = 2000;
 
 /**
- * Decoded pictures of one source: a bounded number is held, and only what is wanted now is
- * loaded, so that what comes too late while someone scrubs is never asked for.
+ * Decoded pictures of one source. A bounded number is held, and only pictures that are needed now
+ * are loaded: one that was passed while scrubbing is never requested.
  */
 export class Pictures {
   #source;
@@ -42,21 +42,21 @@ export class Pictures {
   }
 
   /**
-   * The decoded picture of an index line, or null as long as it is not there.
+   * The decoded picture of an index line, or null until it is loaded.
    * @param {IndexLine} line
    */
   get(line) {
     const key = keyOf(line);
     const bitmap = this.#held.get(key) ?? null;
     if (bitmap) {
-      this.#held.delete(key); // and in again, as the one used last
+      this.#held.delete(key); // and added again as the most recently used
       this.#held.set(key, bitmap);
     }
     return bitmap;
   }
 
   /**
-   * Whether the picture could not be loaded; it is tried again while it is wanted.
+   * Whether the picture could not be loaded; loading is retried while it is needed.
    * @param {IndexLine} line
    */
   isMissing(line) {
@@ -64,8 +64,7 @@ export class Pictures {
   }
 
   /**
-   * What is wanted now, in place of all that was wanted before; `next` is loaded only when
-   * nothing of it is missing.
+   * Set which pictures are needed now; `next` are loaded only when none of these is missing.
    * @param {IndexLine[]} lines
    * @param {IndexLine[]} next
    */
@@ -77,8 +76,8 @@ export class Pictures {
   }
 
   /**
-   * The picture of a series that was shown or was to be shown when it was asked for, and came
-   * last: while someone scrubs faster than pictures come, it is the nearest there is.
+   * The most recently loaded picture of a series, among those that were shown or needed when they
+   * were requested: while a user scrubs faster than pictures load, it is the nearest one.
    * @param {string} id
    */
   latest(id) {
@@ -149,8 +148,8 @@ export class Pictures {
 }
 
 /**
- * The picture at a URL. What can be fetched is decoded beside the page's own thread; files, and a
- * notebook's URLs, cannot be fetched everywhere, and SVG is nothing that is decoded.
+ * The picture at a URL. It is fetched and decoded outside of the page's main thread where that is
+ * possible: files and a notebook's URLs cannot be fetched everywhere, and SVG is not decoded.
  * @param {string} url
  */
 async function decoded(url) {

@@ -1,9 +1,9 @@
 import { lastNotAfter } from "./album.js";
 
-/** Pictures a second that can be chosen. */
+/** Speeds that can be chosen, in pictures per second. */
 export const RATES = [1, 2, 5, 10, 20, 30];
 
-/** Which valid time is shown: chosen, played, or always the newest. */
+/** The valid time that is shown: chosen, playing, or always the newest. */
 export class Player {
   /** @type {string[]} */
   times = [];
@@ -12,7 +12,7 @@ export class Player {
   following = true;
   playing = false;
   rate = 10;
-  /** Where the last step led, for what is loaded ahead. */
+  /** Direction of the latest step, for loading ahead. */
   direction = 1;
   #owed = 0;
   #source = "";
@@ -30,13 +30,13 @@ export class Player {
     if (this.following || this.time === null) this.time = this.times.at(-1) ?? null;
   }
 
-  /** The place of the shown time among all, or -1. */
+  /** The index of the shown time, or -1. */
   get index() {
     return this.time === null ? -1 : lastNotAfter(this.times, this.time);
   }
 
   /**
-   * The place of the last time that is not after this one.
+   * The index of the latest time that is not after this one.
    * @param {string} time
    */
   indexOf(time) {
@@ -44,7 +44,7 @@ export class Player {
   }
 
   /**
-   * Show the time at a place; the newest is followed only when asked.
+   * Show the time at an index; this does not follow the newest one.
    * @param {number} index
    */
   seek(index) {
@@ -80,13 +80,13 @@ export class Player {
   }
 
   /**
-   * Time has passed; returns whether another picture is to be shown.
+   * Advance by `seconds`; returns whether another picture is to be shown.
    * @param {number} seconds
    * @param {boolean} live
    */
   pass(seconds, live) {
     if (!this.playing) return false;
-    // What could not be shown in time is not made up for.
+    // Pictures that could not be shown in time are not caught up.
     this.#owed = Math.min(2, this.#owed + seconds * this.rate);
     if (this.#owed < 1) return false;
     this.#owed -= 1;

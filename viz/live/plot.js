@@ -12,7 +12,7 @@ const RIGHT = 6;
 /** @typedef {(value: number) => number} Scale */
 
 /**
- * A small plot over wall time: a heading with the last value, axes with units, and one path a
+ * A small plot over wall time: a heading with the latest value, axes with units, and one path per
  * curve, thinned to its smallest and largest value in each pixel column.
  */
 export class Plot {
@@ -53,8 +53,8 @@ export class Plot {
   #toX = null;
 
   /**
-   * `value` is the heading's text in parts [text, class], the class being that of the curve that it
-   * is about; `x` and `y` are axes {low, high, ticks: [[value, label]],
+   * `value` is the heading's text in parts [text, class], with the class of the curve that the part
+   * describes; `x` and `y` are axes {low, high, ticks: [[value, label]],
    * scale}, `lists` the values of each curve against `at`.
    * @param {[text: string, className: string][]} value
    * @param {Axis} x
@@ -64,13 +64,13 @@ export class Plot {
    */
   show(value, x, y, at, lists) {
     this.element.hidden = false;
-    const told = value.map(([text]) => text).join(" ");
-    if (this.#value.textContent !== told) {
+    const heading = value.map(([text]) => text).join(" ");
+    if (this.#value.textContent !== heading) {
       this.#value.replaceChildren(
         ...value.flatMap(([text, className]) => [" ", element("span", { className }, text)]),
       );
     }
-    set(this.#svg, { "aria-label": `${this.title}: ${told}` });
+    set(this.#svg, { "aria-label": `${this.title}: ${heading}` });
     /** @type {Scale} */
     const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (PLOT_WIDTH - LEFT - RIGHT);
     this.#toX = toX;
@@ -140,6 +140,6 @@ function path(at, list, toX, toY) {
     if (high > low) parts.push(`${x} ${toY(high).toFixed(1)}`);
   }
   if (!parts.length) return "";
-  if (parts.length === 1) return `M${parts[0]}m-1.5 0h3`; // a lone value is to be seen as well
+  if (parts.length === 1) return `M${parts[0]}m-1.5 0h3`; // a single value must be visible too
   return `M${parts[0]}L${parts.join("L")}`;
 }

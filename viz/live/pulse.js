@@ -1,6 +1,6 @@
 /** @import { Status } from "./types.d.ts" */
 
-/** Seconds without a new heartbeat after which a driver is taken for dead. */
+/** Seconds without a new heartbeat after which a driver counts as dead. */
 export const SILENT_S = 15;
 
 /**
@@ -17,7 +17,8 @@ export class Pulse {
   #denied = 0;
 
   /**
-   * `read` says whether the status was read just now: while it cannot be, nothing is known.
+   * `read`: whether the status was read in this poll; while it cannot be, the driver's state is
+   * unknown.
    * @param {Status | null} status
    * @param {boolean} read
    */
@@ -33,14 +34,14 @@ export class Pulse {
   }
 
   /**
-   * Whether the heartbeat went on after somebody, by another clock, had taken the driver for dead.
-   * One beat may come with that news: the last one before it died.
+   * Whether the heartbeat continued after another process, by its own clock, had reported the
+   * driver as dead. One beat may arrive with that report: the final one before it died.
    */
   get denied() {
     return this.#denied > 1;
   }
 
-  /** Seconds for which the heartbeat was seen not to change. */
+  /** Seconds for which the heartbeat has not changed. */
   get silence() {
     return (this.#looked - this.#heard) / 1000;
   }

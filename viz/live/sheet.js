@@ -23,7 +23,7 @@ export class Sheet {
   }
 
   /**
-   * Draw a decoded picture, or with null nothing.
+   * Draw a decoded picture; null draws nothing.
    * @param {ImageBitmap | null} bitmap
    * @param {Lens} lens
    */
@@ -32,7 +32,7 @@ export class Sheet {
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(clientWidth * ratio);
     const height = Math.round(clientHeight * ratio);
-    // A whole picture leaves the finger that moves over it to the page.
+    // Over a picture that is shown whole a finger scrolls the page.
     this.element.style.touchAction = lens.scale > 1 ? "none" : "pan-y";
     const name = [width, height, lens.scale, lens.x, lens.y].join();
     if (this.bitmap === bitmap && this.#shown === name) return;
@@ -47,12 +47,12 @@ export class Sheet {
   }
 
   /**
-   * Quick and coarse while pictures follow each other, fine as soon as one stays.
+   * Fast and coarse while pictures change, fine as soon as one stays.
    * @param {ImageSmoothingQuality} quality
    */
   #paint(quality) {
     const [context, box, bitmap] = [this.#context, this.#box, this.bitmap];
-    if (!context || (box && !bitmap?.width)) return; // given back: what was painted stays
+    if (!context || (box && !bitmap?.width)) return; // released: the drawn picture stays
     context.clearRect(0, 0, this.element.width, this.element.height);
     if (!box || !bitmap) return;
     context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
@@ -61,7 +61,7 @@ export class Sheet {
   }
 
   /**
-   * Where the whole picture lies on the screen, also what is beyond the edges.
+   * The box of the whole picture on the screen, including what lies beyond the edges.
    * @param {Lens} lens
    * @returns {Box}
    */

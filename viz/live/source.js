@@ -1,7 +1,7 @@
 /** @import { Gap, IndexLine } from "./types.d.ts" */
 
 /**
- * A name relative to products/ as a relative URL; null when it would lead out of there.
+ * A name relative to products/ as a relative URL; null when it would lead out of that folder.
  * @param {string} base
  * @param {string} name
  */
@@ -12,18 +12,18 @@ export function relativeUrl(base, name) {
 }
 
 /**
- * The URL of a picture: with its checksum, so that what replaces it is not taken from a cache.
+ * The URL of a picture, with its checksum, so that a replaced picture is not taken from a cache.
  * @param {string} base
  * @param {IndexLine} line
  */
 export function pictureUrl(base, line) {
   const url = relativeUrl(base, line.name);
-  if (url === null) throw new Error(`${line.name} is no name of a product`);
+  if (url === null) throw new Error(`${line.name} is not the name of a product`);
   return `${url}?${line.crc32 ?? ""}`;
 }
 
 /**
- * The index lines in a text of whole lines; foreign ones are passed over.
+ * The index lines in a text of whole lines; invalid ones are skipped.
  * @param {string} text
  * @returns {IndexLine[]}
  */
@@ -35,7 +35,7 @@ export function parseLines(text) {
       const value = JSON.parse(part);
       if (isLine(value)) lines.push(value);
     } catch {
-      // not JSON: not ours
+      // not JSON: not a line of Burstlens
     }
   }
   return lines;
@@ -53,7 +53,7 @@ export function isLine(value) {
 }
 
 /**
- * What an error says; in JavaScript anything can be thrown.
+ * The message of an error; in JavaScript anything can be thrown.
  * @param {unknown} error
  */
 export function messageOf(error) {
@@ -63,10 +63,10 @@ export function messageOf(error) {
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Who gives the run's files has answered, and cannot read them; the message is for people. */
+/** The server answered but cannot read the run's files; the message is shown to users. */
 export class FilesError extends Error {}
 
-/** When to try again what has failed: after a pause that doubles. */
+/** When to retry a failed request: after a pause that doubles. */
 export class Retry {
   /** @type {Date | null} */
   #since = null;
@@ -91,7 +91,7 @@ export class Retry {
     return performance.now() < this.#next;
   }
 
-  /** It worked. */
+  /** The request succeeded. */
   succeeded() {
     this.#since = null;
     this.#pause = 0;
@@ -100,7 +100,7 @@ export class Retry {
   }
 
   /**
-   * It did not; `error` is a FilesError when somebody has answered.
+   * The request failed; `error` is a FilesError when a server answered.
    * @param {unknown} error
    */
   failed(error) {
@@ -114,7 +114,7 @@ export class Retry {
     this.#next = performance.now() + this.#pause;
   }
 
-  /** What to tell people. */
+  /** A message for users. */
   get why() {
     if (this.#since === null) return "";
     const since = this.#since.toLocaleTimeString("en-GB");

@@ -4,7 +4,7 @@ import { counted, showDuration } from "./quantity.js";
 /** @import { Pulse } from "./pulse.js" */
 /** @import { Gap, Standing, Status, Tone } from "./types.d.ts" */
 
-/** States in which nothing more comes. */
+/** States in which a run has ended. */
 const OVER = new Set(["done", "failed", "stopped"]);
 /** Exit codes of exit_codes.py. */
 const BY_A_GUARD = 3;
@@ -12,14 +12,14 @@ const FRAMES_LOST = 5;
 const NO_SPACE = 6;
 /** @type {Set<number | undefined>} */
 const BAD_ENDS = new Set([BY_A_GUARD, NO_SPACE]);
-/** @typedef {(tone: Tone, sentence: string, command?: string) => Standing} Told */
+/** @typedef {(tone: Tone, sentence: string, command?: string) => Standing} MakeStanding */
 
 const GAPS = { server: "unreachable", files: "unreadable" };
 
 /**
- * How a run stands, in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
- * "good", "warn" or "bad"; `command` is what a person may type, or "". `gap` is what poll() says
- * cannot be reached: then nothing is known of how a run goes on.
+ * The state of a run in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
+ * "good", "warn" or "bad"; `command` is a command to type, or "". `gap` is what poll() could not
+ * reach: then the state of a run that has not ended is unknown.
  * @param {Status | null} status
  * @param {Pulse} pulse
  * @param {Gap} [gap]
@@ -27,34 +27,35 @@ const GAPS = { server: "unreachable", files: "unreadable" };
  */
 export function standing(status, pulse, gap = "") {
   if (gap && !isOver(status)) {
-    return { state: GAPS[gap], tone: "bad", sentence: "Nothing is known of it now.", command: "" };
+    return { state: GAPS[gap], tone: "bad", sentence: "Its state is unknown.", command: "" };
   }
-  if (!status) return { state: "reading", tone: "quiet", sentence: "Reads the run.", command: "" };
-  /** @type {Told} */
-  const told = (tone, sentence, command = "") => ({ state: status.state, tone, sentence, command });
-  if (OVER.has(status.state)) return ended(status, told);
+  if (!status)
+    return { state: "reading", tone: "quiet", sentence: "Reading the run.", command: "" };
+  /** @type {MakeStanding} */
+  const make = (tone, sentence, command = "") => ({ state: status.state, tone, sentence, command });
+  if (OVER.has(status.state)) return ended(status, make);
   const resume = `burstlens resume ${status.run}`;
   const hint = asSentence(status.hint);
   const gone = (status.driver_alive === false || status.state === "lost") && !pulse.denied;
   if (status.driver?.pid === undefined && !gone) {
-    return { ...told("quiet", hint || "Waits for its driver to begin."), state: "waiting" };
+    return { ...make("quiet", hint || "Waits for its driver to begin."), state: "waiting" };
   }
-  if (status.silent_s && status.driver_alive) return { ...told("bad", hint), state: "silent" };
-  // Whoever has asked for the process itself knows better than its heartbeat.
+  if (status.silent_s && status.driver_alive) return { ...make("bad", hint), state: "silent" };
+  // A server that has checked the process itself is right, whatever its heartbeat.
   if (gone || (status.driver_alive !== true && pulse.silence > SILENT_S)) {
     const sentence = gone
-      ? `${hint || "Its driver is gone."} Take the run up again with`
+      ? `${hint || "Its driver is gone."} Resume it with`
       : `No sign of its driver since ${pulse.last}: it is gone, or this is an old copy of its files. ` +
-        "Take the run up again with";
-    return { ...told("bad", sentence, resume), state: "lost" };
+        "Resume the run with";
+    return { ...make("bad", sentence, resume), state: "lost" };
   }
-  if (status.driver?.loading && hint) return told("busy", hint);
+  if (status.driver?.loading && hint) return make("busy", hint);
   const state = status.state === "lost" ? "running" : status.state;
-  return { ...told("busy", waits(status)), state };
+  return { ...make("busy", waits(status)), state };
 }
 
 /**
- * Whether nothing more comes of a run.
+ * Whether a run has ended.
  * @param {Status | null} status
  */
 export function isOver(status) {
@@ -72,30 +73,30 @@ function asSentence(hint) {
 
 /**
  * @param {Status} status
- * @param {Told} told
+ * @param {MakeStanding} make
  */
-function ended(status, told) {
+function ended(status, make) {
   const outcome = status.outcome ?? {};
   const took = typeof status.took_s === "number" ? ` It took ${showDuration(status.took_s)}.` : "";
   const saved = outcome.saved_node_hours
     ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
     : "";
-  if (status.state === "done") return told("good", `Done: ${frames(status)}.${took}`);
+  if (status.state === "done") return make("good", `Done: ${frames(status)}.${took}`);
   const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
   if (outcome.exit_code === FRAMES_LOST) {
-    return told("bad", `${why}${took} Only the model can write them again: start a new run.`);
+    return make("bad", `${why}${took} Only the model can write them again: start a new run.`);
   }
   const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code);
-  return told(
+  return make(
     wrong ? "bad" : "warn",
-    `${why}${took}${saved} Go on with`,
+    `${why}${took}${saved} Resume it with`,
     `burstlens resume ${status.run}`,
   );
 }
 
 /**
- * What a run that goes on does, or waits for.
+ * What a run in progress does or waits for.
  * @param {Status} status
  */
 function waits(status) {

@@ -10,19 +10,15 @@ const ORDERS = [
   ["stop-now", "Stop now", "The model is ended within 5 s; the frame in progress is lost."],
 ];
 
-/** Stop, with a question before it; where nothing can be asked, the command to type. */
+/** Stop with a confirmation; on a read-only page the command to type. */
 export class Stop {
   #source;
   #run = "";
   /** @type {boolean | undefined} */
   #paused;
   #asking = false;
-  #only = element(
-    "p",
-    {},
-    "From here this run can only be looked at. These are the commands to type:",
-  );
-  #told = element("p", { className: "told", role: "alert" });
+  #only = element("p", {}, "This page cannot stop the run. Type one of these commands:");
+  #error = element("p", { className: "told", role: "alert" });
   #orders;
   #dialog;
 
@@ -53,14 +49,18 @@ export class Stop {
       element(
         "p",
         {},
-        "What is published stays, and the run can be taken up again with ",
+        "What is published stays, and the run can be resumed with ",
         element("code", {}, "burstlens resume"),
         ".",
       ),
       this.#only,
       orders,
-      this.#told,
-      element("form", { method: "dialog" }, element("button", { autofocus: true }, "Let it go on")),
+      this.#error,
+      element(
+        "form",
+        { method: "dialog" },
+        element("button", { autofocus: true }, "Keep it running"),
+      ),
     );
     this.element = this.#dialog;
   }
@@ -75,10 +75,10 @@ export class Stop {
     this.pause.hidden = over || !able || typeof this.#paused !== "boolean";
     const stopping = status?.state === "stopping";
     this.pause.disabled = stopping;
-    say(this.pause, this.#paused ? "Go on watching" : "Pause pictures");
+    say(this.pause, this.#paused ? "Resume pictures" : "Pause pictures");
     this.#only.hidden = able;
     for (const { what, row, button, command } of this.#orders) {
-      row.hidden = stopping && what === "stop"; // who waits for that may still want it now
+      row.hidden = stopping && what === "stop"; // stopping at once stays possible
       button.hidden = !able;
       command.hidden = able;
       say(command, `burstlens stop ${this.#run}${what === "stop" ? "" : " --now"}`);
@@ -111,14 +111,14 @@ export class Stop {
   }
 
   #open() {
-    say(this.#told, "");
+    say(this.#error, "");
     this.#dialog.showModal();
   }
 
   /** @param {Order} what */
   async #ask(what) {
     const { ask } = this.#source;
-    if (ask === null) throw new Error("from here this run can only be looked at.");
+    if (ask === null) throw new Error("this page cannot stop or pause the run.");
     await ask(what);
   }
 
@@ -129,19 +129,19 @@ export class Stop {
       await this.#ask(what);
       this.#dialog.close();
     } catch (error) {
-      say(this.#told, `It could not be asked: ${messageOf(error)}`);
+      say(this.#error, `The request failed: ${messageOf(error)}`);
     }
     for (const { button } of this.#orders) button.disabled = false;
   }
 
   async #togglePause() {
-    if (this.#asking) return; // not disabled meanwhile: it would lose the focus
+    if (this.#asking) return; // instead of disabling the button, which would lose the focus
     this.#asking = true;
     try {
       await this.#ask(this.#paused ? "resume-watching" : "pause");
     } catch (error) {
       this.#open();
-      say(this.#told, `It could not be asked: ${messageOf(error)}`);
+      say(this.#error, `The request failed: ${messageOf(error)}`);
     }
     this.#asking = false;
   }

@@ -4,7 +4,7 @@ import { icon } from "./icon.js";
 const KEY = "burstlens-theme";
 
 /**
- * A button that changes between light and dark; at first the system's choice holds.
+ * A button that switches between light and dark; the system's choice is the default.
  * @param {HTMLElement} root
  */
 export function themeButton(root) {
@@ -22,7 +22,7 @@ export function themeButton(root) {
       "aria-label": "Light or dark",
       title: "Light or dark",
       onclick: () => {
-        // One of both where a notebook has set it.
+        // light or dark where a notebook has set it
         const scheme = getComputedStyle(root).colorScheme;
         const system = dark.matches ? "dark" : "light";
         const now = chosen ?? (scheme.includes(" ") ? system : scheme);

@@ -36,7 +36,7 @@ export class Timeline {
   #head = drawn("path", { class: "playhead", d: `M0 ${RAIL - 11}v22` });
 
   /**
-   * `seek(index)` is called with a place among the times, `choose(mark)` with a mark.
+   * `seek(index)` is called with an index of the times, `choose(mark)` with a mark.
    * @param {(index: number) => void} seek
    * @param {(mark: Mark) => void} choose
    */
@@ -76,7 +76,7 @@ export class Timeline {
   }
 
   /**
-   * Draw the player's times; `series` tell which are holes, `end` where the model will end.
+   * Draw the player's times; `series` show which are holes, `end` is where the model will end.
    * @param {Player} player
    * @param {Series[]} series
    * @param {Mark[]} marks

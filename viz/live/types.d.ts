@@ -1,6 +1,6 @@
 /**
- * Shapes that the modules of the page share: what it reads of a run, and what its parts hand to
- * each other. For `make lint` alone, never part of the page.
+ * Types that the modules of the page share: what it reads of a run, and what its parts pass to
+ * each other. Used by `make lint` only, never part of the page.
  */
 
 import type { Album } from "./album.js";
@@ -9,8 +9,8 @@ import type { Pictures } from "./pictures.js";
 import type { Player } from "./player.js";
 
 /**
- * status.json; docs/journal.md explains its keys. Those that only a driver knows are missing
- * before it has begun, and an older version has not written every one.
+ * status.json; docs/journal.md explains its keys. Keys that only a driver knows are missing
+ * before it has started; older versions wrote fewer keys.
  */
 export interface Status {
   run: string;
@@ -31,13 +31,13 @@ export interface Status {
   events?: RunEvent[];
   driver?: Driver;
   outcome?: Outcome | null;
-  /** Added by whoever can ask for the driver's process: burstlens serve, a kernel. */
+  /** Added by a server or kernel on the driver's host, which can check the driver's process. */
   driver_alive?: boolean;
   /** Seconds for which a driver that lives has written nothing. */
   silent_s?: number;
-  /** Of a run without a driver: whether its model has ended. */
+  /** For a run without a driver: whether its model has ended. */
   model_ended?: boolean;
-  /** What a person should know of the driver. */
+  /** A note on the driver, for users. */
   hint?: string;
 }
 
@@ -71,7 +71,7 @@ export interface BufferStatus {
   fill: number;
 }
 
-/** `t` is in Unix seconds; `stream` and `time` are there where a frame is meant. */
+/** `t` is in Unix seconds; `stream` and `time` are set where it belongs to a frame. */
 export interface Alarm {
   t?: number;
   text: string;
@@ -133,7 +133,7 @@ export interface IndexLine {
   facts?: Facts | null;
 }
 
-/** What the maker of a product says of it; each kind has facts of its own. */
+/** Facts of a product; each kind has its own. */
 export interface Facts {
   variable?: string;
   units?: string;
@@ -156,39 +156,39 @@ export interface OtherRun {
   frames: number;
 }
 
-/** What can be asked of a run; files of these names are dropped in its control/. */
+/** Requests to a run; a file of that name is created in its control/. */
 export type Order = "stop" | "stop-now" | "pause" | "resume-watching";
 
-/** "server": whoever gives the files does not answer. "files": it answers and cannot read them. */
+/** "server": the server does not answer. "files": it answers but cannot read the files. */
 export type Gap = "" | "server" | "files";
 
 /** What a source found in one poll. */
 export interface Poll {
-  /** null as long as there is none. */
+  /** null until there is one. */
   status: Status | null;
-  /** Whether the status was read in this poll, and is not an earlier one. */
+  /** Whether the status was read in this poll. */
   heard: boolean;
-  /** What has come of the index since the last poll. */
+  /** Lines of the index that are new since the previous poll. */
   lines: IndexLine[];
-  /** `lines` begin anew: forget all earlier ones. */
+  /** `lines` start from the beginning: forget all earlier ones. */
   fresh: boolean;
   /** Whether new data can arrive; false while the files cannot be reached. */
   live: boolean;
-  /** What cannot be reached; with "server" nothing is known of the run. */
+  /** What cannot be reached; with "server" the state of the run is unknown. */
   gap: Gap;
-  /** A sentence for people when not all of it can be reached, else "". */
+  /** A sentence for users when something cannot be reached, else "". */
   why: string;
 }
 
 /**
- * A source gives a run to the view; the view knows nothing else of where it comes from.
+ * A source reads a run for the view; the view does not depend on where the data come from.
  *
  * HttpSource (http_source.js) reads from a web server, FileSource (file_source.js) from script
  * files beside the page, which also works under file://, WidgetSource (widget.js) from a Jupyter
  * kernel.
  */
 export interface Source {
-  /** Called about twice a second, never again before it was answered. It does not reject. */
+  /** Called about twice a second, never before the previous call is answered. Does not reject. */
   poll(): Promise<Poll>;
   /**
    * URL of the picture that an index line names. A line that replaces another one under the same
@@ -198,15 +198,15 @@ export interface Source {
   /** URL of a file by its name relative to products/, or null when none can be given. */
   link(name: string): string | null;
   /**
-   * Asks something of the run; rejects with an Error for people. Null when nothing can be asked
-   * from here: then the view shows the command to type. May change from one poll to the next.
+   * Sends a request to the run; rejects with an Error for users. Null when the run is read-only:
+   * then the view shows the command to type. May change from one poll to the next.
    */
   readonly ask: ((what: Order) => Promise<void>) | null;
-  /** The runs to compare with, or null where nobody knows which there are. */
+  /** The runs to compare with, or null where they cannot be listed. */
   others(): Promise<OtherRun[] | null>;
   /** Another source, for a run in the same folder. */
   open(run: Pick<OtherRun, "run">): Source;
-  /** No poll comes any more: give back what is held. */
+  /** Release all resources; no poll follows. */
   close(): void;
 }
 
@@ -226,7 +226,7 @@ export interface Mark {
 
 export type Tone = "quiet" | "busy" | "good" | "warn" | "bad";
 
-/** How a run stands, in words; `command` is what a person may type, or "". */
+/** The state of a run in words; `command` is a command to type, or "". */
 export interface Standing {
   state: string;
   tone: Tone;
@@ -234,7 +234,7 @@ export interface Standing {
   command: string;
 }
 
-/** What the parts of the view are drawn from. */
+/** What the parts of the view draw. */
 export interface ViewState {
   status: Status | null;
   album: Album;
@@ -250,7 +250,7 @@ export interface ViewState {
   chosen: string;
 }
 
-/** What anywidget gives to a view: messages to and from the kernel, and what a notebook keeps. */
+/** anywidget's model: messages to and from the kernel, and what a notebook keeps. */
 export interface WidgetModel {
   get(name: "kept"): Kept | undefined;
   send(content: object): void;
@@ -264,10 +264,10 @@ export type Heard = (
   buffers: DataView<ArrayBuffer>[],
 ) => void;
 
-/** What the kernel answers, by what is asked of it; answers.py gives it. */
+/** The kernel's answers, by request; answers.py makes them. */
 export interface Answers {
   poll: {
-    /** null when it is the same as in the last answer. */
+    /** null when it is the same as in the previous answer. */
     status: Status | null;
     stamp: number;
     lines: IndexLine[];
@@ -283,14 +283,14 @@ export interface Answers {
   control: object;
 }
 
-/** What stays with a notebook that is saved: for each product the last picture. */
+/** What is saved in a notebook: the newest picture of each product. */
 export interface Kept {
   status?: Status;
   lines?: unknown[];
   pictures?: Record<string, DataView<ArrayBuffer>>;
 }
 
-/** Asks for a new drawing. */
+/** Requests a redraw. */
 export type Changed = () => void;
 
 /** An axis of a plot: its ends, and its ticks with their labels. */
@@ -313,6 +313,6 @@ export interface Box {
 export type Sized = Pick<Box, "width" | "height">;
 
 declare global {
-  /** What the script files in products/live/ call, with the value that each holds. */
+  /** Called by each script file in products/live/ with the value that it holds. */
   var burstlensFeed: ((value: unknown) => void) | undefined;
 }

@@ -24,21 +24,21 @@ export function timeLabel(key) {
 }
 
 /**
- * Seconds since 1970 of a calendar key, elapsed seconds of another; NaN for no key.
+ * Seconds since 1970 of a calendar key, elapsed seconds of another; NaN for anything else.
  * @param {string} key
  */
 export function timeSeconds(key) {
   const found = CALENDAR.exec(key);
   if (!found) return key.startsWith("t") ? Number(key.slice(1)) : NaN;
   const [year, month, day, hour, minute, second] = found.slice(1).map(Number);
-  // Not Date.UTC(year, ...): that takes the year 1 of idealized runs for 1901.
+  // Not Date.UTC(year, ...): it reads the year 1 of idealized runs as 1901.
   return (
     new Date(0).setUTCFullYear(year, month - 1, day) / 1000 + hour * 3600 + minute * 60 + second
   );
 }
 
 /**
- * What an axis says of these seconds, to the unit of `step`: "12:30", "Aug 28", "90 s".
+ * The axis label of these seconds, to the unit of `step`: "12:30", "Aug 28", "90 s".
  * @param {number} seconds
  * @param {number} step
  * @param {boolean} calendar

@@ -8,7 +8,7 @@ import { Pane } from "./pane.js";
 
 const AHEAD = 8;
 
-/** The panes side by side, and which pictures they will want next. */
+/** The panes side by side, and which pictures they need next. */
 export class Wall {
   #lens;
   #changed;
@@ -78,7 +78,7 @@ export class Wall {
   }
 
   /**
-   * As many products as the room lets one see well, until someone chooses otherwise.
+   * Show as many products as there is room for, until the user chooses others.
    * @param {Album} album
    */
   fit(album) {
@@ -95,7 +95,7 @@ export class Wall {
   }
 
   /**
-   * Draw all panes, and have their pictures loaded: what is shown, then what comes next.
+   * Draw all panes and load their pictures: those shown, then those likely to be shown next.
    * @param {ViewState} state
    */
   show(state) {

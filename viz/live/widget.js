@@ -8,10 +8,10 @@ const ANSWER_MS = 10_000;
 const FIRST_ANSWER_MS = 3_000;
 const ASK_AGAIN_MS = 2_000;
 const ASK_AGAIN_MOST_MS = 60_000;
-const HELD_URLS = 32; // the view holds what it has decoded
+const HELD_URLS = 32; // the view keeps the decoded pictures
 const NOTEBOOK_HEIGHT = "720px";
 /**
- * Colour schemes by what a notebook says of its theme.
+ * Colour schemes by the name of the notebook's theme.
  * @type {Map<string | undefined, string>}
  */
 const THEMES = new Map([
@@ -26,7 +26,7 @@ const THEMES = new Map([
  * @typedef {[answer: Answers[Ask], buffers: Parameters<Heard>[1]]} Given
  */
 
-/** What anywidget calls for each view of a dashboard. */
+/** Called by anywidget for each view of a dashboard. */
 export default {
   /** @param {{ model: WidgetModel, el: HTMLElement }} view */
   render({ model, el }) {
@@ -43,7 +43,8 @@ export default {
 };
 
 /**
- * Give an element the notebook's theme, which need not be the system's. Returns what ends it.
+ * Give an element the notebook's theme, which may differ from the system's. Returns a function
+ * that ends it.
  * @param {HTMLElement} element
  */
 function followTheme(element) {
@@ -78,7 +79,7 @@ class Kernel {
   }
 
   /**
-   * Promise of [answer, buffers], or of null; rejects with what the kernel says against it.
+   * Promise of [answer, buffers], or of null; rejects with the kernel's error.
    * @template {keyof Answers} Ask
    * @param {{ ask: Ask } & Record<string, unknown>} content
    * @returns {Promise<Given<Ask> | null>}
@@ -90,7 +91,7 @@ class Kernel {
     try {
       this.#model.send({ ...content, id });
     } catch {
-      // the kernel was restarted: nothing will ever answer
+      // the kernel was restarted: no answer will come
       this.#waiting.get(id)?.resolve(null);
       this.#waiting.delete(id);
     }
@@ -118,9 +119,9 @@ class Kernel {
 /**
  * A run that a notebook's kernel reads; `model` is anywidget's, `run` null or a neighbour's id.
  *
- * While a cell runs, a kernel without subshells answers late: questions are then asked again ever
- * more rarely, so that they do not pile up. Asked again they are, since JupyterLab sends the first
- * one before it has a subshell: with "Run All" that one waits behind every cell that follows.
+ * While a cell runs, a kernel without subshells answers late: requests are then repeated at growing
+ * intervals, so that they do not pile up. They are repeated because JupyterLab sends the first one
+ * before it has a subshell: with "Run All" that one waits behind every cell that follows.
  * Without a kernel the view shows what was kept with the notebook.
  * @implements {Source}
  */
@@ -204,7 +205,7 @@ export class WidgetSource {
     }
     const why =
       "No kernel answers yet: it is busy with another cell, or there is none. This is " +
-      "what the notebook kept; where there is none, run the cell to see it live.";
+      "what the notebook kept; without a kernel, run the cell to see it live.";
     if (this.#kept !== null || this.#run !== null) return this.#nothing(why);
     const kept = this.#model.get("kept") ?? {};
     this.#kept = kept;
@@ -236,9 +237,9 @@ export class WidgetSource {
     let url = this.#urls.get(key);
     if (url === undefined) {
       url = this.#fetch(line);
-      url.catch(() => this.#urls.delete(key)); // asked again next time
+      url.catch(() => this.#urls.delete(key)); // requested again next time
     }
-    this.#urls.delete(key); // the latest used stands last
+    this.#urls.delete(key); // the most recently used is the last
     this.#urls.set(key, url);
     this.#forget();
     return url;

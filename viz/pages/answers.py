@@ -19,7 +19,7 @@ from burstlens.core.run.index import product_path, published
 
 STATUS_PERIOD_S = 0.5
 BATCH_BYTES = 500_000
-"""Of the index in one answer: at first a long run comes in several."""
+"""Of the index in one answer: a long run needs several at first."""
 KEPT_BYTES = 400_000
 """Of a picture that is kept with the notebook."""
 KEPT_PICTURES = 4
@@ -28,11 +28,11 @@ Answer = tuple[dict[str, Any], list[bytes]]
 
 
 class Answers:
-    """Answers what is asked of a run, and of its neighbours that it is compared with.
+    """Answers requests about a run, and about the neighbours that it is compared with.
 
     A request is ``{ask, run, ...}``, where ``run`` is a neighbour's id or None:
 
-    * ``poll`` with ``offset`` and ``stamp`` of the last answer: ``status`` (None when it is the
+    * ``poll`` with ``offset`` and ``stamp`` of the answer before: ``status`` (None when it is the
       same), ``stamp``, ``lines`` of the index, ``offset``, ``fresh``, ``more``, ``may_stop``
     * ``image`` with the ``name`` of an index line: ``type``, and the bytes
     * ``others``: ``runs`` in the same folder
@@ -58,17 +58,17 @@ class Answers:
             return {"error": str(error)}, []
         except OSError as error:
             return {"error": f"cannot read {error.filename}: {error.strerror}"}, []
-        except Exception as error:  # whatever somebody else's files hold: the view asks on
+        except Exception as error:  # any content of another user's files: the view asks again
             return {"error": f"this cannot be answered: {error!r}"}, []
 
     def kept(self) -> dict[str, Any]:
-        """What stays with a notebook that is saved: the status and each product's last picture."""
+        """What a saved notebook keeps: the status and each product's newest picture."""
         newest: dict[str, Line] = {}
         pictures: dict[str, bytes] = {}
         for view in self._run.products.values():
             if not view.entries or not is_picture(view.entries[-1].name):
                 continue
-            with contextlib.suppress(RunError):  # one that is gone hides no other
+            with contextlib.suppress(RunError):  # a missing one does not hide the others
                 picture = view.image()
                 data = picture.data
                 if len(data) <= KEPT_BYTES and len(pictures) < KEPT_PICTURES:
@@ -81,7 +81,7 @@ class Answers:
         if name is None or name == self._run.id:
             return self._run
         for run in all_runs(self._run.directory.path.parent):
-            if run.id == name:  # one of these and nothing else: the name is no path
+            if run.id == name:  # only one of these: the name is not a path
                 return RunView(run)
         raise RunError(f"there is no run {name!r} beside this one")
 
@@ -111,14 +111,14 @@ class Answers:
     def _image(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         name = request["name"]
         if not is_picture(name):
-            raise RunError(f"{name} is no picture")
+            raise RunError(f"{name} is not a picture")
         path = product_path(run.directory.products, name)
         return {"type": picture_type(path)}, [read_picture(path)]
 
     def _others(self, run: RunView, _: Mapping[str, Any]) -> Answer:
         rows = []
         for found in all_runs(run.directory.path.parent):
-            with contextlib.suppress(Exception):  # one that cannot be read hides no other
+            with contextlib.suppress(Exception):  # an unreadable one does not hide the others
                 status = run.status if found.id == run.id else RunView(found).status
                 row = {key: status[key] for key in ("title", "state")}
                 rows.append({"run": found.id, **row, "frames": status["frames"]["ready"]})
@@ -133,7 +133,7 @@ class Answers:
         elif what == "resume-watching":
             run.resume_watching()
         elif what not in ("stop", "stop-now"):
-            raise RunError(f"nothing is known by {what!r}")
+            raise RunError(f"unknown request {what!r}")
         elif (over := nothing_to_stop(run.id, run.status)) is not None:
             raise RunError(over)
         else:

@@ -29,19 +29,19 @@ def card(run: RunView) -> str:
         return _card(run, run.status)
     except RunError as error:
         return f"<p>{text_html(error)}</p>"
-    except Exception as error:  # a status that is not ours; a cell's output has to be something
+    except Exception as error:  # an invalid status; a cell needs some output
         return f"<p>{text_html(f'{run.id}: its status cannot be shown: {error!r}')}</p>"
 
 
 def _card(run: RunView, status: RunStatus) -> str:
-    # Paths of the machine mean nothing to who is sent the notebook.
+    # Paths of the machine mean nothing to readers of a notebook that is sent to them.
     hidden = {"pictures", "buffer"} if status["state"] in OVER else {"pictures"}
-    told = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
+    rows = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
     return (
         f'<div style="{_BOX}">'
         f'<div style="flex:1 1 22em"><strong>{text_html(status["title"] or run.id)}</strong>'
         f"<div>{text_html(run.id)}: {text_html(status['state'])}</div>{_trouble(status)}"
-        f"<table>{told}</table></div>{_picture(run)}</div>"
+        f"<table>{rows}</table></div>{_picture(run)}</div>"
     )
 
 
@@ -76,9 +76,9 @@ def embedded(picture: Picture) -> str:
     data = picture.data
     if len(data) > LARGEST_BYTES:
         return ""
-    told = text_html(f"{picture.entry.product}, {time_label(picture.entry.time)}")
+    caption = text_html(f"{picture.entry.product}, {time_label(picture.entry.time)}")
     return (
-        f'<figure style="margin:0"><img alt="{told}" width="{WIDTH_PX}" '
+        f'<figure style="margin:0"><img alt="{caption}" width="{WIDTH_PX}" '
         f'src="data:{picture.type};base64,{base64.b64encode(data).decode("ascii")}">'
-        f"<figcaption>{told}</figcaption></figure>"
+        f"<figcaption>{caption}</figcaption></figure>"
     )

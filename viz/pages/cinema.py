@@ -22,12 +22,12 @@ from burstlens.core.run.follow import number
 from burstlens.core.run.index import Published, product_path
 
 FACTS = ("min", "max", "mean")
-"""What a map knows of its field, a column each."""
+"""Facts of a map's field, one column each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A database that stands whole at ``path``; ``missing`` are files of the index that are not
+    """A complete database at ``path``; ``missing`` are files of the index that are not
     there, left empty in the table."""
 
     path: Path
@@ -40,7 +40,7 @@ def write_database(run: RunView, out: Path, *, volumes: bool = False) -> Databas
     """Write what the run has published, with copies of its pictures, as the new folder ``out``.
 
     ``volumes``: everything else that was published too. A row is one valid time of one stream.
-    Raises RunError when ``out`` is there already, is no ``.cdb`` or cannot be written, and when
+    Raises RunError when ``out`` is there already, is not a ``.cdb`` or cannot be written, and when
     there is nothing to write; then no folder is left.
     """
     if out.suffix != ".cdb":
@@ -95,7 +95,7 @@ def _table(entries: Sequence[Published], path: Path) -> int:
     """Write the rows, in order of valid time; returns how many there are."""
     streams = sorted({entry.stream for entry in entries})
     products = list(dict.fromkeys(entry.product for entry in entries))
-    told = [
+    columns = [
         (product, fact)
         for product in products
         for fact in FACTS
@@ -106,7 +106,7 @@ def _table(entries: Sequence[Published], path: Path) -> int:
         frames.setdefault((entry.time, entry.stream), {})[entry.product] = entry
     begin = _seconds(next(iter(frames))[0])
     head = ["time_s", "valid_time", *(["stream"] if len(streams) > 1 else [])]
-    head += [f"{product}_{fact}" for product, fact in told]
+    head += [f"{product}_{fact}" for product, fact in columns]
     head += [f"FILE_{product}" for product in products] if len(products) > 1 else ["FILE"]
     with path.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
@@ -114,7 +114,7 @@ def _table(entries: Sequence[Published], path: Path) -> int:
         for (time, name), made in frames.items():
             row = [repr(_seconds(time) - begin), time_label(time)]
             row += [name] if len(streams) > 1 else []
-            row += [_shown(_fact(made.get(product), fact)) for product, fact in told]
+            row += [_shown(_fact(made.get(product), fact)) for product, fact in columns]
             row += [made[it].name if it in made else "" for it in products]
             table.writerow(row)
     return len(frames)

@@ -40,7 +40,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Movie:
-    """A movie that stands whole at ``path``.
+    """A complete movie at ``path``.
 
     ``frames`` counts its pictures, ``holes`` those that stand for a frame without one; ``missing``
     are names in the index whose file cannot be read as a picture, left out.
@@ -77,13 +77,13 @@ def make_movie(
     out: Path,
     *,
     fps: float | None = None,
-    told: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Movie:
     """Write the pictures of ``entries``, in their order, as exactly ``out`` (.mp4, .png, .apng).
 
-    ``fps`` is frames a second; by default the movie lasts about 10 s. ``told`` hears of each
-    picture as it is taken. A picture of another size than most is fitted into theirs. Raises
-    RunError when no picture can be read or the movie cannot be written; then, and when it is
+    ``fps`` is frames a second; by default the movie lasts about 10 s. ``progress`` gets the
+    number of pictures taken so far. A picture of another size than most is fitted into theirs.
+    Raises RunError when no picture can be read or the movie cannot be written; then, and when it is
     interrupted, no file is left and one that stood at ``out`` still does.
     """
     writer = {".mp4": _write_mp4, ".png": _write_apng, ".apng": _write_apng}.get(out.suffix.lower())
@@ -99,11 +99,11 @@ def make_movie(
     def pictures() -> Iterator[Image.Image]:
         for number, entry in enumerate(shown, start=1):
             yield _fitted(_read(products, entry), size)
-            told(number)
+            progress(number)
 
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        part.touch()  # ffmpeg would not say why it cannot
+        part.touch()  # ffmpeg would not report why it cannot write
         writer(part, pictures(), size, rate)
         written = part.stat().st_size
         os.replace(part, out)
@@ -135,7 +135,7 @@ def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: flo
     )  # fmt: skip
     count = 0
     try:
-        with _uninterrupted():  # an ffmpeg that nobody knows of would write on
+        with _uninterrupted():  # an ffmpeg without its owner would keep writing
             writer.send(None)
         for picture in pictures:
             writer.send(picture.tobytes())
@@ -145,7 +145,7 @@ def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: flo
             writer.throw(error)
         raise
     writer.close()
-    # ffmpeg's exit status is not told: what it left is counted.
+    # imageio-ffmpeg hides ffmpeg's exit status: the frames in the file are counted.
     try:
         held, _ = imageio_ffmpeg.count_frames_and_secs(str(part.absolute()))
     except RuntimeError:
@@ -156,7 +156,7 @@ def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: flo
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C is heard after the block."""
+    """Delay Ctrl-C to the end of the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -180,10 +180,10 @@ def _write_apng(part: Path, pictures: Iterator[Image.Image], size: Size, fps: fl
 
 
 def _size(products: Path, entry: Published) -> Size | None:
-    """The size of a picture, by its head alone; None for what is none."""
+    """The size of a picture, by its head alone; None for any other file."""
     try:
         path = product_path(products, entry.name)
-        if not path.is_file():  # a pipe would be waited for
+        if not path.is_file():  # opening a pipe would block
             return None
         with Image.open(path) as image:
             return image.size
@@ -192,7 +192,7 @@ def _size(products: Path, entry: Published) -> Size | None:
 
 
 def _read(products: Path, entry: Published) -> Image.Image | None:
-    """The picture; None where its head was well and the rest is not."""
+    """The picture; None where only its head is valid."""
     try:
         data = read_picture(product_path(products, entry.name))
         return Image.open(io.BytesIO(data)).convert("RGBA")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from burstlens.clients.opened.view import RunView
 
 WAITING = 256
-"""Requests that may wait to be answered; beyond it the view is told to ask again."""
+"""Requests that may wait for an answer; those beyond get an error."""
 KEEP_PERIOD_S = 60.0
 IDLE_S = 60.0
 """Without a request after which the thread ends; a view asks about twice a second."""
@@ -29,9 +29,9 @@ IDLE_S = 60.0
 class Dashboard(anywidget.AnyWidget):
     """A run as ``products/index.html`` shows it, live in JupyterLab and kin.
 
-    The view asks, a thread of its own reads and answers: a slow file system does not block the
-    kernel, and nothing is read while nobody looks; the thread ends soon after the last view has
-    gone, since a cell that is run again closes nothing. ``kept`` is what a saved notebook shows
+    The view sends requests, and a thread reads and answers: a slow file system does not block the
+    kernel, and nothing is read without a view; the thread ends soon after the last view has
+    gone, since running a cell again closes nothing. ``kept`` is what a saved notebook shows
     without a kernel; the HTML beside the widget serves where widgets are not shown at all.
     """
 
@@ -72,10 +72,10 @@ class Dashboard(anywidget.AnyWidget):
         self._answer_where_asked()
 
     def _answer_where_asked(self) -> None:
-        """Let ipykernel take questions in the subshell that JupyterLab sends them to.
+        """Let ipykernel take requests in the subshell that JupyterLab sends them to.
 
-        Since 7.4 it takes them where the comm was last spoken on: here the main shell, in which
-        they would wait for the cells that run.
+        Since 7.4 it takes them in the shell that last used the comm: here the main shell, in which
+        they would wait for running cells.
         """
         with contextlib.suppress(AttributeError):
             del self.comm._reply_subshell_id
@@ -110,7 +110,7 @@ class Dashboard(anywidget.AnyWidget):
         try:
             request = self._requests.get(timeout=IDLE_S)
         except queue.Empty:
-            with self._turn:  # what comes from now on starts another thread
+            with self._turn:  # a request from now on starts another thread
                 self._serving = not self._requests.empty()
                 request = self._requests.get_nowait() if self._serving else None
         return None if self._closed.is_set() else request
@@ -125,5 +125,5 @@ class Dashboard(anywidget.AnyWidget):
 
     def _keep(self) -> None:
         self._kept_at = time.monotonic()
-        with contextlib.suppress(Exception):  # whatever it reads: then it stays as it was
+        with contextlib.suppress(Exception):  # on any error it stays as it was
             self.kept = self._answers.kept()

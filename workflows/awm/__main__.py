@@ -44,14 +44,14 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   duration_s = 1.5            # take frequency_hz
   [absorbing]                 # robust = true where soft layers (vs a fourth of the rock below)
   points = 10                 # run into the edges: they echo 2 % there, but cannot blow up
-  [output]                    # each so many steps, 0 is never
+  [output]                    # steps from one frame to the next, 0 for none
   surface_every = 20
   volume_every = 100
   volume_stride = 2
   peaks = true                # the surface's own peaks so far, of every step: pgv, pga, pgd and
                               # pgv_larger, pga_larger (of the larger horizontal component)
-  station_every = 100         # what stations.nc grows by; station_frames = true writes the same
-  station_frames = true       # samples as stations_000000.nc, ... as well, for those who look on
+  station_every = 100         # steps between writes to stations.nc; station_frames = true writes
+  station_frames = true       # the same samples also as stations_000000.nc, ..., for live products
   format = "netcdf4"          # classic, cdf5
   files = "frame"             # growing
   [[station]]
@@ -64,7 +64,7 @@ Exit codes: 0 done, 1 failed, 2 refused (parameters, unstable step, grid too coa
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the model and give its exit code; every failure is one line of the log."""
+    """Run the model and return its exit code; every failure is one line of the log."""
     parser = argparse.ArgumentParser(
         prog="awm", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
     )

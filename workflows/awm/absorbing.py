@@ -1,8 +1,8 @@
-"""Absorbing layers: convolutional perfectly matched layers, one slab a side.
+"""Absorbing layers: convolutional perfectly matched layers, one slab per side.
 
 Komatitsch & Martin (2007), Geophysics 72, with kappa = 1: the stretched derivative is the plain one
-plus a memory variable, so that the main loops know nothing of the layers. A memory variable exists
-in its slab only.
+plus a memory variable, so that the main loops do not depend on the layers. A memory variable exists
+only in its slab.
 """
 
 from __future__ import annotations

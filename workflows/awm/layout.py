@@ -1,4 +1,4 @@
-"""What a faulty parameter file still says of the frames to come."""
+"""What a faulty parameter file still says about the frames to come."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Table)
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Those tables of a parameter file that say what its frames hold; None for a faulty one."""
+    """The tables of a parameter file that define what frames hold; None for a faulty one."""
 
     grid: Grid | None
     source: Source | None
@@ -25,7 +25,7 @@ class Layout:
 
 
 def read_layout(path: Path) -> Layout | None:
-    """What can be read of a faulty file; None where it is not there or not text."""
+    """What can be read of a faulty file; None if it is missing or not text."""
     try:
         table = read_text(path.read_text(encoding="utf-8")).table
     except (OSError, UnicodeDecodeError):

@@ -1,6 +1,6 @@
-"""What the scheme can stand: the longest stable time step and the coarsest grid.
+"""Limits of the scheme: the longest stable time step and the coarsest grid.
 
-Both refusals name the numbers and what would do.
+Both messages give the values at fault and values that work.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def longest_step(spacing_m: float, vp_max: float) -> float:
 
 
 def unstable(step_s: float, spacing_m: float, vp_max: float) -> str | None:
-    """Why that time step blows up, or None when it does not."""
+    """Why that time step is unstable, or None if it is stable."""
     limit = longest_step(spacing_m, vp_max)
     if step_s <= limit:
         return None
@@ -30,13 +30,13 @@ def unstable(step_s: float, spacing_m: float, vp_max: float) -> str | None:
 def too_coarse(
     spacing_m: float, vs_min: float, frequency_hz: float, points_wanted: float
 ) -> str | None:
-    """Why that grid disperses the wanted frequency, or None when it does not."""
+    """Why that grid is too coarse for the wanted frequency, or None if it is not."""
     points = vs_min / frequency_hz / spacing_m
     if points >= points_wanted:
         return None
     return (
         f"grid.spacing_m: {spacing_m:g} m is too coarse: at {frequency_hz:.3g} Hz the shortest "
-        f"shear wave (vs {vs_min:g} m/s) gets {points:.2g} points a wavelength and needs "
+        f"shear wave (vs {vs_min:g} m/s) gets {points:.2g} points per wavelength and needs "
         f"{points_wanted:g}: take a spacing of {vs_min / frequency_hz / points_wanted:.3g} m or "
         f"less, or a highest frequency of {vs_min / spacing_m / points_wanted:.3g} Hz"
     )

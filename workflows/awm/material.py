@@ -2,7 +2,7 @@
 
 Effective media follow Graves (1996), equations 10 to 14: density is the arithmetic mean of the two
 nodes beside a velocity, the shear modulus the harmonic mean of the four around a shear stress.
-Outside the grid, in the absorbing layers, the edge's values go on.
+The edge values extend outside the grid, into the absorbing layers.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def from_layers(layers: tuple[Layer, ...], z: Axis, ny: int, nx: int) -> Rock:
 
 
 def _bracket(axis: Axis, at: Axis, name: str, path: Path) -> tuple[NDArray[np.intp], Axis]:
-    """Lower index and weight of the upper one for each position on an ascending axis."""
+    """Lower index and weight of the upper index, for each position on an ascending axis."""
     slack = 1e-6 * (axis[-1] - axis[0])
     if at.min() < axis[0] - slack or at.max() > axis[-1] + slack:
         raise RecipeError(
@@ -72,7 +72,7 @@ def from_file(path: Path, z: Axis, y: Axis, x: Axis) -> Rock:
 
     The coordinate variables z, y and x are in m or km, as their ``units`` say; z is a height
     unless its attribute ``positive`` is ``down``. Two levels of the file are held at a time.
-    Raises RecipeError for a file that lacks something or does not cover the grid.
+    Raises RecipeError for a file that lacks a variable or does not cover the grid.
     """
     os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
     import netCDF4  # sets HDF5 up when it loads, so after the line above
@@ -149,8 +149,8 @@ class Medium:
 
     ``p`` is lambda + 2 mu and ``l`` lambda at the nodes, ``mxy``, ``mxz``, ``myz`` the shear
     modulus at the shear stresses, ``bx``, ``by``, ``bz`` one over density at the velocities.
-    ``ratio`` (y, x) is lambda / (lambda + 2 mu) at the free surface. With one, the moduli of its
-    level are those of plane stress, which is what a vanishing szz makes of them.
+    ``ratio`` (y, x) is lambda / (lambda + 2 mu) at the free surface. With a free surface, its level
+    has the moduli of plane stress, which follow from szz = 0.
     """
 
     p: Field

@@ -18,14 +18,14 @@ from burstlens.workflows.awm.surface_peaks import PEAKS
 
 Array = NDArray[Any]
 _ALL = Output(surface_every=1, volume_every=1, station_frames=True, peaks=True)
-"""In the place of a faulty table."""
+"""Stands in for a faulty table."""
 
 
 def outline(given: Parameters | Layout, stream: str) -> Known:
     """The variables, the grid and the attributes of ``surface``, ``volume`` or ``stations``.
 
-    Of a faulty grid no sizes are known, of a faulty ``[output]`` it is not known what is written.
-    RecipeError for another name.
+    With a faulty grid the sizes are unknown; with a faulty ``[output]``, what is written.
+    RecipeError for another stream.
     """
     makers = {"surface": _surface, "volume": _volume, "stations": _stations}
     if stream not in makers:
@@ -104,7 +104,7 @@ def _stations(given: Parameters | Layout) -> Known:
 
 
 def _attributes(given: Parameters | Layout) -> dict[str, Any] | None:
-    """Those that every file of awm has and that are read again; None where they are not known."""
+    """Those attributes of awm's files that are read again; None if not known."""
     source, grid = given.source, given.grid
     if source is None or grid is None:
         return None

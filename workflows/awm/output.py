@@ -1,7 +1,7 @@
 """CF-1.8 netCDF: frames of the surface and the volume.
 
-A frame is put down whole and its file closed, or synced where the file grows, before anyone is
-told of it.
+A frame is written completely and its file is closed, or synced if the file grows, before the log
+reports it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
-os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads: readers look on
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads: others read the files
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,8 +39,8 @@ AXES = {
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turn what the netCDF library says of a failed write into one line that names the file."""
+def write_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the netCDF library on a write into one line that names the file."""
     try:
         yield
     except (OSError, RuntimeError) as error:
@@ -85,10 +85,10 @@ def _coordinate(nc: netCDF4.Dataset, name: str, values: NDArray[np.floating]) ->
 
 
 class Frames:
-    """One stream of frames, ``surface`` or ``volume``, in a file each or in one growing file.
+    """One stream of frames, ``surface`` or ``volume``, in one file per frame or one growing file.
 
     ``take`` gives a velocity component on the stream's ``axes``, which are ordered (z,) y, x;
-    ``peaks`` are written beside them where they are kept.
+    ``peaks`` are written beside them, if they are recorded.
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class Frames:
         self._growing: netCDF4.Dataset | None = None
 
     def write(self, time_s: float) -> tuple[int, str]:
-        """Write the next frame; the record and file name it went to.
+        """Write the next frame; returns its record and file name.
 
-        Raises SimulationError when the velocities are not finite or the disk refuses.
+        Raises SimulationError when the velocities are not finite or the write fails.
         """
         data = {name: self.take(name) for name in COMPONENTS}
         if not all(np.isfinite(values).all() for values in data.values()):
@@ -122,7 +122,7 @@ class Frames:
         grows = self.parameters.output.files == "growing"
         name = f"{self.stream}.nc" if grows else f"{self.stream}_{self.count:06d}.nc"
         record = self.count if grows else 0
-        with told(self.folder / name):
+        with write_errors(self.folder / name):
             if grows:
                 if self._growing is None:
                     self._growing = self._open(self.folder / name)
@@ -135,9 +135,9 @@ class Frames:
         return record, name
 
     def close(self) -> None:
-        """Close a growing file; nothing for the other kind."""
+        """Close a growing file; a no-op for one file per frame."""
         if self._growing is not None:
-            with told(self.folder / f"{self.stream}.nc"):
+            with write_errors(self.folder / f"{self.stream}.nc"):
                 self._growing.close()
             self._growing = None
 

@@ -1,4 +1,4 @@
-"""The parameter file: what it may say, checked at once, with a dotted path for every fault."""
+"""The parameter file: its tables, all checked, with a dotted path for every fault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class Table(BaseModel):
-    """A table of the file: no key but those below, nothing changes after reading."""
+    """A table of the file: other keys are refused, values are immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +41,7 @@ class Grid(Table):
 
 
 class Time(Table):
-    """Step, and either the steps or the seconds to go."""
+    """Time step, and either the number of steps or the duration."""
 
     step_s: Positive
     duration_s: Positive | None = None
@@ -160,7 +160,7 @@ class Source(Table):
 
     @property
     def highest_hz(self) -> float:
-        """The frequency in Hz that the grid must carry."""
+        """The frequency in Hz that the grid must resolve."""
         return self.highest_frequency_hz or source.highest_frequency(self.function, **self._keys)
 
 
@@ -176,7 +176,7 @@ class Absorbing(Table):
 
 
 class Output(Table):
-    """What is written each so many steps (0: never), and how."""
+    """What is written every so many steps (0: never), and how."""
 
     surface_every: int = Field(default=0, ge=0)
     volume_every: int = Field(default=0, ge=0)
@@ -199,7 +199,7 @@ class Station(Table):
 
 
 class Parameters(Table):
-    """The whole file. Raises RecipeError, with every fault, when it is read wrong."""
+    """The whole file. Raises RecipeError, with every fault, if it is invalid."""
 
     title: str = "awm run"
     free_surface: bool = True
@@ -246,7 +246,7 @@ class Parameters(Table):
         return min(la.vs_m_s for la in layers), max(la.vp_m_s for la in layers)
 
     def refusals(self, vs_min: float, vp_max: float) -> list[str]:
-        """Why this grid and step cannot carry waves in a material of those speeds, in m/s."""
+        """Why this grid and step are invalid for a material of those speeds, in m/s."""
         if self.allow_unstable:
             return []
         h = self.grid.spacing_m
@@ -270,7 +270,7 @@ def _known(path: tuple[int | str, ...]) -> list[str]:
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
-    """The path and the message of each fault; the path is empty for what the whole file lacks."""
+    """The path and the message of each fault; the path is empty for a fault of the whole file."""
     for fault in error.errors():
         path = fault["loc"]
         if fault["type"] == "extra_forbidden":
@@ -322,7 +322,7 @@ def _of_syntax(path: Path, text: str) -> list[Fault]:
 def _placed(
     path: Path, text: str, found: Iterable[tuple[tuple[int | str, ...], str]]
 ) -> Iterator[Fault]:
-    """The faults with line and column; of a key that is missing those of its table."""
+    """The faults with line and column; for a missing key, those of its table."""
     from burstlens.core.fault import Fault, Place
     from burstlens.core.toml.places import places
 

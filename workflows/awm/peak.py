@@ -1,8 +1,8 @@
 """``python -m burstlens.workflows.awm.peak 'surface_*.nc' OUT.nc``: peak ground velocity.
 
-PGV is the greatest length of the horizontal velocity over all frames, so it misses what happens
-between two of them. Frames in a file each and growing files are read alike. It is the same peak as
-that of the product kind ``peak``, as a program that runs after the model.
+PGV is the greatest length of the horizontal velocity over all frames, so it misses peaks between
+two of them. It reads one file per frame as well as growing files. The product kind ``peak``
+makes the same map while the model runs; this program runs after it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from burstlens.viz.diagnostics.seismology.running_peak import RunningPeak, advan
 
 
 def write(sources: list[Path], out: Path) -> int:
-    """Write the peak over all frames of finished surface files; the number of frames read.
+    """Write the peak over all frames of finished surface files; returns the number of frames.
 
-    Raises FrameError for a file that cannot be read, lacks vx or vy or is of another grid.
+    Raises FrameError for a file that cannot be read, lacks vx or vy or has another grid.
     """
     peak: RunningPeak | None = None
     axes: dict[str, NDArray[np.floating]] = {}

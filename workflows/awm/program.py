@@ -1,6 +1,6 @@
 """The run: steps, frames and log lines in their order, and a clean end on a signal.
 
-Every line goes out at once. The line on a frame comes after its file is closed or synced.
+Every line is flushed at once. The line on a frame comes after its file is closed or synced.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from burstlens.workflows.awm.solver import Solver
 from burstlens.workflows.awm.surface_peaks import SurfacePeaks
 
 EVERY_S = 1.0
-"""Seconds of wall time between two lines on progress."""
+"""Seconds of wall time between two progress lines."""
 
 
 def say(text: str) -> None:
-    """One line of the log."""
+    """Print one line of the log."""
     print(f"awm: {text}", flush=True)
 
 
@@ -34,14 +34,14 @@ def set_threads(wanted: int | None) -> None:
     """Use that many threads, or all that NUMBA_NUM_THREADS and the machine allow."""
     allowed: int = numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > allowed:
-        raise RecipeError(f"threads: {wanted} wanted, {allowed} there are")
+        raise RecipeError(f"threads: {wanted} wanted, {allowed} available")
     # OpenMP's threads otherwise spin at every barrier on a core that a viewer could use.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     numba.set_num_threads(wanted or allowed)
 
 
 def compile_kernels(parameters: Parameters) -> None:
-    """Compile the loops, or load them from Numba's cache, on a grid as small as can be."""
+    """Compile the loops, or load them from Numba's cache, on the smallest grid."""
     say("compiling kernels")
     began = time.perf_counter()
     changes = {
@@ -87,9 +87,9 @@ class Run:
         self.stations = Seismograms(folder, parameters, solver) if parameters.station else None
 
     def go(self) -> int:
-        """Take all steps; 0, or 128 plus the number of the signal that ended it.
+        """Take all steps; returns 0, or 128 plus the number of the signal that ended it.
 
-        Raises SimulationError when the wave blows up or a file cannot be written.
+        Raises SimulationError when the solution is unstable or a file cannot be written.
         """
         before_us = {n: signal.signal(n, self._note) for n in (signal.SIGTERM, signal.SIGINT)}
         began = said = time.perf_counter()
@@ -132,9 +132,9 @@ class Run:
                 say(f"wrote {frames.stream} record {record} of {name}, t = {t:.3f} s")
 
     def _flush(self) -> None:
-        told = None if self.stations is None else self.stations.flush()
-        if told is not None:
-            say(f"wrote stations record 0 of {told[0]}, t = {told[1]:.3f} s")
+        frame = None if self.stations is None else self.stations.flush()
+        if frame is not None:
+            say(f"wrote stations record 0 of {frame[0]}, t = {frame[1]:.3f} s")
 
     def _check(self) -> None:
         w = self.solver.wavefield

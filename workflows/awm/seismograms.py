@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 # Before netCDF4: it switches HDF5's locks off.
-from burstlens.workflows.awm.output import AXES, COMPONENTS, create, told  # isort: skip
+from burstlens.workflows.awm.output import AXES, COMPONENTS, create, write_errors  # isort: skip
 
 import netCDF4
 import numpy as np
@@ -19,8 +19,8 @@ from burstlens.workflows.awm.solver import Solver
 class Seismograms:
     """stations.nc: the velocity of every step at every station, synced at each flush.
 
-    With ``station_frames`` the samples of each flush are a file of their own as well, closed when
-    it is told of: ``stations_000000.nc``, whose ``time`` is that of its last sample.
+    With ``station_frames`` the samples of each flush are also written to a file of their own,
+    ``stations_000000.nc``, closed before the log reports it; ``time`` is that of the last sample.
     """
 
     def __init__(self, folder: Path, parameters: Parameters, solver: Solver) -> None:
@@ -35,12 +35,12 @@ class Seismograms:
         self._rows: list[list[list[float]]] = []
         self._written = 0
         self._count = 0
-        with told(self.path):
+        with write_errors(self.path):
             self._nc = self._open(self.path)
             self._define(self._nc, "time")
 
     def sample(self, time_s: float) -> None:
-        """Remember the velocities of now."""
+        """Keep the current velocities."""
         fields = [getattr(self.solver.wavefield, name) for name in COMPONENTS]
         self._times.append(time_s)
         self._rows.append(
@@ -48,15 +48,15 @@ class Seismograms:
         )
 
     def flush(self) -> tuple[str, float] | None:
-        """Write what is remembered; name and last time of the file that holds just that, if any.
+        """Write the kept samples; returns name and last time of their own file, if one is written.
 
-        Raises SimulationError when the disk refuses.
+        Raises SimulationError when the write fails.
         """
         if not self._times:
             return None
         rows = np.array(self._rows, dtype=np.float32)
         span = slice(self._written, self._written + len(self._times))
-        with told(self.path):
+        with write_errors(self.path):
             self._nc["time"][span] = self._times
             for n, name in enumerate(COMPONENTS):
                 self._nc[name][span] = rows[:, :, n]
@@ -68,13 +68,13 @@ class Seismograms:
 
     def close(self) -> None:
         """Close the file; what was not flushed is lost."""
-        with told(self.path):
+        with write_errors(self.path):
             self._nc.close()
 
     def _write_frame(self, rows: NDArray[np.float32]) -> tuple[str, float]:
         path = self.path.with_name(f"stations_{self._count:06d}.nc")
         last = self._times[-1]
-        with told(path), self._open(path) as nc:
+        with write_errors(path), self._open(path) as nc:
             nc["time"][0] = last
             nc.createDimension("sample", len(rows))
             when = nc.createVariable("sample_time", "f8", ("sample",))

@@ -25,7 +25,7 @@ TENSOR = (
 
 class Solver:
     """The state of a run. ``steps`` counts the steps taken; the velocities are those of
-    ``steps * step_s``. Raises RecipeError for a material that grid and step cannot carry.
+    ``steps * step_s``. Raises RecipeError for a material that does not fit grid and step.
     """
 
     def __init__(self, parameters: Parameters, folder: Path) -> None:
@@ -94,7 +94,7 @@ class Solver:
         return k + (self.z.size - 1) - depth_m / h, j + y_m / h, i + x_m / h
 
     def footprint(self, component: str, x_m: float, y_m: float, depth_m: float) -> Footprint:
-        """What a receiver there reads of a velocity component."""
+        """The footprint of a receiver there in one velocity component."""
         ghost = 1 if self.surface >= 0 and component == "vz" else 0
         last = (self.top + ghost, self.shape[1] - 1, self.shape[2] - 1)
         return Footprint.of(component, self.place(x_m, y_m, depth_m), last)

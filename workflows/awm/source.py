@@ -93,7 +93,7 @@ BY_DURATION: dict[str, Callable[[Array, float], Array]] = {
 """Functions of ``duration_s``, the time from the first moment to the last."""
 
 CENTRED = ("gaussian", "ricker")
-"""Functions that peak at t = 0 and so need a delay; theirs is 1.2 / frequency_hz unless given."""
+"""Functions that peak at t = 0 and so need a delay; by default 1.2 / frequency_hz."""
 
 
 def moment_rate(

@@ -1,7 +1,7 @@
 """Peaks of the ground's horizontal motion at the surface, followed at every step.
 
-Frames are too far apart for them: a peak between two frames is missed, and a difference between
-two frames is no acceleration.
+Frames are too far apart for this: they miss peaks between them, and the difference of two frames
+is not an acceleration.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PEAKS = {
     "pgv_larger": ("peak ground velocity, larger horizontal", "m s-1"),
     "pga_larger": ("peak ground acceleration, larger horizontal", "m s-2"),
 }
-"""What they are, and their units. Without ``larger``: the greatest length of the vector."""
+"""Long names and units. Without ``larger``: the greatest length of the vector."""
 
 
 class SurfacePeaks:
@@ -35,7 +35,7 @@ class SurfacePeaks:
         self._displacement = np.zeros((2, *shape), np.float32)
 
     def follow(self) -> None:
-        """Take the velocities of now."""
+        """Update the peaks with the current velocities."""
         solver, step = self._solver, np.float32(self._solver.step_s)
         velocity = np.stack([solver.surface_velocity(name) for name in ("vx", "vy")])
         acceleration = (velocity - self._before) / step

@@ -1,8 +1,8 @@
-"""The driver: the loop that takes reports, decides, submits, and ends the run.
+"""The driver: the loop that reads reports, decides, submits jobs and ends the run.
 
 ``run`` creates and executes a run, ``addition`` adds products to one, ``free`` gives its buffer
 back, ``detach`` starts a driver that outlives the terminal. Imports the rooms of ``workflows``
-below it; nothing of it is imported by them.
+below it; they import nothing from it.
 """
 
 __all__ = ["addition", "detach", "free", "run"]

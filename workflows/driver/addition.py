@@ -1,4 +1,4 @@
-"""Products that are added to a run that goes on: as they travel to its driver, and their check."""
+"""Products that are added to a running run: the request to its driver, and its check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Added = list[tuple[MadeProduct, Mapping[str, Any]]]
 class Addition:
     """``[[product]]`` tables to add, as they stand in a recipe.
 
-    ``all_frames``: of every frame that is still on the buffer, not only of those to come.
+    ``all_frames``: make them of every frame that is still on the buffer, not only of later ones.
     ``file`` is the file that they were written in, which messages name.
     """
 
@@ -37,20 +37,20 @@ class Addition:
     file: str = ""
 
     def drop(self, run: RunDir) -> Path:
-        """Hand it to the run's driver, living or to come; returns the file. Raises OSError."""
+        """Hand it to the run's driver, present or next; returns the file. Raises OSError."""
         run.control.mkdir(exist_ok=True)
-        # By name in the order of asking, so that two at once are taken one after the other.
+        # Names sort in the order of the requests, so that two at once are taken in turn.
         path = run.control / f"add-{time.time_ns()}-{uuid.uuid4().hex}.json"
         write_json(path, asdict(self) | {"user": getpass.getuser()})
         return path
 
 
 def read_addition(path: Path) -> Addition:
-    """What lies in a file that anybody may have dropped. Raises RecipeError."""
+    """The request in a file that any user may have written. Raises RecipeError."""
     value = read_dropped(path) or {}
     products, all_frames = value.get("products"), value.get("all_frames")
     if not isinstance(products, list) or not isinstance(all_frames, bool):
-        raise RecipeError(f"{path.name} is no file that `burstlens add` writes")
+        raise RecipeError(f"{path.name} is not a file that `burstlens add` writes")
     said = {key: str(value.get(key, "")) for key in ("user", "file")}
     return Addition(tuple(products), all_frames, **said)
 
@@ -75,8 +75,8 @@ def check_addition(
 ) -> Added:
     """The products that are new, each with its table, checked as those of a recipe are.
 
-    One that the run makes already, key for key, is no fault: it is new only where it is to be
-    made of frames that were passed over so far. Raises RecipeError with all faults at once,
+    A product that the run makes already, key for key, is not a fault: it is new only if it is to
+    be made of frames that were passed over so far. Raises RecipeError with all faults at once,
     ``source`` being the file to correct and ``layers`` its text, for the lines; RunError.
     """
     table = table_of(run, history)

@@ -15,7 +15,7 @@ from burstlens.core.run.record import read_record
 from burstlens.core.run.start import driver_process
 
 HEARTBEAT_OLD_S = 60.0
-"""Beyond this a driver on another host is taken for dead, when its heartbeat stands still."""
+"""A driver on another host is taken for dead when its heartbeat has not changed for so long."""
 HEARTBEAT_LOOK_S = 5.0
 _CLAIM = {"host": str, "pid": int, "ticks": int}
 
@@ -38,7 +38,7 @@ def take_over(run: RunDir) -> int:
 
 
 def free_epoch(run: RunDir) -> int:
-    """The epoch that the next driver takes. Raises RunError when the last one lives."""
+    """The epoch that the next driver takes. Raises RunError when the latest one lives."""
     epochs = run.epochs
     driver = driver_alive(run, epochs)
     if driver is not None:
@@ -50,15 +50,16 @@ def free_epoch(run: RunDir) -> int:
 
 
 def driver_alive(run: RunDir, epochs: Sequence[int]) -> str | None:
-    """Who drives the run, as ``pid 12 on host``; None when nobody does, as far as can be seen."""
-    # A file without a claim is a stray, or its driver was killed as it made it: the one before it
-    # speaks. A driver that lives gives way to the next.
+    """The process that drives the run, as ``pid 12 on host``; None when none does, as far as can
+    be seen."""
+    # A file without a claim is a stray, or its driver was killed while it wrote it: the one before
+    # it counts. A driver that lives gives way to the next.
     claims = ((epoch, _read(run, epoch)) for epoch in reversed(epochs))
     epoch, claim = next(((epoch, claim) for epoch, claim in claims if claim), (0, None))
     if claim is None:
         return None
-    told: Any = (read_json(run.status) or {}).get("driver")
-    known = told if isinstance(told, dict) and told.get("epoch") in (None, epoch) else {}
+    shown: Any = (read_json(run.status) or {}).get("driver")
+    known = shown if isinstance(shown, dict) and shown.get("epoch") in (None, epoch) else {}
     driver = {**claim, "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
     alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
     return f"pid {claim['pid']} on {claim['host']}" if alive else None

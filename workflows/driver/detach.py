@@ -116,7 +116,7 @@ def driver_job(run: RunDir, site: Site, token: str, number: int) -> BatchJob:
 
 @contextlib.contextmanager
 def _writing(run: RunDir) -> Iterator[None]:
-    """Say what of the run directory cannot be written."""
+    """Raise a RunError that names what cannot be written in the run directory."""
     try:
         yield
     except OSError as error:
@@ -125,7 +125,7 @@ def _writing(run: RunDir) -> Iterator[None]:
 
 
 def require_batch(site: Site) -> None:
-    """Raise SiteError where no batch job can be had."""
+    """Raise SiteError where there are no batch jobs."""
     if site.scheduler == "local":
         raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
 
@@ -142,7 +142,7 @@ def is_ended_at_logout(folder: Path = LOGIND) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    """This process's, without a notebook's matplotlib backend: a worker has no notebook."""
+    """This process's environment without a notebook's matplotlib backend, which workers lack."""
     inline = os.environ.get("MPLBACKEND", "").startswith("module://matplotlib_inline")
     return {
         name: value for name, value in os.environ.items() if not (inline and name == "MPLBACKEND")

@@ -39,10 +39,10 @@ from burstlens.workflows.recipe.recipe import Recipe
 
 TICK_S = 0.5
 WATCH_S = 2.0
-"""How long a watcher that sees nothing stays: a stop waits for its next report at most."""
+"""Longest idle call of the watcher: a stop waits for its next report at most."""
 PATIENCE_S = 120.0
-"""How long to go on without a writable target, or with products that cannot be staged, when
-nothing else is left to do."""
+"""How long to wait for a target that cannot be written, or for products that cannot be staged,
+when nothing else is left to do."""
 
 
 class Driver:
@@ -144,7 +144,7 @@ class Driver:
             return
         self.snapshot.state = "waiting for the buffer"
         if known is None:
-            # On disk before anything is asked for: `free` looks for it, whatever is killed.
+            # On disk before anything is asked for: `free` looks for it even after a kill.
             self.journal.append(
                 "buffer.requested", kind=self.site.buffer.kind, name=self.provision.name
             )
@@ -351,18 +351,18 @@ class Driver:
     def _stuck(self, production: Production) -> Outcome:
         jobs = self.jobs.outcome()
         message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
-        told = f"{jobs.message}; {message}" if jobs.message else message
-        return Outcome("failed", 1, told, jobs.line)
+        text = f"{jobs.message}; {message}" if jobs.message else message
+        return Outcome("failed", 1, text, jobs.line)
 
     def _wait_for_target(self, error: OSError, now: float) -> None:
-        # What is made waits in .incoming or on the buffer, and is published when it can be.
-        told = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
-        if told != self._away:  # once, until it can be written again
-            self._away = told
-            self.snapshot.alarm(f"{told}; the run waits until it can")
+        # Finished products wait in .incoming or on the buffer, and are published when possible.
+        fault = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
+        if fault != self._away:  # once, until it can be written again
+            self._away = fault
+            self.snapshot.alarm(f"{fault}; the run waits until it can")
         if now - self._last_good > PATIENCE_S and self.jobs.over:
             raise RunError(
-                f"{told}; when it can be again: burstlens resume {self.run.id}"
+                f"{fault}; when it can be again: burstlens resume {self.run.id}"
             ) from error
         time.sleep(TICK_S)
 

@@ -1,4 +1,4 @@
-"""A stop before the simulation has started: what was asked for is cancelled, then the run ends."""
+"""A stop before the simulation has started: requests are cancelled, then the run ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 
 BY = {"guard": STOPPED_BY_GUARD, "space": NO_SPACE}
-"""Exit codes by who asked, where that was no person."""
+"""Exit codes by what asked for the stop, if it was not a person."""
 LEAVES_S = 15.0
 """How long after ``stop-now`` the provision may take to cancel what it has asked for."""
 
@@ -29,8 +29,8 @@ class EarlyStop:
 
     @property
     def asked(self) -> bool:
-        """Whether this driver is asked to stop; a former driver's attempt, which may still run,
-        has to obey what stands then."""
+        """Whether this driver is asked to stop. False while a former driver's attempt may still
+        run: then the request is for that attempt."""
         return self._run.asked() is not None and not self._resumes
 
     def waited_for_buffer(self) -> Outcome | None:

@@ -1,7 +1,7 @@
-"""Giving back the space of a run that is over, which a failure or a stop has left.
+"""Gives back the space of a run that is over, which a failure or a stop has left.
 
-The journal says what was asked for; what exists is asked of the machine: Slurm's buffers and queue,
-or the directories. A run's model that has not ended is waited for when it was asked to stop.
+The journal says what was asked for; Slurm's buffers and queue, or the directories, show what
+exists. A run's model that has not ended is waited for when it was asked to stop.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from burstlens.workflows.recipe.recipe import Recipe
 def free(run: RunDir, *, discard: bool = False) -> str:
     """Give the run's space on the buffer back; returns what was freed, in words.
 
-    What ``[stage_out]`` names must be home, unless ``discard`` says that it may be lost. A first
-    SIGINT gives up what still waits, a second one at once. Raises RunError, SiteError and
+    What ``[stage_out]`` names must be home, unless ``discard`` says that it may be lost. The first
+    SIGINT gives up what still waits, the second ends this at once. Raises RunError, SiteError and
     StagingError.
     """
     history = replay(read(run.journal))
@@ -69,7 +69,7 @@ def _require_home(run: RunDir, recipe: Recipe, history: History, *, discard: boo
     if recipe.stage_out.keep and not history.kept_home and history.frames and not discard:
         raise RunError(
             f"{', '.join(recipe.stage_out.keep)} of {run.id} are not home: burstlens resume "
-            f"{run.id} goes on, --discard gives them up"
+            f"{run.id} continues the run, --discard gives them up"
         )
 
 

@@ -25,7 +25,7 @@ from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.recipe.wanted import wanted
 
 AWAY = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.EIO, errno.ENOTCONN, errno.EHOSTDOWN}
-"""What a directory answers that is renamed, unmounted or whose server is silent."""
+"""Errors of a directory that is renamed or unmounted, or whose server does not answer."""
 AWAY_PAUSE_S = 1.0
 AWAY_PATIENCE_S = 120.0
 """How long a run directory that is away is waited for when nothing else is left to do."""
@@ -61,7 +61,7 @@ class Homecoming:
         self._away_since: float | None = None
         self.begun = False
         self.gives_back = False
-        """Whether the buffer is being given back: a request to stop is for that from then on."""
+        """Whether the buffer is being given back: from then on a request to stop is for that."""
         self.end: Outcome | None = None
         self._lost_buffer = False
 

@@ -106,7 +106,7 @@ class Jobs:
         return [step for step in self.recipe.steps if step.phase == phase]
 
     def _submit_step(self, step: Step, after: list[Any]) -> list[Any]:
-        """The step's node; none when it has ended well in an earlier life of the run."""
+        """The step's node; none when it has ended well under an earlier driver."""
         times = 1
         while True:
             name = (
@@ -154,11 +154,11 @@ class Jobs:
         message = f"{name} {end.text()}" if end else f"{name} did not run: {_root(error)}"
         state = "done" if end and end.well else "stopped" if end and end.stopped else "failed"
         if state != "done" and end is None:
-            self._unknown = _root(error)  # what it waited for failed, and says so itself
+            self._unknown = _root(error)  # a job that it waited for failed, and reports that
             return None
         kind = "simulation.ended" if name == self.simulation else "step.ended"
-        told = self.history.jobs.get(name)
-        if told is None or told.outcome is None:
+        known = self.history.jobs.get(name)
+        if known is None or known.outcome is None:
             self.journal.append(
                 kind, job=name, attempt=self.attempt, outcome=state, message=message
             )
@@ -183,18 +183,18 @@ class Jobs:
 
     @property
     def waits(self) -> str:
-        """Why a job has not begun, where a scheduler says it; else nothing."""
+        """Why a job has not begun, if a scheduler says why; else empty."""
         return next(iter(self._launcher.waits.values()), "")
 
     def note_stage_in(self) -> None:
-        """Journal what the first job says of its stage in, once."""
+        """Journal what the first job reports of its stage in, once."""
         if self.site.job_stages_in and not self.history.staged_in:
-            told = None
+            counts = None
             with contextlib.suppress(OSError):  # looked for again in a moment
-                told = read_json(self.run.path / DONE)
-            if told is not None:
+                counts = read_json(self.run.path / DONE)
+            if counts is not None:
                 self.history.staged_in = True
-                self.journal.append("stagein.done", **told)
+                self.journal.append("stagein.done", **counts)
 
     @property
     def began(self) -> bool:
@@ -202,15 +202,15 @@ class Jobs:
         return not lacks(self.folder, "started.json")
 
     def stop(self, asked: str, own: Mapping[str, str]) -> None:
-        """Pass on what is asked for; the supervisors see it for themselves as well.
+        """Journal a request to stop; the supervisors see the request themselves as well.
 
-        ``own`` is why the driver itself asked, where a full disk did not take that.
+        ``own`` is the driver's own reason, if a full disk did not take it.
         """
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
             self._why = self._why or self.run.why() or dict(own)
             why = {key: self._why.get(key) for key in ("by", "guard", "user")}
-            told = {key: value for key, value in why.items() if value is not None}
-            self.journal.append("control.received", control=asked, **told)
+            known = {key: value for key, value in why.items() if value is not None}
+            self.journal.append("control.received", control=asked, **known)
             self._settle_journal()
             self.asked = asked
 
@@ -226,7 +226,7 @@ class Jobs:
         return any(not name.startswith("attempt-") for name in self.live | unfinished)
 
     def outcome(self) -> Outcome:
-        """The judgement, when all is over."""
+        """The outcome, when all jobs are over."""
         end = self.ends.get(self.simulation)
         if end is None:
             why = f": {self._unknown}" if self._unknown else ""
@@ -244,8 +244,8 @@ class Jobs:
         return Outcome("done", 0)
 
     def _stopped(self) -> Outcome:
-        """The outcome of a run that a person, a guard or a full buffer has stopped, as the file
-        in ``control/`` has it: the driver that asked may not be the one that sees the end."""
+        """The outcome of a run that a person, a guard or a full buffer has stopped, from the file
+        in ``control/``: the driver that asked may not be the one that sees the end."""
         why, saved = self._why or self.run.why(), self._saved_node_hours()
         if why.get("by") == "guard":
             message = f"stopped by {why.get('text') or 'a guard'}"

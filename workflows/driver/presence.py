@@ -21,7 +21,7 @@ system is, which may take hours."""
 
 
 class Presence:
-    """One driver's hold on its run directory. ``lost`` once it is no longer this run's."""
+    """Checks for a driver that its run directory is still this run's; ``lost`` once it is not."""
 
     def __init__(self, run: RunDir, history: History) -> None:
         self.lost = False
@@ -31,7 +31,7 @@ class Presence:
         self._parent = _place(run.path.parent)
         self._known = _place(run.facts)
         self._gone_since: float | None = None
-        # Of a file that was deleted no name is left, which no rename does.
+        # A deleted file has no names left; a renamed one keeps its link count.
         self._held = os.open(run.journal, os.O_RDONLY | os.O_CLOEXEC)
 
     def look(self, now: float) -> None:
@@ -52,7 +52,7 @@ class Presence:
             self._gone_since = None
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the journal that is held open."""
         os.close(self._held)
 
     def _was_deleted(self) -> bool:
@@ -62,7 +62,7 @@ class Presence:
             return False
 
     def _recognise(self, found: tuple[int, int]) -> None:
-        """Another file than before: a copy of this run's, or another run's."""
+        """Handle another file than before: a copy of this run's, or another run's."""
         facts = read_json(self._run.facts)
         if facts is None:
             return
@@ -77,7 +77,7 @@ class Presence:
         )
 
     def _left(self) -> str:
-        """What goes on without the driver, and what ends it."""
+        """What still runs without the driver, and the command that ends it."""
         last = self._history.jobs.get(f"attempt-{self._history.attempt}")
         if last is None or last.outcome is not None or last.job_id is None:
             return ""

@@ -1,4 +1,4 @@
-"""A run from its creation to its end, and again after whatever cut it short."""
+"""A run from its creation to its end, and its resumption after an interruption."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def create(
 
 
 def show_new(run: RunDir) -> None:
-    """What viewers read of a run that waits for its driver: no page of it meets a missing file."""
+    """Write what viewers read of a run that waits for its driver, so that no page lacks a file."""
     show(run, new_status(run))
     FrameFeed(run).write()
     run.index.touch()
@@ -174,7 +174,7 @@ def execute(
             write_page(run)  # a newer Burstlens may have a newer one
         start = read_start(run)
         if not new and (start is None or start.epoch != epoch):
-            # Who asked for a start in advance has done so.
+            # A start that was requested in advance has done so.
             forget_stop(run, history, was_over=was_over)
         launcher, block = scheduled(run, recipe, site)
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
@@ -216,7 +216,7 @@ def scheduled(
 
 @contextlib.contextmanager
 def _target(run: RunDir) -> Iterator[None]:
-    """What the run directory does not take, and nothing can wait for, ends the driver clearly."""
+    """End the driver with a clear error when the run directory cannot be written."""
     try:
         yield
     except OSError as error:
@@ -237,15 +237,15 @@ def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
 
 
 def forget_stop(run: RunDir, history: History, *, was_over: bool) -> None:
-    """Take away a stop that was obeyed, or came too late; one that a live attempt has still to
-    obey stays. A run that ``was_over`` has obeyed it, whatever is known of its attempt."""
+    """Remove a request to stop that was obeyed, or came too late; one that a live attempt has still
+    to obey stays. A run that ``was_over`` has obeyed it, whatever is known of its attempt."""
     last = history.jobs.get(f"attempt-{history.attempt}")
     if was_over or last is None or last.outcome is not None:
         run.clear_control()
 
 
 def idle_s(run: RunDir, history: History) -> float:
-    """Seconds since the last driver's last event in which no model ran.
+    """Seconds since the previous driver's last event in which no model ran.
 
     A model that still runs, or whose supervisor has not reported its end, counts as running.
     """
@@ -255,8 +255,8 @@ def idle_s(run: RunDir, history: History) -> float:
         ended = read_json(run.job(last.name) / "ended.json")
         if ended is None:
             return 0.0
-        told = ended.get("ended")
-        until = max(until, float(told)) if isinstance(told, int | float) else until
+        end = ended.get("ended")
+        until = max(until, float(end)) if isinstance(end, int | float) else until
     return round(max(0.0, time.time() - until), 3)
 
 

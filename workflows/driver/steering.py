@@ -1,7 +1,8 @@
-"""Steering, the driver's side: what people ask of a run that goes on, beside stopping it.
+"""Steering, the driver's side: what users ask of a running run, other than to stop it.
 
-What is asked lies in ``control/``. The journal says what was made of it, on disk before a request
-is taken away, so that a driver that dies in between does nothing twice and forgets nothing.
+Requests are files in ``control/``. The journal records what was done about a request, on disk
+before its file is removed, so that a driver that dies in between does nothing twice and forgets
+nothing.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class Steering:
         self._settled: set[str] = set()
 
     def look(self, production: Production | None, *, over: bool) -> None:
-        """Obey what is asked now; ``over`` says that the model has ended.
+        """Obey the requests that are there; ``over`` says that the model has ended.
 
-        A run directory that is away is asked again at the next look.
+        A run directory that is away is read again at the next look.
         """
         with contextlib.suppress(OSError):
             self._look_at_pause(production, over=over)
@@ -93,7 +94,7 @@ class Steering:
                 self._enter(production, tuple(product for product, _ in products))
 
     def _check(self, request: Path, addition: Addition) -> Added:
-        # What was dropped is gone when somebody reads the message: it names their own file.
+        # The request is gone when its user reads the message: it names the user's own file.
         source = Path(addition.file) if addition.file else request
         products = check_addition(self.run, self.history, addition, source)
         for product, _ in products:

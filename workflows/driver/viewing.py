@@ -12,7 +12,7 @@ from burstlens.workflows.production.graph import Graph
 from burstlens.workflows.production.snapshot import Snapshot
 
 BLOCKS = 5
-"""Viewing blocks in a row that may end without having given anything."""
+"""Viewing blocks in a row that may end without a result."""
 
 
 class Viewing:
@@ -39,7 +39,7 @@ class Viewing:
         self._graph.warm(self._kinds)
 
     def gave(self) -> None:
-        """A node of the graph has given something: the block is good for it."""
+        """Note that a node of the graph has given a result: the block works."""
         self._ended = 0
 
     def mend(self) -> None:
@@ -51,8 +51,8 @@ class Viewing:
             self._snapshot.alarm(f"viewing block: {mended}")
         if self._ended > BLOCKS:
             raise RunError(
-                f"the viewing block ended {self._ended} times without a result; what it said "
-                f"is below {self._run.parsl}. When that is mended: burstlens resume {self._run.id}"
+                f"the viewing block ended {self._ended} times without a result; its output "
+                f"is below {self._run.parsl}. When that is fixed: burstlens resume {self._run.id}"
             )
 
     def look(self, jobs: Jobs) -> bool:

@@ -1,7 +1,7 @@
-"""When a frame is whole: the file formats, the model's log, the listing of a folder, the watcher.
+"""Decides when a frame is whole: file formats, the model's log, folder listings, the watcher.
 
-``watch`` is one long poll in a worker, ``watcher`` what it sees of a folder, ``ready`` the one
-place where the rule lives that a record is whole, ``cursor`` how far a stream has been seen.
+``watch`` is one long poll in a worker, ``watcher`` one scan of the model's folder, ``ready`` the
+only rule for when a record is whole, ``cursor`` how far each stream has been processed.
 Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``placement`` or
 ``production``.
 """

@@ -1,8 +1,8 @@
-"""What the watcher remembers from one call to the next: small, frozen, picklable.
+"""The watcher's state between two calls: small, frozen, picklable.
 
-It travels with every call between the driver and the viewing block, so it holds the files that
-are not finished with and, of the others, a high-water mark a series. It holds no clock: how long a
-file was seen unchanged is carried as a duration, since the next call may run on another host.
+Every call sends it between the driver and the viewing block, so it holds only the files that are
+not finished and one high-water mark per series. It holds no clock: how long a file has been
+unchanged is stored as a duration, since the next call may run on another host.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from burstlens.workflows.frames.reason import Opened, Reason
 from burstlens.workflows.models.base import BANNER, OutputName
 
 RECENT = 32
-"""Finished files a series that are remembered by name: how far output may come out of order."""
+"""Finished files kept by name per series: how far output may come out of order."""
 MAX_WRITTEN = 64
-"""Log lines a stream that wait for their frame."""
+"""Log lines per stream that wait for their frame."""
 
 _DIGITS = str.maketrans("123456789", "0" * 9)
 
@@ -34,7 +34,7 @@ def _line(series: str) -> str:
 
 
 class Unit(NamedTuple):
-    """One output file, or the tiles of one: ``name`` is the file's, or the tiles' common part."""
+    """One output file or the tiles of one; ``name`` is the file name or the tiles' common part."""
 
     stream: str
     name: str
@@ -43,7 +43,7 @@ class Unit(NamedTuple):
 
     @classmethod
     def of(cls, file: str, output: OutputName) -> Unit:
-        """The unit that a file belongs to; a tile's number is what follows its last ``_``."""
+        """The unit that a file belongs to; a tile's number follows the last ``_`` of its name."""
         name = file if output.tile is None else file.rpartition("_")[0]
         return cls(output.stream, name, output.time, output.tile is not None)
 
@@ -54,12 +54,12 @@ class Unit(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Units of one line, names that differ in their numbers alone, follow each other."""
+        """Units of one line follow each other: their names differ only in their numbers."""
         return _line(self.series)
 
     @property
     def order(self) -> tuple[str, int, str]:
-        """By time where the name tells it, else by name, shorter numbers first."""
+        """Sort key: the time if the name has it, else the name, shorter numbers first."""
         return self.time or "", len(self.name), self.name
 
 
@@ -79,7 +79,7 @@ class Done:
         return self.recent[-1] if self.recent else self.high
 
     def adding(self, name: str) -> Done:
-        """With one more."""
+        """A copy with one more name."""
         recent = sorted({*self.recent, name})
         dropped, kept = recent[:-RECENT], recent[-RECENT:]
         return Done(max([self.high, *dropped]), tuple(kept))
@@ -87,14 +87,13 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """One unit that is not finished with.
+    """One unit that is not finished.
 
-    ``files`` in the order of tiles, ``stats`` their size and mtime (ns) when last seen,
-    ``written_to`` the files that were seen to have a writer, ``declared`` how many records were
-    handed on, ``asked`` under which circumstances it was last
-    looked into, ``reason`` what was then missing, ``whole`` whether all that it holds is declared,
-    ``doubted`` the records that were not whole when the log called them written, ``unread``
-    whether it could not be looked into then.
+    ``files`` are in the order of tiles, ``stats`` their size and mtime (ns) when last seen,
+    ``written_to`` the files that were seen to have a writer, ``declared`` the number of records
+    handed on. ``asked`` holds the conditions of the latest read, ``reason`` what was missing then,
+    ``unread`` whether that read failed. ``whole``: all its records are declared. ``doubted`` are
+    the records that were not whole when the log called them written.
     """
 
     unit: Unit
@@ -112,28 +111,29 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A frame that the log calls written, by the (leading part of the) time or by the file."""
+    """A frame that the log calls written, named by its time (or the start of it) or by its file."""
 
     stream: str | None
     time: str | None
     file: str | None
     cut: bool = False
-    """Whether several frames may have that beginning: it is no sign that one of them is whole."""
+    """Whether several frames may start like this: then it is not evidence for one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
     """What the model's log has said so far.
 
-    ``positions`` are how far each log is read, ``written`` waits for its frames, ``told`` is the
-    newest time declared of each stream, ``speaks``: a frame was ever called written. ``pulse``
-    measures the speed. ``reason`` is what a bad end would be put down to, ``opened`` are the logs'
-    entries of trouble that may go on, ``last_line`` is the last that no launcher printed.
+    ``positions``: how far each log is read. ``written``: lines that wait for their frames.
+    ``declared``: the newest declared time of each stream. ``speaks``: the log has called a frame
+    written at least once. ``pulse`` measures the speed. ``reason`` is the cause to report if the
+    run ends badly, ``opened`` the logs' entries of trouble whose next lines may belong to them,
+    ``last_line`` the latest line that is not from a launcher.
     """
 
     positions: Mapping[str, Position] = field(default_factory=dict)
     written: tuple[Written, ...] = ()
-    told: Mapping[str, str] = field(default_factory=dict)
+    declared: Mapping[str, str] = field(default_factory=dict)
     speaks: bool = False
     asynchronous: bool = False
     ended_well: bool = False
@@ -145,7 +145,7 @@ class Speech:
 
     @property
     def why(self) -> str | None:
-        """What a bad end is put down to: its cause, else the model's own last line."""
+        """The reason to report for a bad end: its cause, else the model's own last line."""
         said = self.reason
         if said is not None and (said.weight > BANNER or not self.last_line):
             return printable(said.text)
@@ -154,7 +154,7 @@ class Speech:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where the watcher stands. The empty one looks at everything anew."""
+    """The watcher's position. With an empty cursor it reads everything again."""
 
     open: tuple[Open, ...] = ()
     done: Mapping[str, Done] = field(default_factory=dict)
@@ -163,11 +163,11 @@ class Cursor:
     scans: int = 0
 
     def is_done(self, unit: Unit) -> bool:
-        """Whether the unit is finished with."""
+        """Whether the unit is finished."""
         done = self.done.get(unit.series)
         return done is not None and unit.name in done
 
     def finishing(self, unit: Unit) -> Cursor:
-        """With that unit finished."""
+        """A copy in which that unit is finished."""
         done = self.done.get(unit.series, Done()).adding(unit.name)
         return replace(self, done={**self.done, unit.series: done})

@@ -1,9 +1,9 @@
-"""HDF5 files in progress: their superblock's end of file, and what h5py finds in them.
+"""HDF5 files in progress: the end of file in their superblock, and what h5py reads from them.
 
-Each h5py probe is made by a child process that lives as long as its owner. A half-written file
-can make the HDF5 library loop, crash or allocate without bound, and no thread or signal handler
-can end a call into it: the child is ended by the kernel (an alarm with its default disposition)
-and its memory is limited, so a bad file costs one probe and never the worker.
+A child process, which lives as long as its owner, runs each h5py probe. A half-written file can
+make the HDF5 library loop, crash or allocate without bound, and no thread or signal handler can
+end a call into it. So the kernel ends the child (an alarm with its default disposition) and its
+memory is limited: a bad file costs one probe and never the worker.
 Format: "HDF5 File Format Specification Version 3.0", sections II.A.1 to II.A.3.
 """
 
@@ -25,7 +25,7 @@ from burstlens.core.errors import FrameError, UnreadError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0
-"""What one probe may take before the child is ended; 0.5 to 0.9 ms is usual."""
+"""Time limit of one probe, after which the child is ended; 0.5 to 0.9 ms is usual."""
 START_LIMIT_S = 60.0
 MEMORY_BYTES = 1 << 30
 MAX_TIMES = 4096
@@ -33,23 +33,23 @@ MAX_TIMES = 4096
 _REST_S = 10.0
 _GONE_S = 0.5
 _ASKED_AT_MOST = 3
-"""A child that somebody kills, for memory say, says nothing of the file: another one is asked."""
+"""Attempts per probe: a child killed from outside (for memory, say) does not mean a bad file."""
 _MAX_USER_BLOCK = 1 << 16
 
 
 class Superblock(NamedTuple):
-    """``end``, the end-of-file address, equals the size of a file at rest. ``has_writer``: the
-    consistency flags say that a program has the file open for writing. The library clears that
-    when it closes the file, not when it is killed; HDF5 1.8 never sets it."""
+    """``end``, the end-of-file address, equals the size of a complete file. ``has_writer``: the
+    consistency flags say that a program has the file open for writing. The library clears them
+    when it closes the file, not when it is killed; HDF5 1.8 never sets them."""
 
     end: int
     has_writer: bool
 
 
 def superblock(descriptor: int) -> Superblock | None:
-    """The superblock, or None when there is none yet, or one of a version that is not known.
+    """The superblock, or None if there is none yet or its version is unknown.
 
-    A user block in front of it (a power of two from 512 bytes on) is skipped.
+    Skips a user block in front of it (a power of two, at least 512 bytes).
     """
     offset = 0
     while offset <= _MAX_USER_BLOCK:
@@ -72,15 +72,15 @@ def _superblock(block: bytes) -> Superblock | None:
         return None
     if width not in (2, 4, 8):
         return None
-    # Absolute, although relative to the base address by the letter of the format: a user block
-    # counts (so h5py with HDF5 2.0 writes it).
+    # An absolute address: h5py with HDF5 2.0 counts the user block, although the specification
+    # makes it relative to the base address.
     end = int.from_bytes(block[start + 2 * width : start + 3 * width], "little")
     return Superblock(end, bool(flags & 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What h5py found: how many records, the keys of those asked for, numeric attributes."""
+    """What h5py found: the number of records, keys of the requested ones, numeric attributes."""
 
     records: int
     times: tuple[str | None, ...]
@@ -88,7 +88,7 @@ class Reply:
 
 
 class Prober:
-    """Asks h5py about files, in a child process that it starts when first needed."""
+    """Reads files with h5py in a child process, which it starts on first use."""
 
     def __init__(self, limit_s: float = LIMIT_S, command: Sequence[str] | None = None) -> None:
         self._limit_s = limit_s
@@ -101,15 +101,15 @@ class Prober:
     ) -> Reply:
         """What the file holds, with the times of its records from ``first`` on.
 
-        ``attributes`` names global ones to read, as integers, where they are there.
+        ``attributes`` names global attributes to read as integers, if the file has them.
 
-        Raises :class:`FrameError` when it cannot be read (yet), has no such variable, or crashes
-        the library, :class:`UnreadError` when it took longer than the limit or the child was
-        killed again and again. One that did not answer is left alone for a while.
+        Raises :class:`FrameError` if the file cannot be read (yet), has no such variable, or
+        crashes the library, and :class:`UnreadError` if reading took longer than the limit or the
+        child was killed repeatedly. A file that gave no answer is not read for a while.
         """
         until, error = self._resting.get(path, (0.0, None))
         if error is not None and until > time.monotonic():
-            raise type(error)(f"{error}; it is left alone for a while")
+            raise type(error)(f"{error}; it is not read for a while")
         request = json.dumps([path, first, time_variable, [*attributes]])
         for left in reversed(range(_ASKED_AT_MOST)):
             child = self._started()
@@ -137,7 +137,7 @@ class Prober:
         return found
 
     def close(self) -> None:
-        """End the child. It also ends by itself when its owner does."""
+        """End the child. It also ends by itself when its owner ends."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -151,7 +151,7 @@ class Prober:
         try:
             child.wait(1.0)
         except subprocess.TimeoutExpired:
-            # It hangs in the kernel, on a file server that does not answer: nothing ends it.
+            # It hangs in the kernel on a file server that does not answer: it cannot be killed.
             return
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -166,12 +166,14 @@ class Prober:
             self._line(self._child, START_LIMIT_S)
         except ValueError as error:
             self.close()
-            raise UnreadError("the prober of HDF5 files did not start: is h5py there?") from error
+            raise UnreadError(
+                "the prober of HDF5 files did not start: is h5py installed?"
+            ) from error
         return self._child
 
     @staticmethod
     def _line(child: subprocess.Popen[bytes], limit_s: float) -> bytes:
-        """One line of the child. Raises ValueError when it ended or gave none in time."""
+        """One line from the child. Raises ValueError if it ended or sent none in time."""
         if child.stdout is None:
             raise ValueError("no pipe")
         descriptor, line, end = child.stdout.fileno(), b"", time.monotonic() + limit_s
@@ -186,7 +188,7 @@ class Prober:
 
 
 def _killed(child: subprocess.Popen[bytes]) -> bool:
-    """Whether somebody else has killed it: its own limit ends it by SIGALRM."""
+    """Whether it was killed from outside: its own time limit ends it by SIGALRM."""
     try:
         return child.wait(_GONE_S) == -signal.SIGKILL
     except subprocess.TimeoutExpired:
@@ -202,12 +204,12 @@ def _end(child: subprocess.Popen[bytes]) -> FrameError:
 
 
 def main(limit_s: float) -> None:
-    """The child: answers one JSON line a request until its input ends."""
+    """The child: answers each request with one line of JSON until its input ends."""
     import resource
 
     import h5py
 
-    # What a probe imports is imported here, before the alarm runs.
+    # Import here what a probe needs, before the alarm runs.
     from burstlens.workflows.frames import time_axis  # noqa: F401
 
     pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
@@ -225,7 +227,7 @@ def main(limit_s: float) -> None:
         except FrameError as error:
             answer = {"error": str(error)}
         except Exception as error:
-            # Whatever h5py makes of a half-written file, it is not readable yet.
+            # Whatever h5py raises for a half-written file: it cannot be read yet.
             answer = {"error": f"it cannot be read: {str(error)[:200]}"}
         signal.setitimer(signal.ITIMER_REAL, 0)
         print(json.dumps(answer), flush=True)

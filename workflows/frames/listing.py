@@ -1,7 +1,7 @@
-"""What lies in the model's folder: units of output, ready flags and logs, by name alone.
+"""The contents of the model's folder by name: units of output, ready flags and logs.
 
-Nothing is stat'ed here and each name is looked at once, so that a folder with thousands of
-finished frames costs its listing and a set difference.
+Each name is looked at once and only files of the baseline are stat'ed, so a folder with thousands
+of finished frames costs one listing and a set difference.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Stat = tuple[int, int]
 
 
 class Listing:
-    """The names in the folders of output, sorted into what they mean.
+    """The names in the output folders, sorted by meaning.
 
-    ``units`` are those that the cursor has not finished with, each with its files by tile number;
-    ``newest`` the last unit of each line (:attr:`Unit.line`) that was made in this attempt.
+    ``units`` are those that the cursor does not have as finished, each with its files by tile
+    number; ``newest`` is the newest unit of each line (:attr:`Unit.line`) made in this attempt.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Listing:
         self.logs: dict[str, bool] = {}
 
     def refresh(self, cursor: Cursor) -> None:
-        """List anew. Raises OSError when the model's own folder cannot be listed."""
+        """List again. Raises OSError if the model's own folder cannot be listed."""
         names: set[str] = set()
         for sub in self._folders:
             try:
@@ -100,7 +100,7 @@ class Listing:
                 self.units[unit] = left
 
     def _wake(self, cursor: Cursor) -> None:
-        """What lay there before the model began counts from the moment it changes."""
+        """Files that were there before the model began count from the moment they change."""
         for name in [name for name in self._stale if self._changed(name)]:
             self._add(name, self._stale.pop(name), cursor)
         for name in [name for name in self._stale_flags if self._changed(name)]:

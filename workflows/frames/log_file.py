@@ -1,4 +1,4 @@
-"""One log file, read on from where the last look ended, in bounded pieces that end at line ends."""
+"""Reads one log file from where the previous read ended, in bounded pieces of whole lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import NamedTuple
 from burstlens.core.durable import open_regular
 
 PIECE_BYTES = 1 << 20
-"""Bytes read in one look, shared by the logs of a model: a long log takes several looks."""
+"""Bytes read per scan, shared by all logs of a model: a long log takes several scans."""
 LONGEST_LINE_BYTES = 1 << 16
-"""What is longer is cut there; the rest of the line is passed over."""
+"""Longer lines are cut here; the rest of the line is skipped."""
 _MARK_BYTES = 64
 _LINE_END = re.compile(rb"[\r\n]")
 
@@ -20,7 +20,7 @@ _LINE_END = re.compile(rb"[\r\n]")
 class Position(NamedTuple):
     """How far a log is read: ``offset`` in bytes, ``mark`` the CRC-32 of the bytes before it.
 
-    ``inside``: the offset lies in a line that was cut.
+    ``inside``: the offset is inside a line that was cut.
     """
 
     offset: int = 0
@@ -29,7 +29,7 @@ class Position(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Whole lines without their ends, where they end, and whether the file holds more."""
+    """Whole lines without line ends, the position after them, and whether the file has more."""
 
     lines: list[str]
     position: Position
@@ -39,8 +39,8 @@ class Piece(NamedTuple):
 def read_piece(path: Path, position: Position, size: int, *, last: bool = False) -> Piece:
     """The lines from ``position`` on, at most ``size`` bytes (at least ``LONGEST_LINE_BYTES``).
 
-    Reads from the beginning where the file is shorter than before, or another one: the mark does
-    not fit. ``last``: nobody writes any more, so that the last line may lack its end. Lines end
+    Reads from the beginning if the file is shorter than before or was replaced (the mark differs).
+    ``last``: no process writes to it any more, so its last line may lack a line end. Lines end
     with LF, CR LF or CR alone. Raises OSError.
     """
     size = max(size, LONGEST_LINE_BYTES)

@@ -1,7 +1,7 @@
 """Patterns that guards look for in the model's logs, with a time limit on every line.
 
-The ``regex`` library takes the expressions that ``re`` takes and gives up after a while, so that a
-pattern that a recipe brings along cannot hold up the watcher.
+The ``regex`` library accepts the expressions of ``re`` and has a time limit, so that a pattern of
+a recipe cannot block the watcher.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class LogPattern:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a pattern has met since the watcher's last report.
+    """What a pattern has matched since the watcher's previous report.
 
-    ``lines`` that match, the most ``points`` that one of them tells (0 where none does), and of
-    that line, or the first: its printable text, the log that holds it, and the model's ``time``
-    there (a valid-time key, empty where the log does not say it).
+    ``lines`` counts the matching lines; ``points`` is the largest number of points that one of
+    them names (0 if none does). ``line``, ``log`` and ``time`` are of that line, else of the first:
+    its printable text, its log, and the model's time there (a valid-time key, "" if unknown).
     """
 
     guard: str
@@ -47,9 +47,9 @@ class Hit:
 
 @dataclass(slots=True)
 class Search:
-    """Looks for patterns in lines as they come, and gathers what they meet.
+    """Looks for patterns in lines as they come, and collects the matches.
 
-    ``failed`` holds why a pattern was given up.
+    ``failed`` gives the reason for each guard whose pattern is no longer searched for.
     """
 
     patterns: Sequence[LogPattern]
@@ -57,7 +57,7 @@ class Search:
     failed: dict[str, str] = field(default_factory=dict)
 
     def take(self, log: str, lines: Iterable[str], time: str = "") -> None:
-        """Look through new lines of one log, at that time of the model."""
+        """Search new lines of one log, at that model time."""
         for line in lines if self.patterns else ():
             for pattern in self.patterns:
                 if pattern.guard not in self.failed:
@@ -73,8 +73,8 @@ class Search:
             return
         if match is None:
             return
-        told = match.groupdict().get("points") or "0"
-        points = int(told) if told.isascii() and told.isdigit() else 0
+        number = match.groupdict().get("points") or "0"
+        points = int(number) if number.isascii() and number.isdigit() else 0
         shown = printable(line).strip()[:_SHOWN]
         new = Hit(pattern.guard, 1, points, shown, log, time)
         self.hits[pattern.guard] = together(self.hits.get(pattern.guard), new)
@@ -89,7 +89,7 @@ def together(first: Hit | None, second: Hit) -> Hit:
 
 
 def faults(expression: str) -> list[str]:
-    """What is wrong with a pattern; empty when nothing is."""
+    """The errors in a pattern; empty if it is valid."""
     import regex
 
     if not expression or len(expression) > LONGEST_PATTERN:

@@ -1,7 +1,7 @@
-"""Following the model's logs: new lines only, and what they mean.
+"""Follows the model's logs: reads the new lines and what they mean.
 
-Of the logs that one pattern matches, the first by name speaks for the model (``rsl.error.0000``,
-the first rank's); the others can only tell of trouble.
+Of the logs that match one pattern, the first by name speaks for the model (``rsl.error.0000``,
+of the first rank); from the others only trouble is read.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from burstlens.workflows.models.ends import is_rule, read_end
 TAIL_LINES = 20
 MAX_TROUBLE = 20
 _REFUSED = {errno.EACCES, errno.EISDIR, errno.EINVAL, errno.ELOOP, errno.ENXIO}
-"""What a log answers that is no plain file, or that others may not read: it is passed over."""
+"""Errors of a log that is not a regular file or may not be read: it is skipped."""
 _SHOWN = 500
-"""Characters of a log line that are shown."""
+"""Longest part of a log line that is shown, in characters."""
 
 
 @dataclass(slots=True)
 class Heard:
     """What the logs said in one scan.
 
-    ``behind``: a log holds more than was read. ``trouble`` has the weightiest last.
+    ``behind``: a log has more than was read. ``trouble`` has the most important last.
     ``unreadable`` says which logs cannot be read, and why.
     """
 
@@ -51,11 +51,11 @@ class Heard:
 
     @property
     def trouble(self) -> list[str]:
-        """What a person should see: the weightiest last, and of equal ones the first."""
-        told = enumerate(self.reasons)
-        # Of mere trouble the latest counts.
+        """What to show to the user: the most important last, of equal ones the first."""
+        # Of plain trouble the latest counts.
         weighed = sorted(
-            (one.weight, at if one.weight == TROUBLE else -at, one) for at, one in told
+            (one.weight, at if one.weight == TROUBLE else -at, one)
+            for at, one in enumerate(self.reasons)
         )
         return [reason.text for *_, reason in weighed[-MAX_TROUBLE:]]
 
@@ -86,9 +86,9 @@ class Follower:
     def hear(
         self, logs: Mapping[str, bool], speech: Speech, now: float, *, last: bool = False
     ) -> Heard:
-        """Read what is new, a bounded piece of each log. ``last``: nothing more will come.
+        """Read what is new, a bounded piece of each log. ``last``: the logs are complete.
 
-        Raises OSError when the file system does not answer; a log that is not there is none.
+        Raises OSError if the file system does not answer; a log that is missing is skipped.
         """
         heard = Heard(speech, search=Search(self._patterns))
         positions, opened = dict(speech.positions), dict(speech.opened)
@@ -129,7 +129,7 @@ class Follower:
     def _take(
         self, heard: Heard, opened: dict[str, Opened], name: str, line: str, *, speaks: bool
     ) -> None:
-        """What one line means; it may belong to what the lines before it have begun."""
+        """Interpret one line; it may belong to an entry that earlier lines began."""
         said: LogLine | None
         entry = opened.pop(name, None)
         longer = entry and entry.taking(line)
@@ -142,10 +142,10 @@ class Follower:
             if said is not None and said.kind == "trouble" and said.more:
                 opened[name] = Opened(said)
             elif said is not None:
-                self._heed(heard, said, speaks=speaks)
+                self._apply(heard, said, speaks=speaks)
         progress = heard.speech.progress
-        tells = said is not None and said.kind != "written"
-        time = (said.time if said and tells else "") or (
+        has_time = said is not None and said.kind != "written"
+        time = (said.time if said and has_time else "") or (
             progress.time if progress and speaks else ""
         )
         heard.search.take(name, [line], time)
@@ -154,18 +154,18 @@ class Follower:
             heard.last_line = line
 
     def _conclude(self, heard: Heard, said: LogLine) -> None:
-        """Take in a line of trouble, with all that belongs to it."""
+        """Record an entry of trouble with all its lines."""
         reason = Reason(said.weight, " ".join(said.text.split())[:LONGEST])
         if not reason.text:
             return
         before = heard.speech.reason
         heard.speech = replace(heard.speech, reason=reason.against(before))
-        # That more ranks were killed by the same thing is no news.
+        # More ranks that were killed by the same cause are not reported again.
         again = before is not None and before.weight == reason.weight in {SIGNAL, CAUSE}
         if reason.weight > BANNER and not again:
             heard.reasons[reason] = None
 
-    def _heed(self, heard: Heard, said: LogLine, *, speaks: bool) -> None:
+    def _apply(self, heard: Heard, said: LogLine, *, speaks: bool) -> None:
         if said.kind == "trouble":
             self._conclude(heard, said)
             if said.file is not None and speaks:
@@ -179,7 +179,8 @@ class Follower:
             heard.written.append(written)
             if said.cut:
                 return
-            known = said.time is not None and said.time <= speech.told.get(said.stream or "", "")
+            newest = speech.declared.get(said.stream or "", "")
+            known = said.time is not None and said.time <= newest
             waiting = speech.written if known else _bounded((*speech.written, written))
             heard.speech = replace(speech, speaks=True, written=waiting)
         elif said.kind == "asynchronous":
@@ -202,7 +203,7 @@ def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
 def matching(
     written: Iterable[Written], stream: str, time: str, files: tuple[str, ...]
 ) -> Iterator[Written]:
-    """The log lines that speak of the frame of that stream and time, or of one of its files."""
+    """The log lines about the frame of that stream and time, or about one of its files."""
     for entry in written:
         if entry.stream not in (None, stream):
             continue
@@ -213,9 +214,9 @@ def matching(
             yield entry
 
 
-def heeded(speech: Speech, stream: str, time: str, files: tuple[str, ...]) -> Speech:
-    """Without the lines that speak of that frame, which is declared now."""
+def with_declared(speech: Speech, stream: str, time: str, files: tuple[str, ...]) -> Speech:
+    """Without the lines about that frame, which is declared now."""
     spoken = set(matching(speech.written, stream, time, files))
-    told = {**speech.told, stream: max(time, speech.told.get(stream, ""))}
+    declared = {**speech.declared, stream: max(time, speech.declared.get(stream, ""))}
     written = tuple(entry for entry in speech.written if entry not in spoken)
-    return replace(speech, written=written, told=told)
+    return replace(speech, written=written, declared=declared)

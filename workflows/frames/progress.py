@@ -1,7 +1,7 @@
-"""How far the model is, and how fast: from log lines that were seen as they were written.
+"""The model's progress and speed, from log lines that were read as they were written.
 
-Lines that had been standing in the log for a while, at the first look or after one that did not
-reach the log's end, say how far the model is, and nothing of its speed.
+Lines that may be older (read at the first look, or after one that did not reach the end of the
+log) give the progress but not the speed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from burstlens.workflows.models.base import Facts, LogLine
 
 _SAMPLE_S, _SAMPLES = 4.0, 16
 _LONGEST_GAP_S = 120.0
-"""Between two looks: beyond it, as after a jump of the clock, speed is measured anew."""
+"""Between two looks: after a longer gap (a clock jump, say) the speed is measured anew."""
 _SPAN = 4.0
-"""Speed is taken over so many times the uncertainty of its first and last sample at least."""
+"""The speed is taken over at least so many times the uncertainty of its first and last sample."""
 
 
 class Sample(NamedTuple):
@@ -33,14 +33,14 @@ class Sample(NamedTuple):
 
 
 class Pulse(NamedTuple):
-    """Samples of the last minute or so, and when the log was last read to its end."""
+    """Samples of about the latest minute, and when the log was last read to its end."""
 
     samples: tuple[Sample, ...] = ()
     looked: float | None = None
 
     @property
     def speed(self) -> float | None:
-        """Simulated seconds per second, once that is known with some precision."""
+        """Simulated seconds per second, or None while it is too uncertain."""
         if len(self.samples) < 2:
             return None
         first, last = self.samples[0], self.samples[-1]
@@ -50,7 +50,7 @@ class Pulse(NamedTuple):
         return (last.elapsed - first.elapsed) / span
 
     def after(self, now: float, elapsed: float | None, *, behind: bool) -> Pulse:
-        """After a look at ``now``; ``elapsed`` is what its newest line says, None without one.
+        """After a look at ``now``; ``elapsed`` is the value of its newest line, None without one.
 
         ``behind``: the look did not reach the end of the log.
         """
@@ -66,7 +66,7 @@ class Pulse(NamedTuple):
 
 
 def _with(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
-    """With one more, at most one every few seconds: the newest always counts."""
+    """With one more sample, at most one every few seconds: the newest is always kept."""
     if samples and new.elapsed < samples[-1].elapsed:
         samples = ()
     if len(samples) > 1 and new.clock - samples[-2].clock < _SAMPLE_S:
@@ -75,7 +75,7 @@ def _with(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
 
 
 def progressed(before: Progress, said: LogLine, facts: Facts) -> Progress:
-    """How far the model is after that line (``progress``, ``phase`` or ``end``)."""
+    """The model's progress after that line (``progress``, ``phase`` or ``end``)."""
     if said.kind == "phase":
         return replace(before, phase=said.text)
     elapsed = said.elapsed_s
@@ -92,7 +92,7 @@ def progressed(before: Progress, said: LogLine, facts: Facts) -> Progress:
 
 
 def at_speed(progress: Progress, speed: float | None) -> Progress:
-    """With the speed (the one before stays while there is none) and the time left by it."""
+    """With the speed (the previous one if ``speed`` is None) and the time left at that speed."""
     speed = speed or progress.speed
     eta = 0.0 if progress.phase == "ended" else None
     if eta is None and speed and progress.total_s is not None and progress.elapsed_s is not None:

@@ -1,7 +1,7 @@
 """Frames that the model's log calls written: at the end each is in a file, or it is lost.
 
-A model may ignore a full disk (WRF does): it calls the frame written, goes on, and ends with
-status 0. The watcher sees files alone, so the driver holds the log's lines against the frames.
+A model may ignore a full disk (WRF does): it calls the frame written, continues, and ends with
+status 0. The watcher sees only files, so the driver compares the log's lines with the frames.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.models.base import Model
 
 ROUNDING_S = 0.0021
-"""Elapsed times are keys to the millisecond, and the log and the file each round their own."""
+"""Keys of elapsed times have milliseconds; the log and the file are rounded separately."""
 REASON = "the model's log calls it written, and no file holds it"
 CUT = "the log cuts its time, and there may be more of them"
 
@@ -27,7 +27,7 @@ CUT = "the log cuts its time, and there may be more of them"
 class Promised:
     """The lines of one attempt that call a frame of a watched stream written.
 
-    ``streams`` are those that the model's settings name; the log may cut a file's name.
+    ``streams`` are those of the model's settings; the log may cut off a file's name.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Promised:
         self._said: dict[Written, None] = {}
 
     def hear(self, lines: Iterable[Written]) -> None:
-        """Keep these lines. A resumed driver reads the log again, so one may come twice."""
+        """Keep these lines. A resumed driver reads the log again, so a line may come twice."""
         self._said |= dict.fromkeys(line for line in lines if self._is_watched(line))
 
     def _is_watched(self, line: Written) -> bool:
@@ -49,9 +49,9 @@ class Promised:
         )
 
     def placed(self, damage: Damage) -> Damage:
-        """The damage with the valid time of its frame where only the log knows it.
+        """The damage with the valid time of its frame, if only the log has it.
 
-        In a growing file that is the first frame, since the file's start, that the log calls
+        In a growing file that is the first frame, from the file's start, that the log calls
         written and that is not whole.
         """
         if damage.time is not None or not damage.paths:
@@ -71,8 +71,8 @@ class Promised:
     def lost(self, report: Report, attempt: int) -> list[Damage]:
         """The frames that the log calls written and that are neither whole nor damaged.
 
-        ``report`` is the last one of the attempt: nothing is lost before its end. A log that
-        comes before the data (quilting) promises nothing unless the model ended well.
+        ``report`` is the attempt's final one: no frame is lost before the end. A log line that
+        comes before its data (quilting) does not count unless the model ended well.
         """
         speech = report.cursor.speech
         if not report.ended or (speech.asynchronous and not speech.ended_well):
@@ -87,7 +87,7 @@ class Promised:
         ]
 
     def _damage(self, line: Written, attempt: int) -> Damage:
-        # The log of a growing file names the frame's own file, which there is none of.
+        # For a growing file the log names one file per frame, and these files do not exist.
         paths = () if line.time else (f"{self._folder}/{attempt}/{line.file}",)
         time, reason = line.time, REASON
         if line.time is not None and line.cut:  # the first time that the line may mean
@@ -95,7 +95,7 @@ class Promised:
         return Damage(self._run, attempt, line.stream or "", time, paths, 0, reason)
 
     def _missing(self, attempt: int) -> list[Written]:
-        """The lines whose frame is not whole, in the order of the log."""
+        """The lines whose frame is not whole, in log order."""
         whole = _Times((s, t) for s, t, a in self._history.frames if a == attempt)
         files = self._history.files.get(attempt, set())
         nameless = "" in files  # a journal of an older version names no files
@@ -107,7 +107,7 @@ class Promised:
 
 
 class _Times:
-    """The valid times of frames by stream, to be found by their beginning."""
+    """The valid times of frames by stream, for lookup by the start of a time."""
 
     def __init__(self, frames: Iterable[tuple[str, str]]) -> None:
         self._of: dict[str, list[str]] = defaultdict(list)
@@ -115,7 +115,7 @@ class _Times:
             self._of[stream].append(time)
 
     def have(self, line: Written) -> bool:
-        """Whether the frame of that line is there: the log may cut its time."""
+        """Whether the frame of that line exists: the log may cut off its time."""
         times, start = self._of[line.stream or ""], line.time or ""
         at = bisect.bisect_left(times, start)
         near = times[max(0, at - 1) : at + 1]
@@ -123,7 +123,7 @@ class _Times:
 
 
 def _close(one: str, other: str) -> bool:
-    """Whether two elapsed times differ by their rounding alone."""
+    """Whether two elapsed times differ only by rounding."""
     if valid_time.is_calendar(one) or not (one.startswith("t") and other.startswith("t")):
         return False
     return abs(valid_time.seconds(one) - valid_time.seconds(other)) <= ROUNDING_S

@@ -1,7 +1,7 @@
-"""When a frame is whole: the one place where the rule lives.
+"""When a frame is whole: the only place with that rule.
 
-A record is ready when its file's structure says so (:mod:`.frames.structure`) *and* a witness
-outside of these bytes does. Which witness may speak depends on who writes the file:
+A record is ready when its file's structure says so (:mod:`.frames.structure`) *and* so does a
+witness other than these bytes. Which witnesses count depends on how the file is written:
 
 ==============  ==================================================================================
 ``log``         the model's log says that the frame is written. Not with asynchronous output
@@ -9,19 +9,19 @@ outside of these bytes does. Which witness may speak depends on who writes the f
 ``later``       a later frame of the stream exists, made in this attempt. Not with more than one
                 I/O group, where frames overtake each other.
 ``closed``      the file itself: its HDF5 superblock said that a program had it open for
-                writing, and says so no longer. A kill does not clear that mark.
-``ended``       the model has ended. For files that several processes write only if its log says
-                that it ended well: cut in the middle they can have their full size.
+                writing, and no longer says so. A kill does not clear that mark.
+``ended``       the model has ended. For files that several processes write, only if its log says
+                that it ended well: such a file can have its full size although it is incomplete.
 ``quiet``       size and mtime unchanged for ``QUIET_S``: only where the structure is conclusive.
-``flag``        the same, and the model's ready flag is there. The flag alone comes some
+``flag``        the same, and the model's ready flag exists. The flag alone comes some
                 milliseconds before the last write.
 ``weak``        unchanged for ``WEAK_QUIET_S`` in a file that several processes write, from a model
-                whose log has never spoken of a frame: all that there is to go by.
+                whose log has never named a frame: there is no better evidence.
 ==============  ==================================================================================
 
 A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
-writer with a record dimension (the number of records is written last). ``docs/decisions`` holds
-what was measured.
+writer with a record dimension (the number of records is written last). ``docs/decisions`` has the
+measurements.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from burstlens.workflows.models.base import QUIET_S as QUIET_S
 
 WEAK_QUIET_S = 30.0
 LOST_QUIET_S = 2.0
-"""How long a file stays unchanged after the model's end until it is given up as damaged."""
+"""How long a file must be unchanged after the model's end before it counts as damaged."""
 UNREAD_QUIET_S = 70.0
-"""The same for one that gave no answer when it was read: it is read again meanwhile."""
+"""The same for a file that could not be read: it is read again in the meantime."""
 LOOK_AGAIN_S = 0.25
-"""mtime is coarse: an unchanged file is read once more after this, then at doubled intervals."""
+"""mtime is coarse: an unchanged file is read again after this time, then at doubled intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for one record, apart from its structure."""
+    """The evidence that one record is whole, apart from its structure."""
 
     conclusive: bool
     logged: bool = False
@@ -74,7 +74,7 @@ def witness(evidence: Evidence) -> str | None:
 
 
 def looks(quiet_s: float) -> int:
-    """How often a file that stays unchanged for so long should have been looked at again."""
+    """How many times a file that has been unchanged for so long should have been read again."""
     count = 0
     while quiet_s >= LOOK_AGAIN_S * 2**count and count < 12:
         count += 1

@@ -1,7 +1,7 @@
-"""Why a model ended: the line, or the few lines together, that say most about it.
+"""Why a model ended: the line, or the group of lines, that explains it best.
 
-The adapters weigh their lines (:mod:`burstlens.workflows.models.base`); here the weightiest is
-kept, whatever was printed after it.
+The adapters give their lines a weight (:mod:`burstlens.workflows.models.base`); the one with the
+largest weight is kept, whatever was printed after it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ MOST_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What a log says, in one line, and its weight."""
+    """A reason from a log, in one line, and its weight."""
 
     weight: int
     text: str
 
     def against(self, other: Reason | None) -> Reason:
-        """The weightier of the two; of equal ones the first, as others follow from it.
+        """The one with the larger weight; of equal ones the first, as others follow from it.
 
-        Of mere trouble, which a model may survive, it is the latest.
+        Of plain trouble, which a model may survive, it is the latest.
         """
         if other is None or other.weight < self.weight:
             return self
@@ -34,13 +34,13 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A line whose following lines belong to it, as far as they were read."""
+    """A line together with the following lines that belong to it, as far as they were read."""
 
     said: LogLine
     lines: int = 0
 
     def taking(self, line: str) -> Opened | None:
-        """With that line, or None when it does not belong here."""
+        """With that line, or None if the line does not belong to it."""
         if not line.strip():
             return self
         if self.lines >= MOST_LINES or not re.match(self.said.more, line):

@@ -1,9 +1,9 @@
-"""What a file of output says of itself: which of its records are whole, as far as bytes tell.
+"""The structure of an output file: which of its records are whole, judged by its bytes.
 
 For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
-read the times: true only while every variable on disk is final. For classic files the number of
-records in the header and the size must cover the record. Nothing here opens a file with a lock or
-with the netCDF library.
+read the times: that holds only while every variable on disk is final. For classic files the number
+of records in the header and the size must cover the record. No file is opened with a lock or with
+the netCDF library.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _NO_RECORD = "it has no record yet"
 class Structure:
     """The records of one file that are whole by their bytes.
 
-    ``times`` are the keys of the whole records from the one asked for on, ``begun`` how many
-    records the file says it has, ``frame_bytes`` the share of one. ``conclusive``: in a file that
-    one process writes, this cannot be true too early. ``classic``: it is a CDF file.
-    ``cells`` is
-    how many of the domain's cells the file holds, and of how many. ``reason`` says what is missing
-    from the next record, "" when nothing is. ``unread``: the file could not be looked into.
+    ``times`` are the keys of the whole records from the requested one on, ``begun`` the number of
+    records that the file says it has, ``frame_bytes`` the size of one. ``conclusive``: in a file
+    that one process writes, the structure cannot look whole too early. ``classic``: it is a CDF
+    file. ``cells``: how many of the domain's cells the file holds, and the domain's number of
+    cells. ``reason`` says what the next record lacks, "" if nothing. ``unread``: the file could not
+    be read.
     """
 
     times: tuple[str, ...] = ()
@@ -60,19 +60,19 @@ def probe(
     is_tile: bool = False,
     thorough: bool = False,
 ) -> Structure:
-    """Look at a file, from record ``first`` on. A file that tells nothing yet gives its reason.
+    """Read a file's structure, from record ``first`` on; ``reason`` says why none is whole yet.
 
-    ``is_tile``: look for which part of the domain it holds.
-    ``thorough``: read a header even where its number of records says that nothing is new; bytes
-    beyond the last record then count as one that was begun and not finished.
-    Raises OSError when the file system does not let it be read.
+    ``is_tile``: also read which part of the domain it holds.
+    ``thorough``: read the header even if its number of records shows no new one; bytes beyond the
+    final record then count as an unfinished record.
+    Raises OSError if the file system cannot read it.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         magic = os.pread(descriptor, 12, 0)
         if magic[:3] == b"CDF":
             if not thorough and cdf.records(magic) == first:
-                # The usual state of a file in progress: its header need not be read.
+                # The usual state of a file in progress: no need to read its header.
                 return Structure(begun=first, classic=True, reason="" if first else _NO_RECORD)
             return _classic(descriptor, first, time_variable, thorough)
         if not magic:
@@ -86,9 +86,9 @@ def probe(
 
 
 def has_writer(path: str) -> bool:
-    """Whether an HDF5 file says that a program has it open for writing: False proves nothing.
+    """Whether an HDF5 file says that a program has it open for writing: False is not a proof.
 
-    Raises OSError when the file system does not let it be read.
+    Raises OSError if the file system cannot read it.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
@@ -99,10 +99,10 @@ def has_writer(path: str) -> bool:
 
 
 def has_gap(path: str, index: int) -> bool:
-    """Whether a classic file has a hole in that record, which nobody has written.
+    """Whether a classic file has a hole in that record: bytes that were never written.
 
-    A full disk leaves one when there is room again for the next record. False where the file
-    system does not show holes.
+    A full disk leaves one if there is room again for the next record. False if the file system
+    does not report holes.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -210,10 +210,10 @@ def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
 def together(
     tiles: Sequence[Structure], first: int, time: str | None, ranks: Sequence[int] = (0,)
 ) -> Structure:
-    """One structure of the files of a frame: what all have, if they cover the domain.
+    """One structure for the files of a frame: what all have, if they cover the domain.
 
-    ``time`` is the one that their name tells, which the first record must have; ``ranks`` are
-    those whose files they are.
+    ``time`` is the time in their name, which the first record must have; ``ranks`` are the ranks
+    that wrote the files.
     """
     reason = next((tile.reason for tile in tiles if tile.reason), "")
     times = min([tile.times for tile in tiles], key=len)

@@ -1,8 +1,8 @@
 """From a file's time variable to valid-time keys (:mod:`burstlens.core.valid_time`).
 
-Two forms are known: character times of WRF's kind, and numbers with CF ``units``, either
-``<unit> since <date>`` in a ``calendar``, or a bare unit for elapsed time. A value that is no time
-(fill, zeros where text should be, not finite) gives None: such a record is not written yet.
+Two forms are supported: character times as WRF writes them, and numbers with CF ``units``, either
+``<unit> since <date>`` in a ``calendar``, or a bare unit for elapsed time. A value that is not a
+time (fill, zeros instead of text, not finite) gives None: such a record is not written yet.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SECONDS = {
     **dict.fromkeys(("d", "day", "days"), 86400.0),
 }
 MAX_ELAPSED_S = 1e8
-"""Beyond this an elapsed time does not fit its key; netCDF's fill value 9.97e36 is far off."""
+"""A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
 
 
 def text_keys(rows: bytes, width: int) -> list[str | None]:
@@ -36,8 +36,8 @@ def numeric_keys(
 ) -> list[str | None]:
     """The key of each record of a numeric variable, by CF conventions 1.11, section 4.4.
 
-    Calendar times are rounded to the second, elapsed ones to the millisecond. Units that are not
-    understood give None for every record.
+    Calendar times are rounded to the second, elapsed ones to the millisecond. Unknown units give
+    None for every record.
     """
     match = _UNITS.fullmatch(units)
     scale = _SECONDS.get(match[1].lower()) if match else None
@@ -65,7 +65,7 @@ def _dated(seconds: float, origin: str, calendar: str) -> str | None:
 
 
 def no_variable(name: str, names: Iterable[str]) -> str:
-    """What to say where a file lacks its time variable, with near names."""
+    """The message for a file without its time variable, with similar names."""
     known = list(names)
     near = get_close_matches(name, known, 3, 0.4) or known[:5]
     return f"it has no variable {name!r}" + (f" (near: {', '.join(near)})" if near else "")

@@ -1,7 +1,7 @@
-"""The watcher's call: a stateless long poll that knows when frames are whole.
+"""The watcher's call: a stateless long poll that detects whole frames.
 
-It runs where the buffer is mounted, one short call after the other; all that it must remember
-travels in the :class:`Cursor`. What one look does is in :mod:`burstlens.workflows.frames.watcher`.
+It runs where the buffer is mounted, as a series of short calls; all state between them is in the
+:class:`Cursor`. One scan is implemented in :mod:`burstlens.workflows.frames.watcher`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from burstlens.workflows.models.base import Model
 __all__ = ["Cursor", "Report", "watch"]
 
 REST = 5.0
-"""Rest between two looks, as a multiple of what a look takes."""
+"""Pause between two scans, as a multiple of the time that a scan takes."""
 REST_BEHIND = 1.0
-"""The same while the logs hold more than was read; none when the model has ended."""
+"""The same while the logs have more than was read; no pause once the model has ended."""
 PROGRESS_S = 1.0
-"""Progress alone makes a call return at most this often."""
+"""A call that has only progress or hits to report returns no earlier than this."""
 
 _warm: Watcher | None = None
 
 
 def _continued(watcher: Watcher) -> Watcher:
-    """The watcher of this worker's last call where it may go on, which spares it a first listing.
+    """The watcher of this worker's previous call, if it fits: that saves the first listing.
 
-    All that matters is in the cursor: without this a call is slower, never different.
+    All state is in the cursor: without this a call is slower, never different.
     """
     global _warm
     if _warm is None or not _warm.adopt(watcher):
@@ -54,17 +54,16 @@ def watch(
     patterns: tuple[LogPattern, ...] = (),
     stopping: Callable[[], bool] = lambda: False,
 ) -> Report:
-    """Watch ``folder`` (relative to the buffer's ``root``) until there is something to tell.
+    """Watch ``folder`` (relative to the buffer's ``root``) until there is something to report.
 
     ``baseline`` maps names relative to the folder to ``[size, mtime_ns]`` before the model began:
-    none of that is a frame or a signal until it changes. ``patterns`` are looked for in every log;
-    while ``stopping`` says so it returns after each look.
-    ``ended`` says whether the model has
-    ended; it is asked before each scan, so that the last scan comes after the end. What a long log
-    then still holds is read in as many calls as it takes; the last of them says ``ended``. Returns
-    at once
-    with frames, damage, trouble or notices, with progress or hits after ``PROGRESS_S``, else after
-    ``timeout_s``. Never raises for what the file system does: that becomes a notice.
+    these files are neither frames nor signals until they change. ``patterns`` are searched for in
+    every log. While ``stopping`` returns True, the call returns after each scan. ``ended`` returns
+    whether the model has ended; it is called before each scan, so that the final scan comes after
+    the end. If a long log is not fully read by then, more calls follow; the report of the final one
+    has ``ended`` set. Returns at once with frames, damage, trouble or notices, after
+    ``PROGRESS_S`` with progress or hits, else after ``timeout_s``. Errors of the file system are
+    not raised: they become notices.
     """
     watcher = _continued(
         Watcher(root, folder, model, run, attempt, cursor, baseline=baseline, patterns=patterns)
@@ -80,7 +79,7 @@ def watch(
         now = time.monotonic()
         report = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
         before = now
-        # A folder of 10,000 frames takes 12 ms to list: looking must not eat a core.
+        # Listing a folder of 10,000 frames takes 12 ms: scans must not occupy a core.
         took = time.monotonic() - now
         pause = max(interval_s, REST * took)
         if report.behind:
@@ -91,8 +90,8 @@ def watch(
             hits[hit.guard] = together(hits.get(hit.guard), hit)
         given_up |= report.given_up
         waited = time.monotonic() - start
-        told = (hits or report.progress != progress) and waited >= PROGRESS_S
-        if report.urgent or told or asked or waited >= timeout_s:
+        news = (hits or report.progress != progress) and waited >= PROGRESS_S
+        if report.urgent or news or asked or waited >= timeout_s:
             return replace(
                 report,
                 tail=tail,

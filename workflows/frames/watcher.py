@@ -1,7 +1,7 @@
-"""One look at the model's folder: which frames are whole, which are lost, what the log said.
+"""One scan of the model's folder: which frames are whole, which are lost, what the log said.
 
-It lists, stats only files that are not finished with, and opens one only when something about it
-has changed. The rule is in :mod:`burstlens.workflows.frames.ready`.
+It lists the folder, stats only files that are not finished, and opens a file only if something
+about it has changed. The rule is in :mod:`burstlens.workflows.frames.ready`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from burstlens.workflows.frames.cursor import Cursor, Open, Unit, Written
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.log_search import Hit, LogPattern
-from burstlens.workflows.frames.model_log import Follower, Heard, heeded, matching
+from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
 from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer, probe, together
 from burstlens.workflows.models.base import Model, configured
@@ -29,11 +29,12 @@ class Report:
 
     ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
     log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
-    ``tail`` (the log's last new lines). ``ended``: the model has ended and nothing more will come.
-    ``behind``: the logs hold more than was read so far.
+    ``tail`` (the log's latest new lines). ``ended``: the model has ended and no more will come.
+    ``behind``: the logs have more than was read so far.
     ``written`` are the log's new lines that call a frame written.
-    ``hits`` are what guards' patterns met in the logs, ``given_up`` says of guards why theirs are
-    not looked for. ``stopping``: a stop had been asked for before this look.
+    ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
+    why their pattern is no longer searched for. ``stopping``: a stop was requested before this
+    scan.
     """
 
     frames: tuple[Frame, ...]
@@ -57,7 +58,7 @@ class Report:
 
     @property
     def urgent(self) -> bool:
-        """Whether it should not wait for a next scan."""
+        """Whether it should be returned without another scan."""
         return bool(self.frames or self.damaged or self.trouble or self.notices or self.ended)
 
 
@@ -65,7 +66,7 @@ _prober: Prober | None = None
 
 
 def _shared_prober() -> Prober:
-    """The worker's one prober: its child outlives the call, since it takes 0.2 s to start."""
+    """The worker's only prober: its child outlives the call, since it takes 0.2 s to start."""
     global _prober
     if _prober is None:
         _prober = Prober()
@@ -73,7 +74,7 @@ def _shared_prober() -> Prober:
 
 
 class Watcher:
-    """One call's work: a scan at a time, with the clocks handed in."""
+    """The scans of one call; the caller passes the times in."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ class Watcher:
         )
 
     def adopt(self, other: Watcher) -> bool:
-        """Take on the other's cursor, if it is a later one of the same watch."""
+        """Take over the other watcher's cursor if it is a later one of the same watch."""
         if self._same != other._same or other.cursor.scans < self.cursor.scans:
             return False
         if not self._listing.units.keys() >= {entry.unit for entry in other.cursor.open}:
@@ -113,7 +114,7 @@ class Watcher:
         return True
 
     def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
-        """Look once. ``elapsed_s`` since the last scan of this object, ``now`` in Unix seconds."""
+        """Scan once, ``elapsed_s`` after this object's previous scan; ``now`` in Unix seconds."""
         frames: list[Frame] = []
         damaged: list[Damage] = []
         complaints: list[str] = []
@@ -126,14 +127,14 @@ class Watcher:
             self.cursor = replace(before, speech=heard.speech)
             for said in heard.lost:
                 damaged += self._lose(said.file or "", said.text)
-            # How the model ended, its log says: until all of it is read nothing is concluded.
+            # The log says how the model ended: conclude nothing until all of it is read.
             over = ended and not heard.behind
             self._visit(elapsed_s, now, over, frames, damaged, complaints)
         except OSError as error:
             complaints.append(f"the model's folder does not answer: {error.strerror or error}")
-        told = (*complaints, *heard.unreadable)
-        notices = tuple(text for text in told if text not in before.complaints)
-        self.cursor = replace(self.cursor, complaints=told[:20], scans=before.scans + 1)
+        texts = (*complaints, *heard.unreadable)
+        notices = tuple(text for text in texts if text not in before.complaints)
+        self.cursor = replace(self.cursor, complaints=texts[:20], scans=before.scans + 1)
         return Report(
             frames=tuple(sorted(frames, key=lambda frame: (frame.time, frame.stream))),
             damaged=tuple(damaged),
@@ -158,7 +159,7 @@ class Watcher:
         damaged: list[Damage],
         complaints: list[str],
     ) -> None:
-        """Look at each unit that is not finished with, and keep what remains open."""
+        """Check each unit that is not finished, and keep those that remain open."""
         known = {entry.unit: entry for entry in self.cursor.open}
         still: list[Open] = []
         for unit in sorted(self._listing.units, key=lambda unit: (unit.stream, unit.order)):
@@ -168,7 +169,7 @@ class Watcher:
             try:
                 stats = [os.stat(path) for path in self._places(files)]
             except FileNotFoundError:
-                # Released, or renamed by its maker: what it held was declared, or was no frame.
+                # Released, or renamed by the model: its records were declared, or not a frame.
                 files = ()
             except OSError as error:
                 complaints.append(f"{unit.name} does not answer: {error.strerror}")
@@ -203,7 +204,7 @@ class Watcher:
         damaged: list[Damage],
         complaints: list[str],
     ) -> Open:
-        """Read the unit if anything that matters is new, and declare what is ready."""
+        """Read the unit if anything relevant has changed, and declare the ready records."""
         unit, later = entry.unit, self._has_later(entry)
         spoken = tuple(w for w in self.cursor.speech.written if w.stream in (None, unit.stream))
         asked = (
@@ -242,7 +243,7 @@ class Watcher:
             quiet_s=entry.quiet_s,
         )
         if ready.witness(outside) is None and unit.time is not None and not entry.declared:
-            # Nothing could declare it yet: reading it would be for nothing.
+            # No witness yet: reading it would be useless.
             return replace(entry, whole=False)
         whole = self._probe(entry, paths, thorough=ended or not changed)
         entry = replace(entry, unread=whole.unread)
@@ -261,13 +262,13 @@ class Watcher:
             else:
                 frames.append(self._frame(entry, whole, index, key, now, signal))
             entry = replace(entry, declared=index + 1)
-            speech = heeded(self.cursor.speech, unit.stream, key, entry.files)
+            speech = with_declared(self.cursor.speech, unit.stream, key, entry.files)
             self.cursor = replace(self.cursor, speech=speech)
         done = not whole.reason and entry.declared >= whole.begun
         return replace(entry, whole=done, reason=whole.reason)
 
     def _probe(self, entry: Open, paths: Sequence[str], *, thorough: bool) -> Structure:
-        """One structure of the unit's files; the first that has nothing new speaks for all."""
+        """One structure for the unit's files; the first file without a new record decides."""
         found: list[Structure] = []
         variable, tiled = self._model.time_variable, entry.unit.tiled
         for path in paths:
@@ -284,7 +285,7 @@ class Watcher:
     def _inside(
         self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str
     ) -> Evidence:
-        """The evidence, with what the file's structure adds for one record."""
+        """The evidence for one record, with what the file's structure adds."""
         speech, unit = self.cursor.speech, entry.unit
         serial = unit.tiled or self._facts.serial_classic or not whole.classic
         followed = whole.begun > index + 1
@@ -314,7 +315,7 @@ class Watcher:
         )
 
     def _has_later(self, entry: Open) -> bool:
-        """Whether a later unit of the same line, with the same tiles, was made."""
+        """Whether a later unit of the same line, with the same tiles, exists or existed."""
         order, tiles = self._listing.newest.get(entry.unit.line, (entry.unit.order, frozenset()))
         if order > entry.unit.order:
             return tiles >= self._listing.units[entry.unit].keys()
@@ -322,7 +323,7 @@ class Watcher:
         return done is not None and done.last > entry.unit.name
 
     def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
-        """Whether nothing more can come of it; after the end, what is not whole is damaged."""
+        """Whether the unit is finished; after the end, what is not whole is damaged."""
         if entry.whole and entry.declared:
             settled = self._facts.io_groups <= 1 or entry.quiet_s >= ready.WEAK_QUIET_S
             return ended or (self._has_later(entry) and settled)
@@ -334,7 +335,7 @@ class Watcher:
         return True
 
     def _lose(self, file: str, reason: str) -> list[Damage]:
-        """The damage of a frame that the model itself says it could not write."""
+        """The damage for a frame that the model itself says it could not write."""
         output = self._model.identify(file)
         unit = None if output is None else Unit.of(file, output)
         if unit is None or self.cursor.is_done(unit):
@@ -360,7 +361,7 @@ class Watcher:
         self.cursor = self.cursor.finishing(unit)
 
     def _places(self, files: Sequence[str]) -> list[str]:
-        """Where those files lie."""
+        """The paths of those files."""
         return [f"{self._folder}/{file}" for file in files]
 
     def _paths(self, entry: Open) -> tuple[str, ...]:

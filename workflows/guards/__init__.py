@@ -1,7 +1,8 @@
 """Guards: conditions on frames, logs and the pace of a run that raise an alarm or stop the run.
 
-``guard`` is the table of a recipe, ``field`` reads a frame, ``judge`` decides from the readings,
-``notify`` runs the command of the user. Imports ``frames``, ``models``, ``viz`` and ``core``.
+``guard`` is the table of a recipe, ``field`` reads a frame, ``reports`` checks the watcher's
+reports, ``judge`` decides which guards trip, ``notify`` runs the command of the user. Imports
+``frames``, ``models``, ``viz`` and ``core``.
 """
 
-__all__ = ["field", "finding", "guard", "judge", "notify", "patterns", "vigil"]
+__all__ = ["field", "finding", "guard", "judge", "notify", "patterns", "reports"]

@@ -1,6 +1,6 @@
-"""What an expression says of the fields of a frame, computed by numpy from its checked tree.
+"""Evaluates an expression over the fields of a frame with numpy, from its checked tree.
 
-NaN is left out of statistics, and a comparison with NaN is false.
+Statistics ignore NaN, and a comparison with NaN is false.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from burstlens.workflows.guards.expression import tree_of, variables
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One statistic of an expression as it was found: ``max(abs(W))``, its value, and for those
-    that have a place its index in ``variable``."""
+    """One statistic of an expression and its value: ``max(abs(W))``, and its index in ``variable``
+    if it has a place."""
 
     text: str
     value: float
@@ -33,17 +33,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Whether the expression is true, and the statistics that it came from."""
+    """Whether the expression is true, and the statistics in it."""
 
     true: bool
     parts: tuple[Part, ...]
 
 
 def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> Found:
-    """Whether the expression is true of the fields that ``read`` gives.
+    """Whether the expression is true for the fields that ``read`` returns.
 
-    Raises RecipeError for a faulty expression, FrameError when fields of different shapes meet
-    or memory does not suffice; what ``read`` raises passes through.
+    Raises RecipeError for a faulty expression, FrameError if the shapes of fields differ or memory
+    is too small; errors of ``read`` pass through.
     """
     tree = tree_of(text)
     fields = {name: read(name) for name in variables(text)}
@@ -52,13 +52,13 @@ def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> Found:
         with np.errstate(all="ignore"):
             true = bool(Arithmetic(fields, statistics).value(tree))
     except MemoryError:
-        raise FrameError(f"there is no memory for {text}") from None
+        raise FrameError(f"there is not enough memory for {text}") from None
     return Found(true, tuple(statistics.parts))
 
 
 @dataclass(slots=True)
 class _Statistics:
-    """Takes statistics of fields; ``parts`` are those that were met, in order."""
+    """Computes statistics of fields; ``parts`` are those computed so far, in order."""
 
     fields: Mapping[str, Any]
     parts: list[Part] = field(default_factory=list)
@@ -83,13 +83,13 @@ class _Statistics:
         index = None
         if variable is not None and flat is not None:
             shape = np.shape(self.fields[variable])
-            if shape == values.shape:  # else it is no place in that variable
+            if shape == values.shape:  # else it is not a place in that variable
                 index = tuple(int(i) for i in np.unravel_index(flat, shape))
         self.parts.append(Part(ast.unparse(node), value, variable, index))
 
 
 def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]:
-    """A statistic of the values that are not NaN, and for an extreme its flat index."""
+    """A statistic of the values that are not NaN, and the flat index of an extreme."""
     known = values
     if values.size and np.isnan(values).any():
         known = values[~np.isnan(values)]
@@ -103,6 +103,6 @@ def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]
     return float(getattr(np, name)(known, dtype=np.float64)), None
 
 
-def told(parts: tuple[Part, ...]) -> Iterator[str]:
-    """The statistics in words, each once: ``max(abs(W)) = 93.1``."""
+def descriptions(parts: tuple[Part, ...]) -> Iterator[str]:
+    """The statistics as text, each once: ``max(abs(W)) = 93.1``."""
     yield from dict.fromkeys(f"{part.text} = {part.value:.4g}" for part in parts)

@@ -1,4 +1,4 @@
-"""Expressions of guards: the whole is one yes or no.
+"""Expressions of guards: the result is a single yes or no.
 
 :mod:`burstlens.workflows.guards.evaluation` computes it.
 """
@@ -12,7 +12,7 @@ from burstlens.core.expression import names_in, parse
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with an expression; empty when nothing is."""
+    """The errors in an expression; empty if it is valid."""
     try:
         tree_of(text)
     except RecipeError as error:
@@ -26,7 +26,7 @@ def variables(text: str) -> tuple[str, ...]:
 
 
 def tree_of(text: str) -> ast.expr:
-    """The checked tree of an expression. Raises RecipeError saying what is wrong with it."""
+    """The checked tree of an expression. Raises RecipeError with the error in it."""
     tree, kind = parse(text)
     if not kind.truth:
         raise RecipeError("gives a number, not a yes or no: compare it, such as max(W) > 80")

@@ -1,4 +1,4 @@
-"""Field guards, on the viewing block: what a frame holds, judged as soon as it is read."""
+"""Field guards, on the viewing block: check the values of a frame as soon as it is read."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.place import place_of, words
 
 GUARD_S = 120.0
-"""Longest time for one guard on one frame."""
+"""Time limit for one guard on one frame."""
 _SLAB = 1 << 20
-"""Points looked at in one go: they stay in the processor's cache."""
+"""Points processed at a time: they fit in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of the finite values: smallest, largest, mean (NaN where there is none); ``points`` in all,
-    ``bad`` of them not finite, ``missing`` without a value; the infinities that were met."""
+    """``least``, ``most`` and ``mean`` of the finite values (NaN if there are none); the number of
+    ``points``, of not finite ones (``bad``) and of ``missing`` ones; the infinities found."""
 
     least: float
     most: float
@@ -43,7 +43,7 @@ class Statistics:
 
 
 def inspect(frame: ProductFrame, guards: Sequence[Guard], attempt: int) -> tuple[Reading, ...]:
-    """What each guard reads of an open frame. Never raises: a guard that fails says why.
+    """The reading of each guard in an open frame. Never raises: a failed guard gives its error.
 
     Call it from the main thread: each guard has a time limit of ``GUARD_S``.
     """
@@ -103,21 +103,21 @@ def _window(frame: ProductFrame, variable: str, guard: Guard) -> dict[str, slice
 def _numbers(frame: ProductFrame, name: str, window: Window) -> Stored:
     stored = frame.stored(name, window)
     if stored.values.dtype.kind not in "fiub":
-        raise FrameError(f"{name} holds no numbers, so a guard cannot judge it")
+        raise FrameError(f"{name} is not numeric, so a guard cannot check it")
     if not stored.values.size:
         raise FrameError(f"{name} has no points there")
     return stored
 
 
 def statistics(stored: Stored) -> Statistics:
-    """Those of the values, whatever is NaN, infinite or missing among them."""
+    """The statistics of the values, which may include NaN, infinite and missing ones."""
     flat = stored.values.reshape(-1)
     least, most, total, known, bad, missing = math.inf, -math.inf, 0.0, 0, 0, 0
     infinite: set[float] = set()
     for start in range(0, flat.size, _SLAB):
         slab = flat[start : start + _SLAB]
         low, high = float(slab.min()), float(slab.max())
-        # NaN spreads into both, an infinity is one of both: so finite ends say that all is finite.
+        # A NaN makes both NaN, and an infinity is one of them: if both are finite, all values are.
         whole = math.isfinite(low) and math.isfinite(high)
         if not (whole and not any(low <= fill <= high for fill in stored.fills)):
             there = ~_missing(slab, stored.fills)
@@ -153,7 +153,7 @@ def _breach(
     seen: Statistics,
     units: str,
 ) -> Breach | None:
-    """The gravest condition that the frame meets: not finite, then too large, then too small."""
+    """The most severe condition that is met: not finite, then too large, then too small."""
     name, values = str(guard.variable), stored.values
 
     def found(what: str, wrong: Any, value: float | None, limit: float | None, text: str) -> Breach:
@@ -182,7 +182,7 @@ def _expression(frame: ProductFrame, guard: Guard) -> Breach | None:
     windows: dict[str, dict[str, slice]] = {}
 
     def read(name: str) -> NDArray[Any]:
-        # A level is that of the 3-D variables among others.
+        # A level applies only to the 3-D variables of the expression.
         flat = guard.level is not None and "z" not in grid.axes(frame, name)
         windows[name] = resolve(guard.crop, frame, name) if flat else _window(frame, name, guard)
         stored = _numbers(frame, name, windows[name])
@@ -199,7 +199,7 @@ def _expression(frame: ProductFrame, guard: Guard) -> Breach | None:
     found = evaluation.evaluate(guard.expression, read)
     if not found.true:
         return None
-    text = ", ".join([f"{guard.expression} is true", *evaluation.told(found.parts)])
+    text = ", ".join([f"{guard.expression} is true", *evaluation.descriptions(found.parts)])
     first = next((part for part in found.parts if part.index is not None), None)
     value = _known(found.parts[0].value) if found.parts else None
     if first is None or first.variable is None or first.index is None:
@@ -210,7 +210,7 @@ def _expression(frame: ProductFrame, guard: Guard) -> Breach | None:
 
 
 def _first(wrong: Any) -> tuple[int, ...]:
-    """The index of the first point where it holds."""
+    """The index of the first point where the mask is true."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), np.shape(wrong)))
 
 

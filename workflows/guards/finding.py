@@ -1,7 +1,7 @@
-"""What guards find: readings of a frame as they come from a worker, trips as they are journalled.
+"""What guards find: readings of a frame as a worker returns them, trips as they are journalled.
 
-Plain values that pickle and stand in JSON: what is NaN or infinite is None there, and said in the
-text.
+Plain values that can be pickled and written as JSON: NaN and infinity become None there, and the
+text names them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Breach:
 
     ``what`` names the condition (``finite``, ``max`` ...), ``value`` is compared with ``limit``
     in ``units``; ``place`` is ``{"index": {dimension: number}, ...}`` with ``lon`` and ``lat``, or
-    ``x`` and ``y`` in ``xy_units``, and ``z`` in ``z_units`` where the file tells them.
+    ``x`` and ``y`` in ``xy_units``, and ``z`` in ``z_units`` if the file has them.
     """
 
     what: str
@@ -33,17 +33,18 @@ class Breach:
 
     @property
     def label(self) -> str:
-        """A few words beside a mark in a picture."""
+        """A short label next to a mark in a picture."""
         number = "not finite" if self.value is None else f"{self.value:.4g} {self.units}".rstrip()
         return f"{self.variable or ''} {number}".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one guard read of one frame.
+    """What one guard read in one frame.
 
-    ``least``, ``most`` and ``mean`` are over the finite values (None when there is none), of
-    ``points`` in all; ``bad`` are not finite. ``error`` says why nothing could be read.
+    ``least``, ``most`` and ``mean`` are over the finite values (None if there are none);
+    ``points`` is the number of values, ``bad`` of those that are not finite. ``error`` says why
+    the frame could not be read.
     """
 
     guard: str
@@ -62,7 +63,7 @@ class Reading:
     error: str = ""
 
     def summary(self) -> dict[str, object]:
-        """Its numbers, as they stand in ``frame.inspected``."""
+        """Its numbers, as ``frame.inspected`` has them."""
         if self.error:
             return {"error": self.error}
         return {
@@ -103,7 +104,7 @@ class Trip:
         time: str,
         attempt: int,
     ) -> Trip:
-        """The trip of a guard by that breach."""
+        """The trip of a guard because of that breach."""
         return cls(
             t=t,
             guard=guard,
@@ -121,50 +122,50 @@ class Trip:
         )
 
     def why(self) -> dict[str, Any]:
-        """What stands in the control file of a stop that it asks for."""
+        """The content of the control file of the stop that it requests."""
         return {"by": "guard", **self.fields(), "text": self.sentence}
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        """What it is told once of: guard, stream, valid time, attempt."""
+        """Each trip is reported once per key: guard, stream, valid time, attempt."""
         return self.guard, self.stream, self.time, self.attempt
 
     @property
     def sentence(self) -> str:
-        """The whole of it for people."""
+        """The full text for users."""
         words = (self.stream, valid_time.label(self.time)) if self.time else ()
         frame = f", {' '.join(filter(None, words))}" if words else ""
         return f'guard "{self.guard}": {self.text}{frame}'
 
     def fields(self) -> dict[str, Any]:
-        """As JSON values, without ``t``."""
+        """The fields as JSON values, without ``t``."""
         names = (name for name in Trip.__dataclass_fields__ if name != "t")
         return {name: getattr(self, name) for name in names}
 
     def status(self) -> dict[str, Any]:
-        """As it stands in ``status.json``."""
+        """The fields as ``status.json`` has them."""
         return {"t": round(self.t, 3), **self.fields()}
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A guard that could not judge, and why: it alarms, and never stops the run."""
+    """A guard that failed, and why: it raises an alarm, and never stops the run."""
 
     guard: str
     text: str
 
     @property
     def sentence(self) -> str:
-        """The whole of it for people."""
+        """The full text for users."""
         return f'guard "{self.guard}" fails: {self.text}'
 
 
 @dataclass(slots=True)
 class Standing:
-    """How a guard stands: ``waiting`` (nothing seen yet), ``good``, ``tripped`` or ``failed``.
+    """The state of a guard: ``waiting`` (nothing seen yet), ``good``, ``tripped`` or ``failed``.
 
-    ``since`` and ``last`` are the valid times of the first and the latest breach, ``repeats`` how
-    many came after the first; ``troubled``: that it failed was told.
+    ``since`` and ``last`` are the valid times of the first and the latest breach, ``repeats`` the
+    number of breaches after the first; ``troubled``: its failure was reported.
     """
 
     state: str = "waiting"
@@ -177,14 +178,14 @@ class Standing:
 
 
 def finite(value: float | None) -> float | None:
-    """The value where JSON can hold it."""
+    """The value if JSON can hold it, else None."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def trip_of(line: Mapping[str, Any]) -> Trip:
     """A trip from its JSON fields. Raises TypeError when some are missing."""
     fields = {name: line[name] for name in Trip.__dataclass_fields__ if name in line}
-    # The journal's own t is when it was written down.
+    # The journal's own t is the time of writing.
     return Trip(**fields | ({"t": line["found"]} if "found" in line else {}))
 
 

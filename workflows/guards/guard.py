@@ -1,6 +1,6 @@
 """A ``[[guard]]`` of a recipe: what it watches, when it trips, what happens then.
 
-Importable on a login node: neither numpy nor netCDF4 come with it.
+Can be imported on a login node: it imports neither numpy nor netCDF4.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "silence": (),
     "buffer_full_in": (),
 }
-"""What a guard may watch, and the keys that go with each alone."""
+"""What a guard may watch, and the keys that are valid only with each."""
 _WATCHED = tuple(OWN)
 _PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}")
@@ -45,14 +45,14 @@ class Guard:
     ``buffer_full_in``, and what is done when it is met."""
 
     name: Name | None = None
-    """The guard's name; by default made of what it watches."""
+    """The guard's name; by default made from what it watches."""
     stream: str | None = None
-    """The stream whose frames it looks at; the model's first one where it is not said."""
+    """The stream whose frames it checks; by default the model's first stream."""
 
     variable: str | None = None
-    """A variable of each frame; alone it trips where a value is NaN or infinite."""
+    """A variable of each frame; on its own it trips if a value is NaN or infinite."""
     finite: bool = True
-    """Whether NaN and infinite values trip it. What the file calls missing never does."""
+    """Whether NaN and infinite values trip it. Missing values of the file never do."""
     min: Limit | None = None
     """Trips when a value is below, in the file's units."""
     max: Limit | None = None
@@ -61,7 +61,7 @@ class Guard:
     """Trips when the smallest or the largest value changes faster from one frame to the next, in
     the file's units per simulated second."""
     max_drift: Above | str | None = None
-    """Trips when the mean is farther from that of the first frame, in the file's units or as a
+    """Trips when the mean is farther than this from the first frame's, in the file's units or as a
     part of it: "5 %"."""
     level: int | None = None
     """Only that level of a 3-D variable, from 0 in the file's order; -1 is the last."""
@@ -73,11 +73,11 @@ class Guard:
     "max(abs(W)) > 80 and mean(T2) < 300"; it trips when that is true."""
 
     log: str | None = None
-    """A pattern that the model has a name for ("cfl"), or a regular expression, looked for in each
-    line of every rank's log."""
+    """A pattern that the model has a name for ("cfl"), or a regular expression, searched for in
+    each line of every rank's log."""
     count: Annotated[int, Field(ge=1)] = 1
-    """How many lines must match before it trips; where the pattern tells points, as "cfl" does, how
-    many one line must tell."""
+    """How many lines must match before it trips; if the pattern reads a number of points, as "cfl"
+    does, how many one line must name."""
 
     stall: Times | None = None
     """Trips when no frame came for so many times the usual interval."""
@@ -89,11 +89,11 @@ class Guard:
     then: Literal["alarm", "stop", "stop-now"] = "alarm"
     """`stop` lets the frame in progress end, `stop-now` does not."""
     run: tuple[str, ...] = ()
-    """A program and its arguments to run where the driver is; no shell reads them."""
+    """A program and its arguments, run where the driver runs, without a shell."""
     mail: str | None = None
-    """An address that is written to, by this machine's sendmail."""
+    """An address to mail to, with the sendmail of the machine where the driver runs."""
     webhook: str | None = None
-    """An address (https://...) that the trip is posted to as JSON."""
+    """An address (https://...) to which the trip is posted as JSON."""
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
@@ -149,7 +149,7 @@ class Guard:
 
     @property
     def own_name(self) -> str:
-        """A name made of what it watches."""
+        """A name made from what it watches."""
         word = self.variable or self.log or ""
         if self.variable is None:
             watched = next(key for key in _WATCHED if getattr(self, key) is not None)
@@ -159,24 +159,24 @@ class Guard:
 
     @property
     def of_frames(self) -> bool:
-        """Whether it looks at the fields of a frame."""
+        """Whether it checks the fields of a frame."""
         return self.variable is not None or self.expression is not None
 
     @property
     def of_streams(self) -> bool:
-        """Whether it needs frames of a stream to judge anything."""
+        """Whether it needs frames of a stream."""
         return self.of_frames or self.stall is not None or self.buffer_full_in is not None
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables that it looks at."""
+        """The variables that it reads."""
         if self.expression is not None:
             return expression.variables(self.expression)
         return () if self.variable is None else (self.variable,)
 
     def looks_at(self, stream: str, main: str | None) -> bool:
-        """Whether it looks at the fields of that stream's frames; ``main`` is the model's first
-        stream, None where every one is."""
+        """Whether it checks the fields of that stream's frames; ``main`` is the model's first
+        stream, None if every stream counts as the first."""
         return self.of_frames and (self.stream or main) in {stream, None}
 
     @property
@@ -194,7 +194,7 @@ class Guard:
 
     @property
     def text(self) -> str:
-        """What it asks for, in words: ``W: finite, at most 80``."""
+        """The condition that must hold, as text: ``W: finite, at most 80``."""
         if self.variable is not None:
             asked = ["finite"] if self.finite else []
             asked += [f"at least {self.min:g}"] if self.min is not None else []
@@ -218,18 +218,18 @@ class Guard:
 
     @property
     def consequences(self) -> list[str]:
-        """What it does beside its alarm, a few words each."""
-        told = [f"asks for {self.then}"] if self.stops else []
-        told += [f"runs {' '.join(self.run)}"] if self.run else []
-        told += [f"writes to {self.mail}"] if self.mail else []
-        told += [f"posts to {self.webhook}"] if self.webhook else []
-        return told
+        """What it does besides its alarm, a few words each."""
+        done = [f"asks for {self.then}"] if self.stops else []
+        done += [f"runs {' '.join(self.run)}"] if self.run else []
+        done += [f"writes to {self.mail}"] if self.mail else []
+        done += [f"posts to {self.webhook}"] if self.webhook else []
+        return done
 
 
 def _is_web(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        parts.port  # noqa: B018  (it is checked when it is asked for)
+        parts.port  # noqa: B018  (reading it checks it)
     except ValueError:
         return False
     return parts.scheme in {"https", "http"} and bool(parts.hostname) and text.isprintable()

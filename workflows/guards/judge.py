@@ -1,7 +1,7 @@
-"""The judge: from what was read and heard to trips, each told once.
+"""The judge: turns readings and reports into trips, each reported once.
 
-Pure: no clock, no file. The driver has one, the sentinel has the same. A guard that trips is told
-of once, further breaches are counted, and it is told of again after it was good in between.
+Pure: no clock, no file. The driver and the sentinel both use it. A guard reports once per episode:
+later breaches are counted, and it reports again only after it was good in between.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from burstlens.workflows.guards.finding import (
     trip_of,
 )
 from burstlens.workflows.guards.guard import Guard
-from burstlens.workflows.guards.vigil import Room, Vigil
+from burstlens.workflows.guards.reports import ReportGuards, Room
 
 Remark = Trip | Trouble
 
 
 class Judge:
-    """Judges what the guards of one run read and hear, attempt after attempt."""
+    """Judges the readings and reports for the guards of one run, attempt by attempt."""
 
     def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
         self.guards = {guard.called: guard for guard in guards}
         self.standings = {name: Standing() for name in self.guards}
-        # One of each attempt: what came before or after in another one is no neighbour.
+        # One per attempt: frames of different attempts are not neighbours.
         self._series: defaultdict[tuple[str, int], series.Series] = defaultdict(series.Series)
         self._main = main
         self._attempt = 0
-        self._vigil = Vigil((), main)
+        self._report_guards = ReportGuards((), main)
 
     def recall(self, events: Iterable[Mapping[str, Any]]) -> list[Trip]:
-        """Take in what the journal says was judged before; returns the trips in it."""
+        """Restore the state from the journal's events; returns the trips among them."""
         trips = []
         for event in events:
             if event["event"] == "frame.inspected":
@@ -53,24 +53,24 @@ class Judge:
                         self._begin_with(name, reading.error)
             elif event["event"] == "guard.tripped":
                 trips.append(trip_of(event))
-                self.told(trips[-1])
+                self.mark_tripped(trips[-1])
         return trips
 
     def _begin_with(self, name: str, error: str) -> None:
-        """That a guard has looked, or tried to, when nothing else is known of it."""
+        """Set the state of a guard that has checked something, or tried to, for the first time."""
         standing = self.standings[name]
         if standing.state == "waiting":
             standing.state, standing.text = ("failed", error) if error else ("good", "")
 
-    def told(self, trip: Trip) -> None:
-        """A trip that was told before, by an earlier driver or by the sentinel."""
+    def mark_tripped(self, trip: Trip) -> None:
+        """Record a trip that an earlier driver or the sentinel has reported."""
         if trip.guard in self.standings:
             self.standings[trip.guard] = Standing(
                 "tripped", trip.text, attempt=trip.attempt, since=trip.time, last=trip.time
             )
 
     def read(self, reading: Reading, t: float) -> list[Remark]:
-        """Judge what a guard read of a frame, at the Unix second ``t``."""
+        """Judge a guard's reading of a frame, at the Unix second ``t``."""
         guard = self.guards.get(reading.guard)
         if guard is None:
             return []
@@ -101,13 +101,13 @@ class Judge:
     def watched(
         self, report: Report, room: Room, attempt: int, *, now: float, t: float
     ) -> list[Remark]:
-        """Judge what the watcher saw of an attempt: the logs, the pace and the room.
+        """Judge the watcher's report of an attempt: the logs, the pace and the room.
 
-        ``now`` is a monotonic clock's, ``t`` the Unix second.
+        ``now`` is the time of a monotonic clock, ``t`` the Unix second.
         """
         self._begin(attempt)
         remarks: list[Remark] = []
-        for verdict in self._vigil.verdicts(report, room, now):
+        for verdict in self._report_guards.verdicts(report, room, now):
             if verdict.breach is None:
                 self._recover(verdict.guard)
             else:
@@ -116,18 +116,18 @@ class Judge:
         for name, text in report.given_up.items():
             if name in self.guards:
                 remarks += self._fail(name, text)
-        if report.tail:  # a log guard without a hit has read the lines all the same
+        if report.tail:  # log guards without a hit have also read the lines
             for name, guard in self.guards.items():
                 if guard.log is not None:
                     self._begin_with(name, "")
         return remarks
 
     def _begin(self, attempt: int) -> None:
-        """For a new start of the model logs and pace begin anew."""
+        """Reset the guards of logs, pace and room when a new attempt begins."""
         if attempt == self._attempt:
             return
         self._attempt = attempt
-        self._vigil = Vigil([*self.guards.values()], self._main)
+        self._report_guards = ReportGuards([*self.guards.values()], self._main)
         for name, guard in self.guards.items():
             if not guard.of_frames and self.standings[name].attempt != attempt:
                 self.standings[name] = Standing()
@@ -137,9 +137,9 @@ class Judge:
     ) -> list[Remark]:
         standing, guard = self.standings[name], self.guards[name]
         if standing.state == "tripped" and attempt <= standing.attempt:
-            again = guard.of_frames and time == standing.since  # the same frame, read anew
+            again = guard.of_frames and time == standing.since  # the same frame, read again
             standing.repeats += not again
-            standing.last = max(standing.last, time)  # only what is good after it is good again
+            standing.last = max(standing.last, time)  # only a good frame after it clears the trip
             return []
         self.standings[name] = replace(
             standing,
@@ -166,20 +166,20 @@ class Judge:
         return [Trouble(name, text)]
 
     def blind(self, streams: Collection[str]) -> list[str]:
-        """A sentence on each guard that never looked, as no frame of its stream was among those
-        of ``streams``."""
-        told = []
+        """A sentence for each guard that never checked a frame because its stream is not among
+        ``streams``."""
+        texts = []
         for name, guard in self.guards.items():
             stream = guard.stream or self._main
             absent = not streams if stream is None else stream not in streams
             if guard.of_streams and absent and self.standings[name].state == "waiting":
                 there = ", ".join(sorted(streams)) or "none"
                 what = f"no frame of stream {stream} came" if stream else "no frame came"
-                told.append(f'guard "{name}" never looked: {what} (there were: {there})')
-        return told
+                texts.append(f'guard "{name}" never looked: {what} (there were: {there})')
+        return texts
 
     def status(self) -> list[dict[str, Any]]:
-        """How each guard stands, as JSON values."""
+        """The state of each guard, as JSON values."""
         return [
             {
                 "name": name,

@@ -1,7 +1,7 @@
-"""Telling people and programs of a trip: a command, mail, a webhook.
+"""Notifies users and programs of a trip: by a command, mail or webhook.
 
-Each is sent by a thread of its own where the driver runs, with a time limit, and none holds the
-driver up. A recipe may be somebody else's, so the user allows each way in
+Each is sent by a thread of its own where the driver runs, with a time limit, and none blocks the
+driver. A recipe may come from another user, so each way must be allowed in
 ``~/.config/burstlens/config.toml``::
 
     [guards]
@@ -38,7 +38,7 @@ COMMAND_S = 60.0
 MAIL_S = 30.0
 WEBHOOK_S = 10.0
 LAST_S = 5.0
-"""How long the end of a run waits for what is still being sent."""
+"""How long the end of a run waits for notifications that are still being sent."""
 SENDMAIL = ("/usr/sbin/sendmail", "/usr/lib/sendmail")
 
 
@@ -52,7 +52,7 @@ def allowed() -> frozenset[str]:
 
 
 def forbidden(guard: Guard, ways: frozenset[str]) -> dict[str, str]:
-    """What a guard would do and the user has not allowed: by way, in words."""
+    """What a guard would do that the user has not allowed: a text for each way."""
     does = {
         "run": ("run", " ".join(guard.run)),
         "mail": ("write to", guard.mail),
@@ -62,7 +62,7 @@ def forbidden(guard: Guard, ways: frozenset[str]) -> dict[str, str]:
 
 
 class Notifier:
-    """Sends what trips ask for; ``alarm`` is told, by :meth:`look`, of what could not be sent."""
+    """Sends the notifications of trips; :meth:`look` passes those that failed to ``alarm``."""
 
     def __init__(self, run: RunDir, title: str, alarm: Callable[[str], None]) -> None:
         self._run, self._title, self._alarm = run, title, alarm
@@ -70,8 +70,8 @@ class Notifier:
         self._threads: list[threading.Thread] = []
         self._children: set[subprocess.Popen[bytes]] = set()
 
-    def tell(self, guard: Guard, trip: Trip) -> None:
-        """Send in every way that the guard asks for and the user allows."""
+    def notify(self, guard: Guard, trip: Trip) -> None:
+        """Send in every way that the guard requests and the user allows."""
         ways: dict[str, Callable[[dict[str, Any]], None]] = {}
         if guard.run:
             ways["run"] = lambda facts: self._command(guard, facts)
@@ -101,12 +101,12 @@ class Notifier:
             thread.start()
 
     def look(self) -> None:
-        """Tell of what has failed since the last look."""
+        """Raise an alarm for each notification that has failed since the previous look."""
         while not self._failed.empty():
             self._alarm(self._failed.get())
 
     def close(self) -> None:
-        """Wait a moment for what is being sent, then give it up."""
+        """Wait a moment for what is still being sent, then end it."""
         end = time.monotonic() + LAST_S
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
@@ -138,8 +138,8 @@ class Notifier:
             self._failed.put(f'guard "{guard}": {way} failed: {printable(str(error))}')
 
     def _command(self, guard: Guard, facts: dict[str, Any]) -> None:
-        """Run the guard's program, with the facts as JSON on its standard input and, the plain
-        ones, in its environment; what it says is kept among the logs."""
+        """Run the guard's program, with the facts as JSON on its standard input and the plain ones
+        also in its environment; its output is kept among the logs."""
         plain = {
             f"BURSTLENS_{key.upper()}": str(value)
             for key, value in facts.items()
@@ -165,7 +165,7 @@ class Notifier:
         message.set_content(
             f"{facts['text']}\n\nburstlens status {facts['run']}\n{facts['path']}\n"
         )
-        # To the address alone: what stands in the text names no further ones.
+        # Only to this address: sendmail takes no recipients from the text.
         self._child([program, "-i", "--", address], message.as_string(), MAIL_S)
 
     def _child(
@@ -176,7 +176,7 @@ class Notifier:
         environment: Mapping[str, str] | None = None,
         output: int | IO[bytes] = subprocess.DEVNULL,
     ) -> None:
-        """Run a program to its end in a group of its own. Raises OSError and SubprocessError."""
+        """Run a program to its end in its own process group. Raises OSError and SubprocessError."""
         with subprocess.Popen(
             command,
             cwd=self._run.path,
@@ -199,7 +199,7 @@ class Notifier:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirection is an error: facts go where the recipe says and nowhere else."""
+    """A redirect is an error: facts are sent only to the address in the recipe."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -207,7 +207,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def _post(url: str, facts: dict[str, Any]) -> None:
     """POST the facts as JSON. Raises OSError."""
-    request = urllib.request.Request(  # noqa: S310  (the recipe's check lets http(s) alone pass)
+    request = urllib.request.Request(  # noqa: S310  (the recipe's check passes only http(s))
         url,
         data=json.dumps(facts).encode(),
         headers={"Content-Type": "application/json", "User-Agent": "Burstlens"},

@@ -1,6 +1,6 @@
-"""What guards judge over time: how regularly something comes, and how fast the buffer fills.
+"""What guards measure over time: how regularly something comes, and how fast the buffer fills.
 
-Pure: clocks and counts are handed in.
+Pure: times and counts are arguments.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections import deque
 from dataclasses import dataclass, field
 
 INTERVALS = 3
-"""Intervals that must be known before something can be called late."""
+"""Intervals that must be known before something can be late."""
 KEPT = 50
 FLOOR_S = 30.0
-"""Nothing is late before: a viewing block that is replaced takes a while too."""
+"""Nothing is late earlier than this: replacing a viewing block also takes time."""
 BLIND_S = 5.0
-"""A longer pause between two looks is the watcher's, and does not count."""
+"""A longer gap between two looks is the watcher's own pause, and does not count."""
 LOOKS = 5
-"""The latest looks that brought frames, by which the growth is taken."""
+"""Number of the latest looks with new frames over which the growth is measured."""
 LEAST = 2
-"""Frames that must have come in them."""
+"""Frames that must have come in these looks."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """How regularly something comes: looks in, and the silence that is too long out.
+    """How regularly something comes: gets looks, returns a silence that is too long.
 
     ``floor_s`` is the shortest silence that counts.
     """
@@ -38,19 +38,19 @@ class Pace:
 
     @property
     def begun(self) -> bool:
-        """Whether it has come at all."""
+        """Whether it has come at least once."""
         return self._begun
 
     def look(self, now: float, *, came: bool) -> tuple[float, float] | None:
-        """Look once, with a monotonic clock; ``came`` says whether it came since the last look.
+        """Look once, with a monotonic clock; ``came``: whether it came since the previous look.
 
-        Returns seconds of silence and the usual interval when the silence is too long.
+        Returns the silence and the usual interval in seconds if the silence is too long.
         """
         passed = 0.0 if self._looked is None else now - self._looked
         self._looked = now
         self._silent_s += 0.0 if passed > BLIND_S else passed
         if came:
-            # What was there at the first look came at once, whenever it was made.
+            # What was there at the first look has no known time of arrival.
             if self._begun:
                 self.intervals.append(self._silent_s)
             self._begun, self._silent_s = True, 0.0
@@ -64,18 +64,18 @@ class Pace:
 
 @dataclass(slots=True)
 class Filling:
-    """How the buffer fills: what lies there after some frames in, frames until it is full out."""
+    """How the buffer fills: gets its size after new frames, returns the frames until it is full."""
 
     _count: int = 0
     _held: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=LOOKS + 1))
 
     def add(self, frames: int, raw_bytes: int) -> None:
-        """So many more frames are there, and raw frames hold so much now."""
+        """Add that many new frames; raw frames now take ``raw_bytes``."""
         self._count += frames
         self._held.append((self._count, raw_bytes))
 
     def frames_left(self, room_bytes: int) -> float | None:
-        """Frames until ``room_bytes`` more are used; None while it does not grow."""
+        """Frames until another ``room_bytes`` are used; None while it does not grow."""
         if not self._held:
             return None
         (first, before), (last, after) = self._held[0], self._held[-1]

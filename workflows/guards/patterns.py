@@ -1,4 +1,4 @@
-"""Which expression each log guard looks for: the model's by name, else the guard's own."""
+"""The expression each log guard searches for: the model's by name, else the guard's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from burstlens.workflows.models.base import Model, Patterned
 
 
 def patterns_of(guards: Iterable[Guard], model: Model) -> tuple[LogPattern, ...]:
-    """The patterns of the guards that look at the logs of that model."""
+    """The patterns of the guards that search the logs of that model."""
     named = model.log_guards() if isinstance(model, Patterned) else {}
     return tuple(
         LogPattern(guard.called, named.get(guard.log, guard.log))

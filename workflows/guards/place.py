@@ -1,4 +1,4 @@
-"""Where in a frame something was found: the index by dimension, and the coordinates there."""
+"""The place of a point in a frame: the index by dimension, and the coordinates there."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from burstlens.viz.seams import OpenFrame, Window
 
 
 def place_of(frame: OpenFrame, variable: str, window: Window, at: Sequence[int]) -> dict[str, Any]:
-    """The place of the point ``at`` of the values that were read of ``window``.
+    """The place of the point ``at`` in the values that were read from ``window``.
 
-    ``index`` is the file's own, by dimension; with it ``lon`` and ``lat`` in degrees, or ``x`` and
-    ``y`` in ``xy_units``, and ``z`` in ``z_units``, where the file tells them.
+    ``index`` is the file's own, by dimension; with it come ``lon`` and ``lat`` in degrees, or ``x``
+    and ``y`` in ``xy_units``, and ``z`` in ``z_units``, if the file has them.
     """
     found = frame.variable(variable)
     index: dict[str, int] = {}
@@ -28,7 +28,7 @@ def place_of(frame: OpenFrame, variable: str, window: Window, at: Sequence[int])
     try:
         place |= _horizontal(frame, variable, index) | _vertical(frame, variable, index)
     except (FrameError, IndexError, ValueError):
-        return {"index": index}  # the index alone is a place
+        return {"index": index}  # the index alone is enough
     return place
 
 
@@ -49,7 +49,7 @@ def _vertical(frame: OpenFrame, variable: str, index: dict[str, int]) -> dict[st
     if base is None or own is None:
         return {}
     column = {name: slice(i, i + 1) for name, i in index.items()}
-    for name, part in list(column.items()):  # PH and PHB stand at the centres of the columns
+    for name, part in list(column.items()):  # PH and PHB are at the centres of the columns
         centre = unstaggered(name, frame)
         column[centre] = slice(*part.indices(frame.dimensions[centre]))
     number = index[own]
@@ -66,8 +66,8 @@ def _vertical(frame: OpenFrame, variable: str, index: dict[str, int]) -> dict[st
 
 
 def words(place: dict[str, Any]) -> str:
-    """A place for people: ``west_east 12, south_north 30 (x = 25 km, y = 61 km, z = 3.2 km)``."""
-    told = ", ".join(f"{name} {number}" for name, number in place["index"].items())
+    """A place as text: ``west_east 12, south_north 30 (x = 25 km, y = 61 km, z = 3.2 km)``."""
+    index = ", ".join(f"{name} {number}" for name, number in place["index"].items())
     near = []
     if "lon" in place:
         near += [f"lon {place['lon']:.3f}, lat {place['lat']:.3f}"]
@@ -75,7 +75,7 @@ def words(place: dict[str, Any]) -> str:
         near += [_length(key, place[key], place["xy_units"]) for key in "xy"]
     if "z" in place:
         near.append(_length("z", place["z"], place["z_units"]))
-    return f"{told} ({', '.join(near)})" if near else told
+    return f"{index} ({', '.join(near)})" if near else index
 
 
 def _length(name: str, value: float, units: str) -> str:

@@ -1,7 +1,7 @@
 """Readings of one guard in one attempt in time order: how fast they change, how far they drift.
 
-Pure. Frames may come in any order: a change is taken between neighbours as far as they are known,
-so that one between distant frames is the mean of those between, never more than the largest.
+Pure. Frames may come in any order: a rate is taken between the nearest known frames. Between
+distant frames it is the mean of the rates in between, so it never exceeds the largest of them.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
 
 KEPT = 64
-"""Readings of a series that are remembered: frames may come newest first."""
+"""Readings kept per series: frames may come newest first."""
 
 
 @dataclass(slots=True)
 class Series:
-    """Readings of one guard in one attempt, in time order: the first of all, and the latest."""
+    """Readings of one guard in one attempt, in time order: the very first, and the latest."""
 
     first: Reading | None = None
     latest: list[Reading] = field(default_factory=list)
 
     def add(self, reading: Reading) -> tuple[Reading | None, Reading | None]:
-        """Take one in; returns its neighbours before and after."""
+        """Add a reading; returns its neighbours before and after."""
         if reading.mean is None:
             return None, None
         if self.first is None or reading.time <= self.first.time:
@@ -41,9 +41,9 @@ class Series:
 
 
 def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | None:
-    """Whether the mean is too far from that of the first frame.
+    """The breach if the mean is too far from that of the first frame.
 
-    Raises FrameError when a part of a mean of 0 is asked for.
+    Raises FrameError if the limit is a part of a mean of 0.
     """
     if guard.drift is None or first is None or first.mean is None or reading.mean is None:
         return None
@@ -64,7 +64,7 @@ def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | N
 
 
 def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
-    """Whether an extreme changed too fast from one frame to the next one known."""
+    """The breach if an extreme changed too fast from one frame to the next known one."""
     if guard.max_rate is None or before.least is None or after.least is None:
         return None
     assert before.most is not None

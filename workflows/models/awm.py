@@ -2,7 +2,7 @@
 
 Frames come as ``surface_000012.nc`` and ``volume_000003.nc``, or as ``surface.nc`` and
 ``volume.nc``, which grow; with ``station_frames`` also ``stations_000012.nc``. ``stations.nc``
-holds whole seismograms, no frames, and stays on the buffer unless the recipe brings it home:
+holds whole seismograms, not frames, and stays on the buffer unless the recipe brings it home:
 ``[stage_out]`` ``keep = ["stations.nc"]``.
 """
 
@@ -42,7 +42,7 @@ _HEADER_BYTES = 16384
 
 @dataclass(frozen=True, slots=True)
 class Awm:
-    """awm in its folder, told what to do by the file ``parameters`` among the inputs."""
+    """awm in its folder, with its settings in the file ``parameters`` among the inputs."""
 
     name: ClassVar[str] = "awm"
     mpi: ClassVar[bool] = False
@@ -64,11 +64,11 @@ class Awm:
         return [sys.executable, "-m", "burstlens.workflows.awm", self.parameters]
 
     def environment(self) -> dict[str, str]:
-        """Lines at once, and no locks on files that others look at."""
+        """Unbuffered log lines, and no locks on files that other processes read."""
         return {"PYTHONUNBUFFERED": "1", "HDF5_USE_FILE_LOCKING": "FALSE"}
 
     def identify(self, name: str) -> OutputName | None:
-        """The stream, ``surface``, ``volume`` or ``stations``; the name does not tell the time."""
+        """The stream, ``surface``, ``volume`` or ``stations``; the name does not give the time."""
         match = _OUTPUT.fullmatch(name)
         return OutputName(match[1]) if match else None
 
@@ -86,7 +86,7 @@ class Awm:
         return OutputNames(written=("surface*.nc", "volume*.nc", "stations*.nc"))
 
     def ready_flag(self, name: str) -> OutputName | None:
-        """None: awm writes no flags, its log tells."""
+        """None: awm writes no flags; its log says when a frame is written."""
         return None
 
     def read_line(self, line: str) -> LogLine | None:
@@ -119,7 +119,7 @@ class Awm:
         return None
 
     def log_guards(self) -> dict[str, str]:
-        """``unstable``: its last words when the velocities are no numbers any more."""
+        """``unstable``: awm's final error when the velocities are NaN or infinite."""
         return {"unstable": "the velocities are not finite"}
 
     def facts(self, folder: Path) -> Facts:
@@ -138,8 +138,8 @@ class Awm:
     def check(self, inputs: Path) -> list[str]:
         """The faults that awm itself would refuse, found without starting it.
 
-        The material file may be made by a step before the simulation: what is wrong with it, or
-        with grid and step in it, awm says when it starts.
+        A step before the simulation may make the material file, so awm itself reports faults of
+        it, and a grid or time step that does not fit it, when it starts.
         """
         try:
             given = awm.read(inputs / self.parameters)
@@ -153,7 +153,7 @@ class Awm:
         return warnings
 
     def lacks(self, inputs: Path) -> list[Lack]:
-        """The file of the material."""
+        """The material file, if it is missing."""
         try:
             file = awm.read(inputs / self.parameters).material.file
         except RecipeError:
@@ -163,7 +163,7 @@ class Awm:
         return [Lack(f"there is no {file} (material.file in {self.parameters})", file)]
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
-        """What the parameter file says of a stream, as far as it is right."""
+        """What the parameter file says about a stream; faulty tables are left out."""
         from burstlens.workflows.awm.layout import Layout, read_layout
         from burstlens.workflows.awm.outline import outline
 

@@ -1,4 +1,4 @@
-"""The seam of simulation codes: what a model's adapter tells Burstlens.
+"""The seam of simulation codes: the interface of a model's adapter to Burstlens.
 
 An adapter is a frozen dataclass whose fields are the keys that its ``[simulation]`` table takes
 beside the common ones. It is made on the login node and travels to the viewing block, so it
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
 
 QUIET_S = 0.5
-"""A file that one process writes is taken for whole when it is unchanged for so long."""
+"""A file that one process writes counts as complete when it is unchanged for so long."""
 SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
 Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]
@@ -25,9 +25,9 @@ Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]
 BANNER, SIGNAL, TROUBLE, ERROR, CAUSE = range(5)
 """How much a line of trouble says about why a model ended.
 
-``BANNER``: that it ended, as MPI and launchers print it after everything else; ``SIGNAL``: by
-which signal; ``TROUBLE``: something that a model may survive; ``ERROR``: what the model calls an
-error before it gives up; ``CAUSE``: why it gives up or is ended.
+``BANNER``: only that it ended, as MPI and launchers print it after everything else; ``SIGNAL``:
+by which signal; ``TROUBLE``: something that a model may survive; ``ERROR``: what the model calls
+an error before it gives up; ``CAUSE``: why it gives up or is ended.
 """
 
 
@@ -45,13 +45,13 @@ class LogLine:
     """What one line of the model's log means.
 
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
-    With ``cut`` the line shows so little of its time that several frames may begin with it.
-    ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` where it tells.
-    ``asynchronous``: from here on ``written`` lines come before the data: they witness nothing.
-    ``trouble``: a person should see ``text``, of that ``weight``; with ``file``, that frame is
-    lost; at the model's ``time``, where the line says it. The lines after it that match ``more``
+    With ``cut`` the line shows so little of the time that several frames may match it.
+    ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` if the line has it.
+    ``asynchronous``: later ``written`` lines come before the data, so they prove nothing.
+    ``trouble``: users should see ``text``, of that ``weight``; with ``file``, that frame is
+    lost; at the model's ``time``, where the line has it. The lines after it that match ``more``
     belong to it. ``end``: the model says that it is done.
-    ``phase``: what it does now, in a word (``text``).
+    ``phase``: what the model does now, in one word (``text``).
     """
 
     kind: Kind
@@ -69,15 +69,15 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the model's own settings say of its output, as far as they can be read.
+    """What the model's own settings say about its output, where they can be read.
 
     ``start`` is the valid-time key of the start, ``total_s`` the simulated seconds asked for.
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
-    frames may come out of order, so a later frame proves nothing. ``ready_flags``: flag files
-    appear. ``output_bytes`` estimates the size of all output of the run, None if unknown.
-    ``tells_end``: its log says when it ends well, so that an end without this was none.
-    ``folders`` are those that hold output, relative to the model's (``""`` is its own).
-    ``streams`` are all that there can be, none where that is not known.
+    frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
+    writes flag files. ``output_bytes`` estimates the size of all output of the run, None if
+    unknown. ``tells_end``: the log says when the model ends well; without that line the end is a
+    failure. ``folders`` hold output, relative to the model's (``""`` is its own). ``streams`` are
+    all possible streams, empty if not known.
     """
 
     start: str | None = None
@@ -115,7 +115,7 @@ class Model(Protocol):
         """Variables to add to the model's environment."""
 
     def identify(self, name: str) -> OutputName | None:
-        """What the file of that name holds, or None when it is no output with frames."""
+        """What the file of that name holds, or None when it does not hold frames."""
 
     def is_leftover(self, name: str) -> bool:
         """Whether a file of that name among the inputs, relative to them, is output of an earlier
@@ -130,8 +130,8 @@ class Model(Protocol):
     def read_line(self, line: str) -> LogLine | None:
         """What a log line means, or None when it means nothing to Burstlens.
 
-        What compilers, MPI, launchers and Slurm print at a bad end is known without the adapter
-        (:mod:`burstlens.workflows.models.ends`); what it says of a line goes first.
+        Messages of compilers, MPI, launchers and Slurm are known without the adapter
+        (:mod:`burstlens.workflows.models.ends`); the adapter's answer takes precedence.
         """
 
     def facts(self, folder: Path) -> Facts:
@@ -146,16 +146,16 @@ class Model(Protocol):
 
 @runtime_checkable
 class Patterned(Protocol):
-    """An adapter that has names for what a guard may look for in the model's logs."""
+    """An adapter with named patterns that a guard may look for in the model's logs."""
 
     def log_guards(self) -> Mapping[str, str]:
-        """Regular expressions by name; a group ``points`` tells how many grid points it concerns,
+        """Regular expressions by name; a group ``points`` is the number of grid points concerned,
         as in ``cfl``."""
 
 
 @runtime_checkable
 class Running(Protocol):
-    """An adapter that starts a program which the recipe names, and not only the model's own."""
+    """An adapter that starts a program named by the recipe, and not only the model's own."""
 
     def runs(self) -> str:
         """The program and its arguments, as ``check`` shows them; empty for the model's own."""
@@ -163,7 +163,7 @@ class Running(Protocol):
 
 @runtime_checkable
 class Configurable(Protocol):
-    """An adapter whose names of files depend on the settings that lie in the model's folder."""
+    """An adapter whose file names depend on the settings in the model's folder."""
 
     def configured(self, folder: Path) -> Model:
         """The adapter as the settings in that folder make it; never raises for odd ones."""
@@ -176,7 +176,7 @@ class OutputNames:
     ``folders`` must exist before it starts (it makes none itself), parents first. ``written`` are
     globs of the files that it may write, with or without frames: an input of such a name is copied
     to the model's folder, so that nothing is written through a link to the staged inputs.
-    ``read`` are globs of those among them that it only reads: these are linked all the same.
+    ``read`` are globs of those among them that it only reads: these are still linked.
     """
 
     folders: tuple[str, ...] = ()
@@ -200,10 +200,10 @@ class OutputNamed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """``text`` is what the model will not find among its inputs, or not find as it needs it.
+    """``text`` says what is missing among the inputs or does not fit the settings.
 
-    ``file`` is the name of the file, relative to the inputs; ``sure`` says that the model cannot
-    start so.
+    ``file`` is the name of the file, relative to the inputs; ``sure`` means that the model
+    certainly cannot start.
     """
 
     text: str
@@ -224,8 +224,8 @@ class Writing(Protocol):
     """An adapter that knows which processes of its model write."""
 
     def other_writers(self, inputs: Path) -> Sequence[str]:
-        """The settings by which other processes than the first one write frames or restart files,
-        one message each, with the value that changes it; never raises for odd settings."""
+        """The settings that make processes other than the first write frames or restart files,
+        one message each, with the value that changes this; never raises for odd settings."""
 
 
 @runtime_checkable
@@ -233,12 +233,12 @@ class Outlined(Protocol):
     """An adapter that knows beforehand what its model's frames will hold."""
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
-        """What is known of the frames of a stream; None where nothing is.
+        """What is known about the frames of a stream; None if nothing is.
 
-        Raises RecipeError where the model can have no stream of that name. Reads headers of files,
+        Raises RecipeError if the model cannot have a stream of that name. Reads headers of files,
         so it may take long on a file system that does not answer."""
 
 
 def configured(model: Model, folder: Path) -> Model:
-    """The adapter with what the settings in that folder say, where it has such."""
+    """The adapter with the settings in that folder, if it is :class:`Configurable`."""
     return model.configured(folder) if isinstance(model, Configurable) else model

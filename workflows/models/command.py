@@ -41,7 +41,7 @@ class Command:
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a glob in a folder.
     """
 
-    # The recipe's key is that of steps and products; here it is the name of the adapter's method.
+    # Recipes say `command`, as in steps and products; here that is the name of a method.
     argv: Annotated[Sequence[str], Field(alias="command", json_schema_extra={"minItems": 1})]
     """Program and arguments that start the model in its folder; no shell reads them."""
     frames: Mapping[str, str] | str = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Command:
             pattern = re.compile(text)
         except re.error as error:
             raise RecipeError(
-                f"simulation.{key}: {text!r} is no regular expression: {error}"
+                f"simulation.{key}: {text!r} is not a valid regular expression: {error}"
             ) from None
         if needed and needed not in pattern.groupindex:
             raise RecipeError(f"simulation.{key}: {text!r} lacks the group (?P<{needed}>...)")
@@ -114,7 +114,7 @@ class Command:
         return list(self.argv)
 
     def runs(self) -> str:
-        """The program and its arguments: all of it is the recipe's."""
+        """The program and its arguments, all given by the recipe."""
         return " ".join(self.argv)
 
     def environment(self) -> dict[str, str]:
@@ -122,7 +122,7 @@ class Command:
         return dict(self.env)
 
     def identify(self, name: str) -> OutputName | None:
-        """The first stream whose pattern matches; the name tells no time."""
+        """The first stream whose pattern matches; the name does not give the time."""
         path = PurePosixPath(name)
         for stream, pattern in self._patterns():
             glob = PurePosixPath(pattern)
@@ -139,17 +139,17 @@ class Command:
         return self.identify(name) is not None
 
     def ready_flag(self, name: str) -> OutputName | None:
-        """There are none."""
+        """None: the program writes no flags."""
         return None
 
     def read_line(self, line: str) -> LogLine | None:
-        """What the recipe's expressions find in the line, the first of them that matches."""
+        """What the first of the recipe's expressions that matches finds in the line."""
         if self.written and (match := re.search(self.written, line)):
             file = str(PurePosixPath(match["file"]))
             output = self.identify(file)
             return LogLine("written", line, stream=output.stream if output else None, file=file)
         if self.trouble and re.search(self.trouble, line):
-            # An expression such as "Abort|ERROR" may well match a launcher's last words.
+            # An expression such as "Abort|ERROR" may match a launcher's final messages.
             return read_end(line) or LogLine("trouble", line.strip())
         if self.done and re.search(self.done, line):
             return LogLine("end", line)
@@ -164,7 +164,7 @@ class Command:
         return None
 
     def facts(self, folder: Path) -> Facts:
-        """That its classic files have one writer, unless the recipe says otherwise."""
+        """Classic files have one writer, unless the recipe says otherwise."""
         parents = {str(PurePosixPath(glob).parent) for _, glob in self._patterns()}
         folders = tuple(sorted("" if parent == "." else parent for parent in parents)) or ("",)
         return Facts(
@@ -211,7 +211,7 @@ class Command:
                 hint = f"; near: {', '.join(near)}" if near else ""
                 messages.append(f"error: there is no program {program} in {inputs}{hint}")
             elif "/" in program and not os.access(local, os.X_OK):
-                messages.append(f"error: {local} may not be run: chmod +x it")
+                messages.append(f"error: {local} is not executable: chmod +x it")
             elif "/" in program and (interpreter := _missing_interpreter(local)):
                 messages.append(
                     f"the first line of {local} names {interpreter}, which is missing here"
@@ -219,7 +219,7 @@ class Command:
         elif shutil.which(program) is None:
             messages.append(f"error: there is no program {program} in {inputs} or on the path")
         if not self.frames:
-            messages.append("no pattern of output files is given (frames): nothing will be seen")
+            messages.append("no pattern of output files is given (frames): no frame will be found")
         return [*messages, *old_output(inputs, self.is_leftover)]
 
 
@@ -231,7 +231,7 @@ def _seconds(text: str | None) -> float | None:
 
 
 def _missing_interpreter(program: Path) -> str | None:
-    """The interpreter that a script's first line names, where there is no such file."""
+    """The interpreter that a script's first line names, if that file is missing."""
     try:
         with program.open("rb") as file:
             first = file.readline(256)

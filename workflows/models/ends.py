@@ -1,7 +1,7 @@
 """What compilers, libraries, MPI, launchers and Slurm print when a program ends badly.
 
-It is the same for every simulation code. The table goes from what says why to what only says
-that it ended; the first row that matches speaks.
+It is the same for every simulation code. The table starts with messages that say why, and ends
+with those that only say that the program ended; the first row that matches is used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, LogL
 
 _RULE = r"\s*[-=*]{8,}"
 _PROSE = rf"(?!{_RULE})"
-"""Until a line of dashes: how Open MPI frames what it says."""
+"""Until a line of dashes: Open MPI frames its messages so."""
 
 _TABLE: tuple[tuple[str, int, str], ...] = (
     # Limits: whatever the model said before, this ended it.
@@ -88,11 +88,11 @@ _HINTS = (
     "exited", "FAQ", "srun", "slurmstepd", "aprun", "_pmiu", "mpirun", "mpiexec", "proxy", "[",
     "write_line", "termin",
 )  # fmt: skip
-"""One of them stands in every line that a row matches: most lines cost these comparisons only."""
+"""Every line that a row matches contains one of them: most lines cost these comparisons only."""
 
 
 def read_end(line: str) -> LogLine | None:
-    """The trouble that a line tells, weighed, or None."""
+    """The trouble that a line reports, with its weight, or None."""
     if not any(hint in line for hint in _HINTS):
         return None
     for pattern, weight, more in _ROWS:
@@ -102,5 +102,5 @@ def read_end(line: str) -> LogLine | None:
 
 
 def is_rule(line: str) -> bool:
-    """Whether the line is empty, or drawn."""
+    """Whether the line is empty or a rule, such as dashes."""
     return not line.strip("-=*+|~#_ \t")

@@ -1,6 +1,6 @@
-"""The header of a file among the inputs, as a frame of it would be read: names, sizes, attributes.
+"""The header of a file among the inputs, read like a frame: names, sizes, attributes.
 
-No values are read but those of coordinates, and these when they are asked for.
+Only the values of coordinates are read, and only when they are asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_KNOWN = 16
 _known: dict[tuple[tuple[int, ...], ...], Header] = {}
-"""The last headers, by the files' identities: a domain's is asked for by each of its streams."""
+"""The latest headers, by the files' identities: each stream of a domain asks for the same one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Header:
     sizes: Mapping[str, int]
     attributes: Mapping[str, Any]
     _read: dict[str, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
-    """Coordinates that were read: every product asks for the same ones."""
+    """Coordinates already read: every product asks for the same ones."""
 
     def coordinates(self, name: str) -> NDArray[Any]:
-        """The values of a variable. KeyError when the file has none of that name, or no values."""
+        """The values of a variable. KeyError when the file has no such variable, or no values."""
         from burstlens.core.errors import FrameError
         from burstlens.viz.diagnostics.derived import open_frame
 

@@ -1,4 +1,4 @@
-"""The inputs of a model: what lies in their folder, and what of it is output of earlier runs."""
+"""The inputs of a model: the files in their folder, and which are output of earlier runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Selected:
 
     ``files`` are pairs of source and name relative to the model's folder, ``folders`` relative
     names, parents first: those of the inputs, also empty ones, and those that the model needs.
-    ``left`` is the number of files left behind, links that lead nowhere among them.
+    ``left`` is the number of files left behind, including dangling links.
     """
 
     files: tuple[tuple[str, str], ...]
@@ -36,7 +36,7 @@ class Selected:
 
 
 def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
-    """What of the inputs the model gets: not its old output, nor what matches ``leave``."""
+    """The inputs that the model gets, without its old output and what matches ``leave``."""
     model = configured(model, inputs)
     found = input_files(inputs)
     files = tuple(
@@ -62,7 +62,7 @@ def earlier_frame(
 
 
 def output_names(inputs: Path, model: Model) -> OutputNames:
-    """Where the model writes, with the settings among these inputs; empty where it does not say."""
+    """Where the model writes, by the settings among these inputs; empty if not known."""
     model = configured(model, inputs)
     return model.output_names(inputs) if isinstance(model, OutputNamed) else OutputNames()
 
@@ -77,12 +77,12 @@ def input_files(inputs: Path) -> list[tuple[Path, str]]:
 
 
 def dead_links(inputs: Path) -> list[str]:
-    """The relative names of the links below ``inputs`` that lead nowhere."""
+    """The relative names of the dangling links below ``inputs``."""
     return [relative for source, relative in input_files(inputs) if _is_dead(source)]
 
 
 def _is_dead(path: Path) -> bool:
-    """Whether it is a link that leads nowhere, rather than to what may not be read."""
+    """Whether it is a dangling link, rather than one whose target may not be accessed."""
     if not os.path.islink(path):
         return False
     try:
@@ -98,7 +98,7 @@ def input_folders(inputs: Path) -> list[str]:
 
 
 def old_output(inputs: Path, is_leftover: Callable[[str], bool]) -> list[str]:
-    """One message on the output of earlier runs among the inputs, none where there is none."""
+    """A message on the output of earlier runs among the inputs; empty if there is none."""
     old = [name for _, name in input_files(inputs) if is_leftover(name)]
     if not old:
         return []
@@ -125,5 +125,5 @@ def _relative(path: str, name: str, inputs: Path) -> str:
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether one of these globs, which may lead through folders, fits the name."""
+    """Whether one of these globs, which may span folders, matches the name."""
     return any(fnmatch(name, pattern) for pattern in patterns)

@@ -1,8 +1,8 @@
-"""Fortran namelists, as far as a few settings need them.
+"""A reader of Fortran namelists for the few settings that are needed.
 
-This reader never fails: what it does not understand it leaves out. It reads at most 1 MiB, knows
-comments, repeat counts (``3*60``), quoted text, logicals and numbers, and nothing of arrays given
-by index beyond ``name(1) = ...``. (f90nml writes namelists too, and raises on odd ones.)
+It never fails: it leaves out what it does not understand. It reads at most 1 MiB, and supports
+comments, repeat counts (``3*60``), quoted text, logicals and numbers; of arrays given by index
+only ``name(1) = ...``. (f90nml writes namelists too, and raises on odd ones.)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REPEAT = re.compile(r"(\d{1,4})\*(.*)")
 
 
 def read(path: Path) -> Namelist:
-    """The settings in a namelist file, empty when it is not there or not readable."""
+    """The settings in a namelist file, empty when it is missing or not readable."""
     try:
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
@@ -82,7 +82,7 @@ def first(settings: Namelist, name: str, default: Value) -> Value:
 
 
 def number(settings: Namelist, name: str, index: int = 0, default: float = 0.0) -> float:
-    """A numeric setting of domain ``index``; a short list counts on with its last value."""
+    """A numeric setting of domain ``index``; beyond the end of the list, its last value."""
     values = [value for value in settings.get(name, []) if isinstance(value, int | float)]
     return float(values[min(index, len(values) - 1)]) if values else default
 

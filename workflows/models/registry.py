@@ -1,4 +1,4 @@
-"""Adapters of simulation codes by name: those that ship, and those of installed packages."""
+"""Adapters of simulation codes by name: the built-in ones and those of installed packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Adapter = Callable[..., Model]
 
 
 def load(name: str) -> Adapter:
-    """The adapter of that name: one of the built-ins, else one of an entry point.
+    """The adapter of that name: a built-in one, else that of an entry point.
 
     Raises :class:`RecipeError` with near names when there is none, and for a plugin of that name
     that cannot be imported. Broken plugins of other names are not looked at.

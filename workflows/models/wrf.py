@@ -1,7 +1,7 @@
 """WRF, the Weather Research and Forecasting model (``wrf.exe``, ARW core).
 
-Streams are history of each domain (``d01``) and auxiliary history (``auxhist2_d01``); restart
-files are none. Names, log lines and settings as in WRF v4 (share/mediation_integrate.F,
+Streams are history of each domain (``d01``) and auxiliary history (``auxhist2_d01``), not restart
+files. Names, log lines and settings as in WRF v4 (share/mediation_integrate.F,
 Registry/registry.io_boilerplate) and as measured with v4.3.3.
 """
 
@@ -44,7 +44,7 @@ _RULED_OUT = re.compile(r"^\s*(?:d\d\d \S+ +)?-{3,4} *(ERROR: .*)")
 _SUMMARY = r"\s*(?:NOTE: +\d+ +namelist settings are wrong|ERRORS while reading one or more)"
 _COUNTED = re.compile(_SUMMARY)
 _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
-"""Up to the line of dashes. What only counts errors is not the reason: they stand above it."""
+"""Up to the line of dashes. A line that only counts errors is not the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ class Wrf:
         return " ".join(self.command()) if own else ""
 
     def environment(self) -> dict[str, str]:
-        """Log lines at once: gfortran buffers them by 4 kB otherwise."""
+        """Unbuffered log lines: gfortran buffers 4 kB otherwise."""
         return {"GFORTRAN_UNBUFFERED_PRECONNECTED": "y"}
 
     def identify(self, name: str) -> OutputName | None:
-        """The stream, time and (io_form 102) tile that a file's name tells."""
+        """The stream, time and (io_form 102) tile that a file's name gives."""
         return wrf_names.stream_of(name, self.outnames)
 
     def main_stream(self, inputs: Path) -> str | None:
@@ -113,7 +113,7 @@ class Wrf:
 
     def is_leftover(self, name: str) -> bool:
         """Old output, flags and logs, also of the default names in any folder; restart files only
-        where the run does not start from them. What the namelist names as an input is none."""
+        if the run does not start from them. A file that the namelist names as an input is not."""
         if wrf_names.is_of(name, self.innames):
             return False
         if self.identify(name) or wrf_names.is_old(name, self.restart):
@@ -121,14 +121,14 @@ class Wrf:
         return self.restart is False and wrf_names.is_of(name, self.restarts)
 
     def ready_flag(self, name: str) -> OutputName | None:
-        """The frame that a ``wrfoutReady_d01_<date>`` announces: always one of history."""
+        """The frame that a ``wrfoutReady_d01_<date>`` announces, always of history."""
         return wrf_names.flag(name)
 
     def read_line(self, line: str) -> LogLine | None:
         """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do.
 
-        WRF gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; that its
-        namelist is wrong it says before.
+        WRF gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; errors
+        of the namelist come before.
         """
         if match := _WRITTEN.match(line):
             return self._written(match[1], line)
@@ -154,7 +154,7 @@ class Wrf:
         return None
 
     def log_guards(self) -> dict[str, str]:
-        """``cfl``: what each rank says of points beyond the stable Courant number."""
+        """``cfl``: each rank's message about points beyond the stable Courant number."""
         return {"cfl": r"(?P<points>\d+)\s+points exceeded (?:v_)?cfl"}
 
     def facts(self, folder: Path) -> Facts:
@@ -189,7 +189,7 @@ class Wrf:
         return wrf_files.lacks(settings, inputs, start, script=script)
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
-        """What ``namelist.input``, the initial state and WRF's Registry say of a stream."""
+        """What ``namelist.input``, the initial state and WRF's Registry say about a stream."""
         from burstlens.workflows.models import wrf_outline
 
         settings = namelist.read(inputs / "namelist.input")
@@ -198,24 +198,24 @@ class Wrf:
         )
 
     def output_names(self, inputs: Path) -> OutputNames:
-        """Where ``namelist.input`` lets WRF write, which makes no folder itself."""
+        """Where WRF writes by ``namelist.input``; WRF makes no folders itself."""
         settings = namelist.read(inputs / "namelist.input")
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         return wrf_names.output_names(*about)
 
     def _written(self, name: str, line: str) -> LogLine | None:
         file = posixpath.normpath(name)
-        spoken = wrf_names.spoken_of(file, self.outnames)
-        if spoken is None:
+        logged = wrf_names.logged_frame(file, self.outnames)
+        if logged is None:
             return None
-        stream, time = spoken
-        # To the minute at least: less could speak of several frames.
+        stream, time = logged
+        # To the minute at least: a shorter time may match several frames.
         cut = len(time) < len("YYYYMMDDTHHMM")
         return LogLine("written", line, stream=stream, time=time, file=file, cut=cut)
 
 
 def _time(line: str) -> str | None:
-    """The model's time that a line names, or else that it begins with."""
+    """The model's time named in a line, else the time at its start."""
     for pattern in (_AT, _DOMAIN):
         match = pattern.search(line)
         if match and (key := wrf_key(match[1])):
@@ -242,7 +242,7 @@ def _key(settings: namelist.Namelist, which: str) -> str | None:
 
 
 def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
-    """History of each domain, and the auxiliary history that the namelist speaks of."""
+    """History of each domain, and the auxiliary history that the namelist sets."""
     if not settings:
         return ()
     count = int(namelist.number(settings, "max_dom", default=1))
@@ -253,7 +253,7 @@ def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
 
 
 def _total_s(settings: namelist.Namelist) -> float | None:
-    """The length of the run: ``run_*`` where given, else from start to end, as WRF has it."""
+    """The length of the run: ``run_*`` where given, else from start to end, as in WRF."""
     run = timedelta(
         **{
             unit: namelist.number(settings, f"run_{unit}")
@@ -267,7 +267,7 @@ def _total_s(settings: namelist.Namelist) -> float | None:
 
 
 def _output_bytes(settings: namelist.Namelist) -> int | None:
-    """A rule of thumb for history, on the upper side: 25 3-D and 120 2-D fields of 4 bytes."""
+    """A rule of thumb for history, an upper estimate: 25 3-D and 120 2-D fields of 4 bytes."""
     total = _total_s(settings)
     if total is None or "e_we" not in settings:
         return None

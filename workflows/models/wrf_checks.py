@@ -1,4 +1,4 @@
-"""What is wrong or risky in the inputs of a WRF run: said, never edited."""
+"""What is wrong or risky in the inputs of a WRF run: reported, never edited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from burstlens.workflows.models.namelist import Namelist, flag, number
 from burstlens.workflows.models.wrf_names import DATED, templates
 
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
-"""How names in a WRF run directory begin."""
+"""How file names in a WRF run directory begin."""
 
 
 class Checked(Protocol):
@@ -30,17 +30,17 @@ class Checked(Protocol):
 
 
 SERIAL = (2.0, 102.0)
-"""io_form of netCDF through one process (a file): 2, and 102 with a file a rank."""
+"""io_form of netCDF through one process (a file): 2, and 102 with one file per rank."""
 
 PARALLEL = (11.0, 13.0)
 """io_form of PnetCDF and of netCDF-4 in parallel."""
 SPLIT = 100.0
-"""What is added to an io_form for a file per rank."""
+"""Added to an io_form for one file per rank."""
 _OUTPUT_FORM = re.compile(r"io_form_(?:history|restart|auxhist\d+)")
 
 
 def is_quilting(settings: Namelist) -> bool:
-    """Whether ranks of their own write (``&namelist_quilt``)."""
+    """Whether dedicated I/O ranks write (``&namelist_quilt``)."""
     return number(settings, "nio_tasks_per_group") > 0
 
 
@@ -55,7 +55,7 @@ def is_serial(settings: Namelist) -> bool:
 
 
 def other_writers(settings: Namelist) -> list[str]:
-    """The settings by which other ranks than the first one write frames or restart files."""
+    """The settings that make ranks other than the first write frames or restart files."""
     found = []
     for key in sorted(filter(_OUTPUT_FORM.fullmatch, settings)):
         form = number(settings, key)
@@ -113,7 +113,7 @@ def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
         hint = f"; near: {', '.join(near)}" if near else ""
         return [f"error: there is no executable {executable} in {inputs}{hint}"]
     if not os.access(path, os.X_OK):
-        return [f"error: {path} may not be run: chmod +x it"]
+        return [f"error: {path} is not executable: chmod +x it"]
     return []
 
 
@@ -173,7 +173,7 @@ def _traps(model: Checked, settings: Namelist) -> list[str]:
             "can be released only when the next one is begun"
         )
     if form == 102:
-        found.append("io_form_history = 102: a file a rank; a frame is whole when all of them are")
+        found.append("io_form_history = 102: one file per rank; a frame is complete when all are")
     if flag(settings, "nocolons") and flag(settings, "output_ready_flag"):
         found.append("nocolons: the names of ready flags keep their colons")
     renamed = [stream for stream, template in model.outnames if not DATED.search(template)]

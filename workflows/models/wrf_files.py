@@ -1,6 +1,6 @@
-"""The files that WRF reads at its start: which there must be, and whether they fit the namelist.
+"""The files that WRF reads at its start: which ones must exist and fit the namelist.
 
-What must be there: share/mediation_wrfmain.F and share/input_wrf.F of WRF v4.3.3.
+What must exist: share/mediation_wrfmain.F and share/input_wrf.F of WRF v4.3.3.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def input_name(settings: Namelist, domain: int) -> str | None:
 
 
 def found(inputs: Path, name: str) -> tuple[Path, ...]:
-    """The file of that name, with or without colons, or its tiles; empty where there is none."""
+    """The file of that name, with or without colons, or its tiles; empty if missing."""
     for one in dict.fromkeys((name, name.replace(":", "_"))):
         if (inputs / one).is_file():
             return (inputs / one,)
@@ -43,7 +43,7 @@ def found(inputs: Path, name: str) -> tuple[Path, ...]:
 
 
 def initial(settings: Namelist, inputs: Path, domain: int) -> Header | None:
-    """The header of a domain's initial state; None where there is none that can be read."""
+    """The header of a domain's initial state; None if it is missing or cannot be read."""
     name = input_name(settings, domain)
     paths = found(inputs, name) if name else ()
     try:
@@ -58,10 +58,10 @@ def domains(settings: Namelist) -> range:
 
 
 def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: bool) -> list[Lack]:
-    """What WRF will not find, or not find of the namelist's size.
+    """What is missing for WRF, or does not have the namelist's size.
 
-    ``script``: the executable is a script. Where no initial state is there at all, it is taken to
-    make it itself.
+    ``script``: the executable is a script. If there is no initial state at all, the script is
+    assumed to make it.
     """
     if not settings:
         return []
@@ -110,13 +110,13 @@ def _nudging(settings: Namelist, inputs: Path) -> Iterator[Lack]:
             name = _named(settings, key, template, domain)
             if asked and asked[0] in (1, 2) and name and not found(inputs, name):
                 text = f"there is no {name} ({switch} = {asked[0]} for domain {domain}, {key} in "
-                # Of the surface this was not tried.
+                # Not tried for the surface analyses.
                 sure = switch == "grid_fdda" and _has_interval(settings, domain)
                 yield Lack(f"{text}namelist.input)", name, sure=sure)
 
 
 def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
-    """Files that are opened while WRF runs, or that it can do without."""
+    """Files that WRF opens later, or that it can do without."""
     if number(settings, "sst_update") > 0 and "auxinput4_inname" in settings:
         name = _named(settings, "auxinput4_inname", "", 1)
         if name and not found(inputs, name):
@@ -147,12 +147,12 @@ def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
         for key, attribute, dimension in _SIZES:
             asked = settings.get(key, [])[domain - 1 : domain]
             there = header.attributes.get(attribute)
-            # A file that was cut out of another one keeps that one's attributes.
+            # A file cut out of another one keeps the other's attributes.
             fits = {there, header.sizes.get(dimension)}
             if there is not None and asked and isinstance(asked[0], int) and asked[0] not in fits:
                 yield Lack(
                     f"{name} has {attribute} = {int(there)}, and namelist.input {key} = {asked[0]} "
-                    f"for domain {domain}: make it anew with this namelist",
+                    f"for domain {domain}: make it again with this namelist",
                     name,
                 )
 
@@ -160,7 +160,7 @@ def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
 def _named(
     settings: Namelist, key: str, default: str, domain: int, date: datetime | None = None
 ) -> str | None:
-    """The name that a template makes; None with a tag in it that is not known."""
+    """The name that a template makes; None if a tag in it is not known."""
     text = str(first(settings, key, default)).replace("<domain>", f"{domain:02d}")
     if date is not None:
         text = text.replace("<date>", f"{date.year:04d}-{date:%m-%d_%H:%M:%S}")
@@ -168,17 +168,17 @@ def _named(
 
 
 def _flag_of(settings: Namelist, key: str, domain: int) -> bool:
-    """A logical of one domain, false where the list does not reach it."""
+    """A logical of one domain, false if the list is too short."""
     return settings.get(key, [])[domain - 1 : domain] == [True]
 
 
 def _has_interval(settings: Namelist, domain: int) -> bool:
-    """Whether analyses are read at all: without an interval WRF asks for none."""
+    """Whether analyses are read at all: without an interval WRF reads none."""
     keys = [key for key in settings if key.startswith("gfdda_interval")]
     return any(number(settings, key, domain - 1) > 0 for key in keys)
 
 
 def _is_prepared(inputs: Path) -> bool:
-    """Whether files that real.exe or an earlier run makes are among the inputs."""
+    """Whether the inputs hold files that real.exe or an earlier run makes."""
     names = ("wrfinput_d*", "wrfbdy_d*", "wrfrst_d*", "wrflowinp_d*", "wrffdda_d*")
     return any(next(inputs.glob(pattern), None) is not None for pattern in names)

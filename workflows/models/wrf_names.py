@@ -1,7 +1,7 @@
-"""The names of the files that WRF writes: by default, and as ``namelist.input`` has them.
+"""The names of the files that WRF writes: the defaults, and those set in ``namelist.input``.
 
 A template of WRF holds ``<domain>``, ``<date>``, ``<year>``, ``<month>``, ``<day>`` and ``<hour>``,
-each as often as it likes (share/module_io_domain.F); ``<number>`` is ours, for streams.
+each any number of times (share/module_io_domain.F); ``<number>`` is ours, for streams.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TAGS = {
     "day": (r"\d\d", "??"),
     "hour": (r"\d\d", "??"),
 }
-"""Of each tag what it stands for: as a regular expression and as a glob."""
+"""What each tag stands for: as a regular expression and as a glob."""
 DATED = re.compile("<(?:date|year|month|day|hour)>")
 _TAG = re.compile(rf"<({'|'.join(_TAGS)})>")
 _TILE = r"(?:_(?P<tile>\d{4,8}))?"
@@ -44,7 +44,7 @@ _MOST_HOURS = 24 * 366
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A name of output as the namelist has it, of ``stream`` or another setting."""
+    """An output name in the namelist, of ``stream`` or another setting."""
 
     stream: str
     text: str
@@ -61,7 +61,7 @@ class Template:
 
     @property
     def leads_out(self) -> bool:
-        """Whether it leads out of the model's folder, on its way or in the end."""
+        """Whether it leads out of the model's folder at any point."""
         return self._walk is None
 
     @property
@@ -71,7 +71,7 @@ class Template:
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """Each folder on its way, parents first; none where it leads out."""
+        """Each folder of the path, parents first; empty if it leads out."""
         return self._walk or ()
 
     @property
@@ -81,7 +81,7 @@ class Template:
         for part in PurePosixPath(self.text).parent.parts:
             if part.startswith("/") or (part == ".." and not here):
                 return None
-            if part == "..":  # the system wants the folder before it to be there
+            if part == "..":  # the folder before it must exist
                 here.pop()
             else:
                 here.append(part)
@@ -90,7 +90,7 @@ class Template:
 
 
 def templates(settings: Namelist) -> list[Template]:
-    """Every name of output that the namelist gives (``history_outname``, ``rst_outname`` ...)."""
+    """Every output name that the namelist sets (``history_outname``, ``rst_outname`` ...)."""
     return [
         Template(key.removesuffix("_outname"), value)
         for key, values in settings.items()
@@ -127,16 +127,16 @@ def inputs(settings: Namelist) -> tuple[str, ...]:
 
 
 def stream_of(name: str, outnames: Sequence[tuple[str, str]]) -> OutputName | None:
-    """The stream, time and (io_form 102) tile that the name of a file with frames tells."""
+    """The stream, time and (io_form 102) tile in the name of a file with frames."""
     for stream, template in outnames:
         if match := _whole(template).fullmatch(name):
             return _output(stream, match.groupdict())
     return None
 
 
-def spoken_of(name: str, outnames: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """Stream and time key of a frame that the log names, which cuts names at 30 characters: of the
-    time that may leave no more than the hour."""
+def logged_frame(name: str, outnames: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    """Stream and time key of a frame named in the log. The log cuts names at 30 characters, which
+    may leave the time only down to the hour."""
     name = posixpath.normpath(name)
     for stream, template in outnames:
         match = _cut(template).fullmatch(name)
@@ -159,9 +159,9 @@ def flag(name: str) -> OutputName | None:
 
 
 def is_old(name: str, restarted: bool | None) -> bool:
-    """Whether a name, in whatever folder, is one that WRF gives to its output by default.
+    """Whether a name, in any folder, is a default name of WRF's output.
 
-    Restart files are, where the run does not start from them.
+    Restart files count if the run does not start from them.
     """
     base = PurePosixPath(name).name
     if is_of(base, (HISTORY[1], AUXILIARY[1])) or _FLAG.fullmatch(base) or _RSL.fullmatch(base):
@@ -176,7 +176,7 @@ def output_names(
     given = templates(settings)
     written = [one.name for one in given if not one.leads_out]
     written += [RESTART[1], HISTORY[1], *(template for _, template in outnames)]
-    # At its start WRF writes no restart file: the one that it starts from is read alone.
+    # WRF writes no restart file at its start: it only reads the one that it starts from.
     read = [] if start is None else [_glob(one, start) for one in restarts(settings)]
     parents = (parent for one in given if not one.dated_folder for parent in one.parents)
     made = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
@@ -197,7 +197,7 @@ def frame_folders(
 
 
 def _made(parent: str, settings: Namelist, start: datetime | None, total_s: float) -> Iterator[str]:
-    """The folders that a template of folders makes in a run of that length."""
+    """The folders that a template gives in a run of that length."""
     for domain in range(1, max(1, int(number(settings, "max_dom", default=1))) + 1):
         text = parent.replace("<domain>", f"{domain:02d}")
         if not _TAG.search(text):
@@ -214,7 +214,7 @@ def _dated(text: str, time: datetime) -> str:
 
 
 def _glob(template: str, time: datetime | None = None) -> str:
-    """The files of a template, with any tile's number: of that time alone where one is given."""
+    """A glob of a template's files, with any tile number; only of ``time`` if given."""
     if time is not None:
         date = f"{time:%m-%d_%H[:_]%M[:_]%S}"
         template = _dated(template, time).replace("<date>", f"\0{time.year:04d}-{date}\0")
@@ -239,7 +239,7 @@ def _cut(template: str) -> re.Pattern[str]:
 
 
 def _expression(template: str) -> str:
-    """A template as a regular expression with a group for each tag, equal where it comes again."""
+    """A template as a regular expression with a group for each tag; repeated tags must be equal."""
     parts = _TAG.split(template)
     found, known = [], set[str]()
     for index, part in enumerate(parts):

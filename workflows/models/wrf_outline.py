@@ -1,7 +1,7 @@
-"""What the frames of a WRF run will hold, from its inputs and from what WRF's Registry lists.
+"""What the frames of a WRF run will hold, from its inputs and WRF's Registry.
 
 ``wrf_variables.tsv`` has the variables of WRF v4.3.3 and WRF-Chem (tools/wrf_variables.py makes
-it). Which of them the physics of the namelist needs is not known here: all of them may come.
+it). Which of them the namelist's physics needs is not known here: any of them may be written.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Entry:
 class Asked:
     """What ``iofields_filename`` adds to a stream and takes out of it, names in lower case.
 
-    ``is_known``: the file could be read, or there is to be none.
+    ``is_known``: the file could be read, or no file is set.
     """
 
     added: frozenset[str] = frozenset()
@@ -69,10 +69,10 @@ def table() -> Mapping[str, Entry]:
 def outline(
     settings: Namelist, inputs: Path, stream: str, earlier: tuple[Path, ...]
 ) -> Known | None:
-    """What the frames of a stream will hold; None where the namelist does not say how many points.
+    """What the frames of a stream will hold; None if the namelist does not give the grid size.
 
-    RecipeError where WRF has no stream of that name.
-    ``earlier`` is a frame of it from an earlier run, in tiles perhaps; empty where there is none.
+    RecipeError if WRF has no stream of that name.
+    ``earlier`` is a frame of it from an earlier run, perhaps in tiles; empty if there is none.
     """
     match = _STREAM.fullmatch(stream)
     if match is None:
@@ -111,7 +111,7 @@ def outline(
 
 
 def _silent(settings: Namelist, auxiliary: int, domain: int) -> str:
-    """Why the stream gets no frame; empty where it has an interval, or history has none at all."""
+    """Why the stream gets no frame; empty if it has an interval, or history sets none."""
     key = f"auxhist{auxiliary}_interval" if auxiliary else "history_interval"
     given = [name for name in settings if re.fullmatch(rf"{key}(_[ydhms]|_mo)?", name)]
     if any(number(settings, name, domain - 1) for name in given) or not (given or auxiliary):
@@ -143,8 +143,8 @@ def _sizes(settings: Namelist, domain: int) -> dict[str, int]:
 def _variables(
     auxiliary: int, asked: Asked, start: Header | None, sample: Header | None
 ) -> tuple[Variables, Variables, Variables]:
-    """Those that the stream may hold, those of the initial state and of other history streams, and
-    those of no stream."""
+    """The variables that the stream may hold, those of the initial state and of other history
+    streams, and those of no stream."""
     known: Variables = {"Times": (("DateStrLen",), {})}
     doubtful: Variables = {}
     unwritten: Variables = {}
@@ -157,7 +157,7 @@ def _variables(
         else:
             unwritten[name] = about
     for name, found in (start.variables if start else {}).items():
-        # What the table does not have is of a WRF with variables of its own.
+        # A variable that is not in the table is of a modified WRF.
         (known if name in known or name not in table() else doubtful)[name] = found
     for name in asked.added - {name.lower() for name in known}:
         known[name] = known[name.upper()] = None
@@ -193,7 +193,7 @@ def _asked(settings: Namelist, inputs: Path, auxiliary: int, domain: int) -> Ask
 
 
 def _column(placed: Header) -> Column | None:
-    """From the geopotential of the lowest and the highest faces; None without one."""
+    """From the geopotential of the lowest and highest faces; None without it."""
     try:
         (bottom, _), (_, top) = (placed.extremes("PHB", "bottom_top_stag", at) for at in (0, -1))
     except KeyError:
@@ -206,6 +206,6 @@ def _column(placed: Header) -> Column | None:
 
 
 def _moves(settings: Namelist, domain: int) -> bool:
-    """Whether the domain may move: a nest with moves in the namelist, or that follows a vortex."""
+    """Whether the domain may move: a nest with set moves, or one that follows a vortex."""
     asked = number(settings, "num_moves") > 0 or any(key in settings for key in _MOVING)
     return domain > 1 and asked

@@ -1,7 +1,7 @@
-"""How a supervised job is started through Slurm, found again, and judged when it tells nothing.
+"""How a supervised job is started through Slurm, found again, and judged when it reports nothing.
 
-A submission leaves marks in the job's folder: ``submitting`` before sbatch is asked, ``job_id``
-when it has answered. What was killed in between is mended by asking Slurm for the job's name.
+A submission leaves marks in the job's folder: ``submitting`` before sbatch is called, ``job_id``
+after it has answered. After a kill in between, the next driver asks Slurm for the job's name.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.job_folder import names_if_made
 
 SETTLES_S = 10.0
-"""How long after a job's end its supervisor's word may still be on its way over the network."""
+"""How long after a job's end its supervisor's report may still be on its way over the network."""
 FIRST_PAUSE_S = 0.5
 LATE_S = 2.0
-"""An sbatch that was killed with its driver may have been heard a moment later."""
+"""An sbatch that was killed with its driver may still reach Slurm within this time."""
 _BEGAN = ("claim", "host.json", "done", "ended.json")
-"""What stands in a job's folder when it waits no longer, whatever Slurm said last."""
+"""A job's folder has one of these once the job has begun, whatever Slurm said before."""
 _ENDED_BY_SLURM = {
     "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
 }  # fmt: skip
@@ -51,7 +51,7 @@ class BatchLauncher:
 
     @property
     def waits(self) -> Mapping[str, str]:
-        """As Slurm said lately."""
+        """As Slurm said when it was asked last."""
         return {
             number: reason
             for number, reason in self._waits.copy().items()
@@ -94,7 +94,7 @@ class BatchLauncher:
             except SlurmError as error:
                 if not error.passing or time.monotonic() > end:
                     raise
-                time.sleep(5.0)  # it may have been heard all the same
+                time.sleep(5.0)  # Slurm may have accepted it all the same
                 found = self._named(job.name)
                 if found is not None:
                     number = found.job_id
@@ -105,7 +105,7 @@ class BatchLauncher:
         return f"slurm:{number}"
 
     def find(self, job_folder: Path) -> str | None:
-        """By the noted id; by the job's name where a driver was killed as it submitted.
+        """By the noted id, or by the job's name if a driver was killed while it submitted.
 
         Raises OSError while the run directory is away.
         """
@@ -127,8 +127,8 @@ class BatchLauncher:
         return f"slurm:{found.job_id}"
 
     def alive(self, job_id: str) -> bool:
-        """Whether a job that serves the run waits or runs. A request to stop is for such a job: one
-        that still waits is cancelled, and NeverBeganError raised."""
+        """Whether a job that serves the run waits or runs. When a stop was requested, a job that
+        still waits is cancelled, and NeverBeganError is raised."""
         alive, number = self.stands(job_id), _number(job_id)
         waits = number not in self._begun and not self._has_begun(number)
         if waits and self.run.asked() and self.slurm.state(number).waiting:
@@ -139,9 +139,9 @@ class BatchLauncher:
         return alive
 
     def stands(self, job_id: str) -> bool:
-        """Whether a job waits or runs, by what Slurm said lately, whatever the run is asked; it is
-        given time to report its end itself. Raises NeverBeganError when Slurm says that it never
-        will begin."""
+        """Whether a job waits or runs, by Slurm's latest answer; requests to stop are ignored. The
+        job is given time to report its end itself. Raises NeverBeganError when Slurm says that it
+        will never begin."""
         number, begun = _number(job_id), self._has_begun(_number(job_id))
         if begun:
             self.slurm.calm(number)
@@ -185,27 +185,27 @@ class BatchLauncher:
         return waiting
 
     def await_end(self, job_id: str, leaving: Callable[[], bool]) -> None:
-        """Wait until Slurm calls the job over; asks at once, then ever more seldom."""
+        """Wait until Slurm says that the job is over; asks at once, then less and less often."""
         for pause in growing(FIRST_PAUSE_S, self.site.slurm.query_interval_s):
             if leaving() or self.slurm.look(_number(job_id)).over:
                 return
             time.sleep(pause)
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
-        """Slurm's word for it."""
+        """The job's state, in Slurm's words."""
         if job_id is None:
             return f"its job is not known to Slurm, see {job_folder}"
         state = self.slurm.state(_number(job_id))
         return f"job {state.job_id}: {self._word(state)}"
 
     def _word(self, state: JobState) -> str:
-        """Slurm's word for how a job ended: of one that it would start again, that it would."""
+        """How a job ended, in Slurm's words; ``REQUEUE`` for a job that Slurm would start again."""
         before = self._requeued.get(state.job_id)
         return state.text if before is None else f"REQUEUE ({before.reason or before.state})"
 
     def remark(self, job_id: str, *, well: bool) -> str:
-        """Why Slurm ended it, and what it hides in the reason of a job that it calls completed:
-        a stage out that failed."""
+        """Why Slurm ended it, or that its stage out failed: Slurm calls such a job completed, and
+        gives the failure only in the reason."""
         number, end = _number(job_id), time.monotonic() + SETTLES_S
         try:
             state = self.slurm.look(number)
@@ -216,15 +216,16 @@ class BatchLauncher:
                 self._give_up_requeued(state)
         except SlurmError:
             return ""
-        told = (
+        notable = (
             state.state in _ENDED_BY_SLURM
             or number in self._requeued
             or (state.state == "COMPLETED" and "burst_buffer" in state.reason)
         )
-        return f"Slurm says of job {number}: {self._word(state)}" if told else ""
+        return f"Slurm says of job {number}: {self._word(state)}" if notable else ""
 
     def clear(self, job_folder: Path) -> bool:
-        """Nothing: a supervisor that finds its end told by somebody else ends its program."""
+        """No-op: a supervisor that finds ``ended.json`` written by another process ends its
+        program."""
         return False
 
     def _named(self, name: str) -> JobState | None:
@@ -232,7 +233,7 @@ class BatchLauncher:
 
 
 def growing(first_s: float, most_s: float) -> Iterator[float]:
-    """Pauses for ever, each half as long again as the one before, up to ``most_s``."""
+    """Pauses without end, each 1.5 times as long as the one before, up to ``most_s``."""
     while True:
         yield first_s
         first_s = min(1.5 * first_s, most_s)

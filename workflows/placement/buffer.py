@@ -1,7 +1,7 @@
-"""The buffer of a run, handled from where it can be seen: prepared, filled, emptied, freed.
+"""The buffer of a run, handled where it is mounted: prepared, filled, emptied, freed.
 
 These functions run on the viewing block. On the buffer a run owns the folder of its id, with
-``inputs``, one folder an attempt, and ``out`` for products on their way.
+``inputs``, one folder per attempt, and ``out`` for products on their way.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from burstlens.workflows.recipe.wanted import Wanted, remarks
 class BufferRef:
     """The buffer of a run. Each process resolves the root for itself: mount paths differ by job.
 
-    ``path`` is that of a shared directory, or ``$NAME`` of the variable that tells a job where
-    its buffer is mounted. ``name`` is a persistent buffer's, ``owned`` says that the run made it.
-    ``by`` names the stager, where it is not the one that such a buffer usually has.
+    ``path`` is that of a shared directory, or ``$NAME`` for the variable that holds the buffer's
+    mount path in a job. ``name`` is a persistent buffer's, ``owned`` says that the run made it.
+    ``by`` names the stager, if it is not the usual one of such a buffer.
     """
 
     kind: str
@@ -45,12 +45,12 @@ class BufferRef:
     by: str = ""
 
     def root(self) -> Path:
-        """The buffer's root as this process sees it. Raises StagingError where it is not seen."""
+        """The buffer's root as this process sees it. Raises StagingError where it is not set."""
         if not self.path.startswith("$"):
             return Path(self.path)
         path = os.environ.get(self.path[1:])
         if not path:
-            raise StagingError(f"{self.path[1:]} is not set: this job has not that buffer",
+            raise StagingError(f"{self.path[1:]} is not set: this job does not have that buffer",
                                path=self.path)  # fmt: skip
         return Path(path)
 
@@ -60,7 +60,7 @@ class BufferRef:
 
 
 def free_bytes(root: Path) -> int | None:
-    """Room left for this user at ``root``; None when it cannot be told."""
+    """Room left for this user at ``root``; None when it is not known."""
     try:
         status = os.statvfs(root)
     except OSError:
@@ -79,7 +79,7 @@ def candidate_root(candidate: str) -> Path | None:
 def prepare(
     candidates: Sequence[str], folder: str, capacity_bytes: int, adopt: BufferRef | None
 ) -> tuple[BufferRef, bool]:
-    """Make the run's folder on the first candidate with room, or find the one there was.
+    """Make the run's folder on the first candidate with room, or find the existing one.
 
     Returns the buffer and whether it is the one to adopt. Raises SiteError when none has room.
     """
@@ -106,7 +106,7 @@ def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None
             f"no room in the buffer for {show_bytes(capacity_bytes)}: {'; '.join(refused)}. "
             f"{names}, [buffer] capacity in the recipe says what is needed"
         )
-    unset = f"of {', '.join(candidates)} none is set"
+    unset = f"none of {', '.join(candidates)} is set"
     raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
 
 
@@ -141,14 +141,14 @@ def _unfit(root: Path) -> str | None:
             return f"{root} cannot be made"
         return None
     status = root.lstat()
-    # In a folder that all may write, somebody else may have made this one first.
+    # In a folder that every user can write to, another user may have made this one first.
     if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
         return f"{root} is not a folder of yours"
     return f"{root} may be written by others" if status.st_mode & 0o022 else None
 
 
 def _existing(root: Path) -> Path:
-    """The path itself, or the nearest one above it that is there."""
+    """The path itself, or its nearest parent that exists."""
     return next(path for path in (root, *root.parents) if path.exists())
 
 
@@ -186,9 +186,9 @@ def fill(
 def bring_home(
     buffer: BufferRef, folder: str, patterns: Sequence[str], target: str
 ) -> list[tuple[str, int]]:
-    """Bring the files of ``folder`` (relative to the run's) that match home, verified.
+    """Bring the matching files of ``folder`` (relative to the run's) home, and verify them.
 
-    Files that stand there already with the same content are not brought again. Returns names
+    Files that are there already with the same content are not brought again. Returns names
     and bytes. Raises StagingError.
     """
     base = buffer.root() / buffer.folder / folder
@@ -283,7 +283,7 @@ def destroy(buffer: BufferRef) -> None:
         raise StagingError("not a run's folder, left alone", path=str(folder))
     try:
         while folder.exists():
-            # A file that somebody else deletes meanwhile ends rmtree half way.
+            # A file that another process deletes meanwhile ends rmtree half way.
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(folder)
     except OSError as error:

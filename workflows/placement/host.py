@@ -4,8 +4,8 @@
 standard library alone. ``VARIABLE`` holds the buffer's root; with candidates, the first of them
 with room for ``BYTES`` on this node becomes that root. It says in ``host.json`` of its folder of
 the run directory where the buffer is mounted, starts the supervisor of each job folder that a
-driver names in ``queue/``, and ends when told to ``leave``, or when no driver has been heard of for
-long and nothing runs any more: what waits costs node-hours.
+driver names in ``queue/``, and ends when it finds ``leave``, or when no driver has shown a sign of
+life for long and nothing runs any more: an idle job costs node-hours.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ DRIVERLESS_S = 600.0
 
 
 def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
-    """Serve until told to leave. Returns 1 when the job has no buffer, or may not write there."""
+    """Serve until asked to leave. Returns 1 when the job has no buffer, or cannot write to it."""
     try:
         given = os.environ.get(variable)
         root = _chosen(int(choice[0]), choice[1:], run_folder) if choice else given
         if not root:
-            raise OSError(f"{variable} is not set: the job has not got its buffer")
+            raise OSError(f"{variable} is not set: the job does not have its buffer")
         Path(root, run_folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         print(_reason(error), file=sys.stderr)
         return 1
     os.environ[variable] = root  # for the supervisors and the model
     (folder / "queue").mkdir(exist_ok=True)
-    told = {
+    facts = {
         "host": socket.gethostname(),
         "node": os.environ.get("SLURMD_NODENAME"),
         "job_id": os.environ.get("SLURM_JOB_ID"),
@@ -51,10 +51,10 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
         "cpus": int(os.environ.get("SLURM_CPUS_ON_NODE") or os.cpu_count() or 1),
     }
     part = folder / ".host.json.part"
-    part.write_text(json.dumps(told), encoding="utf-8")
+    part.write_text(json.dumps(facts), encoding="utf-8")
     os.replace(part, folder / "host.json")
     Host(folder).serve()
-    # A buffer of the job's own goes with it; on a disk of the node nobody else would clean up.
+    # A job's own buffer goes with it; on a disk of the node no other process would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
     nodes = int(os.environ.get("SLURM_JOB_NUM_NODES") or 1)
     if choice and nodes > 1:
@@ -108,7 +108,8 @@ class Host:
         self.heard = time.time()
 
     def serve(self) -> None:
-        """Start what is asked for; pass Slurm's SIGTERM on, and end when the last one has."""
+        """Start what is asked for, and pass Slurm's SIGTERM on; then end when no supervisor is
+        left."""
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         while True:
@@ -118,7 +119,7 @@ class Host:
                     return
             else:
                 self._start_new()
-                if not self.children_alive() and (self._told_to_leave() or self._forsaken()):
+                if not self.children_alive() and (self._asked_to_leave() or self._forsaken()):
                     return
             time.sleep(PERIOD_S)
 
@@ -157,7 +158,7 @@ class Host:
                 over.touch()
         return self.children_alive()
 
-    def _told_to_leave(self) -> bool:
+    def _asked_to_leave(self) -> bool:
         return (self.folder / "leave").exists()
 
     def _forsaken(self) -> bool:

@@ -29,7 +29,7 @@ class HostedLauncher:
         return self._id(job_folder.name)
 
     def find(self, job_folder: Path) -> str | None:
-        """By the queue."""
+        """By the name in the host's queue."""
         asked = (self.host / "queue" / job_folder.name).exists()
         return self._id(job_folder.name) if asked else None
 
@@ -51,7 +51,7 @@ class HostedLauncher:
         return "" if well else self.batch.remark(self._job(), well=True)
 
     def clear(self, job_folder: Path) -> bool:
-        """Nothing: the host ends what a supervisor that was killed has left."""
+        """No-op: the host ends what a supervisor that was killed has left."""
         return False
 
     def _id(self, name: str) -> str:

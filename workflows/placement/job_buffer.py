@@ -87,15 +87,15 @@ class JobBuffer:
         self._leave(self._host(self._hosts()))
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
-        """Nothing: all is inside the one job."""
+        """None: everything runs inside the one job."""
         return ()
 
     def inside(self) -> Inside:
-        """The job, as the viewing block has to know it."""
-        told = read_json(self.launcher.host / "host.json") or {}
-        cpus = int(told.get("cpus") or 1)
-        node = str(told.get("node") or "")
-        return Inside(str(told["job_id"]), self._variable, str(told["root"]), cpus, node)
+        """What the viewing block has to know of the job."""
+        facts = read_json(self.launcher.host / "host.json") or {}
+        cpus = int(facts.get("cpus") or 1)
+        node = str(facts.get("node") or "")
+        return Inside(str(facts["job_id"]), self._variable, str(facts["root"]), cpus, node)
 
     def _leave(self, host: Path) -> None:
         """End the host's job: one that waits is cancelled, one that runs ends by itself."""
@@ -115,7 +115,7 @@ class JobBuffer:
             )
 
     def _fate(self, job_id: str | None, host: Path) -> str:
-        """Slurm's word, and what the host itself has said before."""
+        """The job's state in Slurm's words, and the last line of the host's log."""
         fate = self.launcher.batch.fate(job_id, host)
         try:
             said = (host / "host.log").read_text(errors="replace").strip().splitlines()

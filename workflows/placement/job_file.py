@@ -21,7 +21,7 @@ from burstlens.workflows.recipe.recipe import Recipe, Step
 
 MOST_DIRECTIVES = 200
 SENTINEL_S = 10.0
-"""How long a driver's heartbeat stands still before guards are watched over without it."""
+"""How long a driver's heartbeat stands still before the sentinel evaluates the guards."""
 
 
 class JobFile:
@@ -41,14 +41,15 @@ class JobFile:
         self._staging = False
 
     def open(self, buffer: BufferRef, attempt: int) -> None:
-        """From now on of this attempt; where the first job stages in, its list is written."""
+        """Describe jobs of this attempt from now on; write the list of inputs if its first job
+        stages them in."""
         self.plan(buffer, attempt, [])
         if self.site.job_stages_in:
             recipe, leave = self.recipe, self.recipe.simulation.leave
             self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
 
     def plan(self, buffer: BufferRef, attempt: int, files: list[tuple[str, str]]) -> None:
-        """From now on of this attempt, whose first job stages in those files; writes nothing."""
+        """Describe jobs of this attempt, whose first job stages in those files; write nothing."""
         self.buffer, self.attempt, self._files = buffer, attempt, files
 
     def _common(self, name: str) -> dict[str, Any]:
@@ -67,7 +68,7 @@ class JobFile:
         }
 
     def simulation(self, name: str) -> dict[str, Any]:
-        """That of an attempt of the model."""
+        """The job file of an attempt of the model."""
         simulation, model = self.recipe.simulation, self.recipe.model
         job = self._common(name)
         job["environment"] |= {
@@ -106,7 +107,7 @@ class JobFile:
         return [word.format(**values) for word in self.site.mpi_launcher]
 
     def step(self, step: Step, name: str) -> dict[str, Any]:
-        """That of a program around the model."""
+        """The job file of a program that runs before, beside or after the model."""
         job = self._common(name) | {
             "argv": list(step.command),
             "walltime_s": step.walltime,
@@ -122,7 +123,7 @@ class JobFile:
         return job | {"folder": f"{self.buffer.folder}/{place}"}
 
     def _batch(self, nodes: int, tasks_per_node: int, *, first: bool) -> dict[str, Any]:
-        """What a batch job needs beside: its size, its buffer, the inputs to stage in, and how a
+        """What a batch job needs as well: its size, its buffer, the inputs to stage in, and how a
         program is started on each node where these have a disk of their own."""
         found: dict[str, Any] = {}
         if self.site.viewing.placement == "separate":
@@ -138,7 +139,7 @@ class JobFile:
         return found
 
     def _stage_in_lines(self, first: bool) -> list[str]:
-        """The inputs as directives of the scheduler, where the site wants them, once a buffer."""
+        """The inputs as directives of the scheduler, where the site wants them, once per buffer."""
         wanted = first and self.site.buffer.stage_in == "directive" and not self._staging
         if not wanted or self.history.staged_in or not self.buffer.name:
             return []

@@ -1,7 +1,7 @@
-"""A supervised job's folder of the run directory, which may be away for a while.
+"""A supervised job's folder in the run directory, which may be away for a while.
 
-A file that is missing there says something only while the folder itself can be seen: an unmounted
-or renamed run directory has neither. All names come from one look, whose folder stays the same.
+That a file is missing there means something only while the folder itself can be seen: an unmounted
+or renamed run directory has neither. All names come from one listing, so of one folder.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 
 
 def names_in(job_folder: Path) -> frozenset[str]:
-    """The names in the folder of a job that was described.
+    """The names in the folder of a job whose ``job.json`` was written.
 
-    Raises OSError while the folder cannot be seen, be it away, be it that an empty mount point
-    stands in its place.
+    Raises OSError while the folder cannot be seen: because it is away, or because an empty mount
+    point is in its place.
     """
     names = frozenset(os.listdir(job_folder))
     if "job.json" not in names:

@@ -91,27 +91,27 @@ def end_children(own: Collection[int], keep: Collection[int] = ()) -> None:
 
 
 def kill(pid: int) -> None:
-    """SIGKILL to a process of a job and to its group, of which nobody has time to fork."""
+    """Send SIGKILL to a process of a job and to its group, so that none of it has time to fork."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         group = os.getpgid(pid)
         if group == os.getpgid(0):
             os.kill(pid, signal.SIGKILL)
-        else:  # made by setsid below the supervisor: nobody else is in it
+        else:  # made by setsid below the supervisor: no other process is in it
             os.killpg(group, signal.SIGKILL)
 
 
 def send(pids: Iterable[int], number: int) -> None:
-    """A signal to each process that still is there."""
+    """Send a signal to each process that still exists."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
 
 def marked(job_folder: Path) -> Iterator[int]:
-    """Processes of this user that run with the mark of that job, as they are met.
+    """Processes of this user that run with the mark of that job, as they are found.
 
-    After those that ``/proc`` lists, which takes milliseconds, the newest again and again: one
-    that forks and ends all the time is never among the former.
+    First those that ``/proc`` lists, which takes milliseconds, then the newest again and again: one
+    that forks and ends all the time is never among the listed ones.
     """
     wanted = os.fsencode(f"{MARK}={mark(job_folder)}")
     for pid in itertools.chain(_all(), _newest()):
@@ -158,7 +158,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _runs(pid: int) -> bool:
-    """Whether the process is there and no zombie."""
+    """Whether the process exists and is not a zombie."""
     return _stat(pid)[:1] not in ([], ["Z"], ["X"])
 
 
@@ -172,7 +172,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def _newest() -> Iterator[int]:
-    """The numbers given last, looked up again after each few."""
+    """The newest process numbers, looked up again after every few."""
     for _ in range(_LOOKS):
         with open("/proc/loadavg", encoding="ascii") as stream:
             last = int(stream.read().split()[4])

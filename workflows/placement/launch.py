@@ -33,16 +33,16 @@ class Launcher(Protocol):
         """
 
     def find(self, job_folder: Path) -> str | None:
-        """The id of the job of that folder, also when its id was never noted. Raises SiteError."""
+        """The id of that folder's job, even if it was never noted. Raises SiteError."""
 
     def alive(self, job_id: str) -> bool:
         """Whether the job waits or runs. Raises SiteError for one that never will begin."""
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
-        """What became of a job whose supervisor told of no end."""
+        """What became of a job whose supervisor reported no end."""
 
     def remark(self, job_id: str, *, well: bool) -> str:
-        """What the scheduler adds to the end that a supervisor told; mostly nothing."""
+        """What the scheduler adds to the end that a supervisor reported; mostly nothing."""
 
     def clear(self, job_folder: Path) -> bool:
         """End whatever a dead supervisor left behind; returns whether there was anything."""
@@ -94,11 +94,11 @@ class LocalLauncher:
         return lives(pid, ticks)
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
-        """Only a kill -9 keeps a supervisor from telling."""
+        """Only a kill -9 keeps a supervisor from reporting its end."""
         return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
 
     def remark(self, job_id: str, *, well: bool) -> str:
-        """Nothing: nobody else knows of it."""
+        """Empty: no scheduler knows of the job."""
         return ""
 
     def clear(self, job_folder: Path) -> bool:
@@ -148,10 +148,10 @@ def lives(pid: int, ticks: int) -> bool:
 
 
 def _members(group: int, ticks: int) -> list[int]:
-    """Who lives of the group that a process with this start time led.
+    """The live processes of the group that a process with this start time led.
 
-    Its number is given to nobody else while one of them lives; a leader with another start time
-    leads another group.
+    The group's number is given to no other process while one of them lives; a leader with another
+    start time leads another group.
     """
     leader = _stat(group)
     if leader is not None and leader[1] != ticks:

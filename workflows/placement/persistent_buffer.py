@@ -1,9 +1,9 @@
 """A persistent buffer of DataWarp or Rabbit: made and destroyed by batch jobs of their own.
 
-Slurm's ``scontrol show burst`` says what exists and its queue what is asked for; that this run
-asked stands in the run directory: a folder ``steps/buffer-create-N`` is written before ``sbatch``
+Slurm's ``scontrol show burst`` says what exists, and its queue what is asked for. What this run
+asked for is in the run directory: a folder ``steps/buffer-create-N`` is written before ``sbatch``
 is called. A job that Slurm lists as pending may be at work: Slurm makes and destroys a buffer ahead
-of the job's start. So after each cancellation it is looked at what exists.
+of the job's start. So each cancellation is followed by a check of what exists.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Persistent:
     def give_back(self, buffer: BufferRef) -> None:
         """Destroy it by a job, and see that it is gone. One that the run did not make stays.
 
-        A request to stop that comes meanwhile is for this: GivenUpError says what is left and the
-        command that frees it. Raises SiteError.
+        A request to stop that comes meanwhile is for this clean-up: GivenUpError says what is left
+        and which command frees it. Raises SiteError.
         """
         burst = self.slurm.buffer(buffer.name) if buffer.owned else None
         if burst is None:
@@ -114,7 +114,7 @@ class Persistent:
 
     def reference(self, name: str) -> BufferRef:
         """The buffer of that name, as jobs find it."""
-        # A mark outlives whatever was killed between the making and the journal's line.
+        # A mark is there even if the driver was killed between the making and the journal's line.
         marks = (self.run.path / "steps").glob(f"{CREATE}-*/submitting")
         owned = self.wanted.name is None or any(
             not (mark.parent / "withdrawn").exists() for mark in marks
@@ -160,8 +160,8 @@ class Persistent:
         self._end_job(job_id)
 
     def _obey(self, asked: str, job_id: str, name: str) -> bool:
-        """Give the clean-up up: whether the buffer is gone all the same. False when the job is at
-        work and may end. Raises GivenUpError."""
+        """Give up the clean-up; return whether the buffer is gone all the same. False when the job
+        is at work and may end. Raises GivenUpError."""
         number = job_id.partition(":")[2]
         state = self.slurm.look(number)
         free = f"burstlens free {self.run.id}"
@@ -228,18 +228,19 @@ class Persistent:
         return (self._mark(what) / "submitting").exists()
 
     def _submit(self, what: str, line: str, holds: Callable[[], bool]) -> tuple[Path, str]:
-        """Let a job say ``line``, unless one is at it; returns its folder and its id."""
+        """Submit a job with the directive ``line``, unless there is one; return its folder and its
+        id."""
         mark = self._mark(what)
         job_id = self.launcher.find(mark)
         if job_id is not None and self._is_over(job_id) and not holds():
-            (mark / "done").touch()  # it did its work, and somebody has undone it; or was cancelled
+            (mark / "done").touch()  # it was cancelled, or its work was undone since
             mark, job_id = self._mark(what), None
         if job_id is None:
             job_id = self.launcher.hand_in(mark, self.job(mark, line))
         return mark, job_id
 
     def job(self, mark: Path, line: str) -> BatchJob:
-        """The job that says ``line``, with its marks in that folder."""
+        """The job with the directive ``line`` and its marks in that folder."""
         return BatchJob(
             name=f"{self.launcher.token}-{mark.name}",
             comment=self.run.id,

@@ -37,7 +37,7 @@ class Provision(Protocol):
         """
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
-        """What a batch script says to see it."""
+        """The lines of a batch script that mount it."""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class Provision(Protocol):
 
     @property
     def lasts(self) -> bool:
-        """Whether it can wait for somebody to look after it when a run has failed."""
+        """Whether it can stay for a person to look at when a run has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Folder:
     name: str = ""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The first candidate with room, or the folder there was."""
+        """The first candidate with room, or the existing folder."""
         return prepare(self.site.buffer.folders, self.folder, self.capacity, known)
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
@@ -71,7 +71,7 @@ class Folder:
         return BufferRef("posix", root, self.folder) if root else None
 
     def give_back(self, buffer: BufferRef) -> None:
-        """No-op: whoever sees the directory deletes the folder."""
+        """No-op: a process that sees the directory deletes the folder."""
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """None are needed."""

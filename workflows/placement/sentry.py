@@ -1,4 +1,4 @@
-"""The sentry of a supervised job: has guards watched over while the run has no driver.
+"""The sentry of a supervised job: starts the sentinel while the run has no driver.
 
 Standard library alone: the supervisor loads this file by its path, as it is started itself.
 """

@@ -28,7 +28,7 @@ from burstlens.workflows.placement.buffer import BufferRef, fill
 
 LIST = "stage-in.json"
 DONE = "staged-in.json"
-"""On the buffer the mark, in the run directory the word to the driver."""
+"""The mark on the buffer, and the report to the driver in the run directory."""
 
 
 def write_list(
@@ -36,8 +36,8 @@ def write_list(
 ) -> list[tuple[str, str]]:
     """Write the list of what is to be staged in; returns its files. Raises OSError."""
     chosen = selected(inputs, model, leave)
-    told = {"kind": buffer.kind, "by": buffer.by, "left": chosen.left}
-    write_json(place / LIST, {**told, "files": chosen.files, "folders": chosen.folders})
+    facts = {"kind": buffer.kind, "by": buffer.by, "left": chosen.left}
+    write_json(place / LIST, {**facts, "files": chosen.files, "folders": chosen.folders})
     return list(chosen.files)
 
 
@@ -46,24 +46,26 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
 
     Raises StagingError.
     """
-    told = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
+    listed = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
     done = read_json(folder / DONE)
     if done is None:
         begin = time.time()
-        buffer = BufferRef(told["kind"], str(folder.parent), folder.name, by=told.get("by", ""))
+        buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))
         stager: Stager = buffer.stager()
         # What the scheduler has brought by a directive, files alone, is not brought again.
         there = {
             relative: size
-            for source, relative in told["files"]
+            for source, relative in listed["files"]
             if (size := _same(Path(source), folder / "inputs" / relative)) is not None
         }
-        files = [pair for pair in told["files"] if pair[1] not in there]
-        size = sum(there.values()) + fill(stager, files, told.get("folders", ()), folder / "inputs")
+        files = [pair for pair in listed["files"] if pair[1] not in there]
+        size = sum(there.values()) + fill(
+            stager, files, listed.get("folders", ()), folder / "inputs"
+        )
         done = {
-            "files": len(told["files"]),
+            "files": len(listed["files"]),
             "bytes": size,
-            "left": told["left"],
+            "left": listed["left"],
             "seconds": round(time.time() - begin, 3),
         }
         try:

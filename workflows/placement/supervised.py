@@ -24,7 +24,7 @@ AWAY_PAUSE_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a supervised job ended, as its supervisor says; ``lost`` when that one was killed."""
+    """How a supervised job ended, by its supervisor; ``lost`` when the supervisor was killed."""
 
     exit_code: int | None
     signal: str | None
@@ -73,7 +73,7 @@ def run_job(
 
     ``inputs`` are nodes that Parsl awaits first, known to it by this name; when one of them fails
     this one never starts.
-    ``submitted`` is told the job's id. A job that a former driver submitted is found by its
+    ``submitted`` is called with the job's id. A job that a former driver submitted is found by its
     folder, so that it is never started twice. While the run directory is away nothing is concluded:
     it is waited for. Raises JobFailedError unless it ends well, RunError when the driver is
     ``leaving`` (the job goes on without it).
@@ -89,7 +89,7 @@ def run_job(
 
     while True:
         try:
-            told, job_id = _ended(launcher, job_folder, once, leaving)
+            reported, job_id = _ended(launcher, job_folder, once, leaving)
             break
         except SiteError:  # passing: whether it runs is not known now
             leaving.wait(SILENT_PAUSE_S)
@@ -97,11 +97,13 @@ def run_job(
             leaving.wait(AWAY_PAUSE_S)
         _stay(leaving)
     end = Ended(
-        told.get("exit_code"),
-        told.get("signal"),
-        told["reason"],
+        reported.get("exit_code"),
+        reported.get("signal"),
+        reported["reason"],
         "; ".join(
-            part for part in (told.get("message", ""), _remark(launcher, job_id, told)) if part
+            part
+            for part in (reported.get("message", ""), _remark(launcher, job_id, reported))
+            if part
         ),
     )
     if not end.well:
@@ -109,19 +111,19 @@ def run_job(
     return end
 
 
-def _remark(launcher: Launcher, job_id: str | None, told: dict[str, Any]) -> str:
+def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) -> str:
     """What the scheduler adds; nothing while it, or the run directory, does not answer."""
-    if job_id is None or told["reason"] == "lost":
+    if job_id is None or reported["reason"] == "lost":
         return ""
     with contextlib.suppress(SiteError, OSError):
-        return launcher.remark(job_id, well=told.get("exit_code") == 0)
+        return launcher.remark(job_id, well=reported.get("exit_code") == 0)
     return ""
 
 
 def _ended(
     launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
 ) -> tuple[dict[str, Any], str | None]:
-    """What is said of the job's end, and its id; also of one that never begins.
+    """The report of the job's end, and the job's id; also for a job that never begins.
 
     Raises OSError while the job's folder cannot be read or written, and a passing SiteError.
     """
@@ -131,7 +133,7 @@ def _ended(
         if error.passing:
             raise
         reason = getattr(error, "reason", "not started")
-        return _tell(job_folder / "ended.json", reason, str(error)), None
+        return _write_end(job_folder / "ended.json", reason, str(error)), None
 
 
 def _followed(
@@ -145,7 +147,7 @@ def _followed(
     if job_id is not None:
         submitted(job_id)
     # A supervisor that has written its end is not lost for a read that fails for a moment.
-    while (told := again(lambda: read_json(ended))) is None:
+    while (reported := again(lambda: read_json(ended))) is None:
         if job_id is None or not launcher.alive(job_id):
             # Ours may have found the folder claimed by one that a former driver had just started.
             found = launcher.find(job_folder)
@@ -154,17 +156,17 @@ def _followed(
                 submitted(job_id)
             elif "ended.json" not in names_in(job_folder):
                 launcher.clear(job_folder)
-                return _tell(ended, "lost", launcher.fate(job_id, job_folder)), job_id
+                return _write_end(ended, "lost", launcher.fate(job_id, job_folder)), job_id
         leaving.wait(LOOK_S)
         _stay(leaving)
-    return told, job_id
+    return reported, job_id
 
 
-def _tell(ended: Path, reason: str, message: str) -> dict[str, Any]:
-    """Say in the supervisor's place how the job ended: the watcher waits for this file too."""
-    told = {"reason": reason, "message": message, "ended": time.time()}
-    write_json(ended, told)
-    return told
+def _write_end(ended: Path, reason: str, message: str) -> dict[str, Any]:
+    """Write in the supervisor's place how the job ended: the watcher waits for this file too."""
+    end = {"reason": reason, "message": message, "ended": time.time()}
+    write_json(ended, end)
+    return end
 
 
 def _stay(leaving: threading.Event) -> None:

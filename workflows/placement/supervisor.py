@@ -4,7 +4,7 @@
 its own) on the standard library alone, so that any python3 of a compute node will do. It reads
 ``job.json`` in that folder of the run directory, and writes there ``baseline.json`` (what lay
 in the program's folder before), ``started.json`` and ``ended.json``. It needs no driver: stop
-works, and the end is told, when the driver is dead.
+works, and the end is reported, even if the driver has died.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _OF_SLURM = ("srun: ", "slurmstepd: ")
 EACH_NODE_S = 60.0
 """How long logs may take to come home from the other nodes."""
 WALLTIME_NEAR_S = 150.0
-"""A scheduler's SIGTERM so shortly before the end of the time asked for is that end's."""
+"""A scheduler's SIGTERM so shortly before the end of the requested time is due to that end."""
 
 
 def main(job_folder: Path) -> int:
-    """Run the job in ``job_folder`` to its end. Returns 0 unless it is somebody else's."""
+    """Run the job in ``job_folder`` to its end. Returns 1 when the job cannot be claimed."""
     try:
         claim = patiently(lambda: (job_folder / "claim").open("x", encoding="utf-8"))
     except FileExistsError:
@@ -90,7 +90,7 @@ class Supervisor:
         self.started = time.time()
 
     def run(self) -> int:
-        """Make the folder, start the program, wait, tell the end, bring the logs home."""
+        """Make the folder, start the program, wait, report the end, bring the logs home."""
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGINT, self._on_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -123,7 +123,7 @@ class Supervisor:
         reason = self._watch(process)
         # Children and daemons may have outlived it: nothing writes once its end is written.
         job_processes.end_children({process.pid})
-        if reason != "given up":  # then another one's word stands there
+        if reason != "given up":  # then another process has written it
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
         return 0
@@ -146,13 +146,13 @@ class Supervisor:
             return Path(root)
         path = os.environ.get(root[1:])
         if not path:
-            raise ValueError(f"{root[1:]} is not set: the job has not got its buffer")
+            raise ValueError(f"{root[1:]} is not set: the job does not have its buffer")
         return Path(path)
 
     def _stage_in(self, base: Path) -> None:
         """Run the program that stages in; it does nothing on a buffer that has its inputs."""
-        told = self.job["stage_in"]
-        list_, folder = str(self.run_dir / told["list"]), str(base / told["folder"])
+        given = self.job["stage_in"]
+        list_, folder = str(self.run_dir / given["list"]), str(base / given["folder"])
         self._run_first("stage in", "-m", "burstlens.workflows.placement.stage_in", list_, folder)
 
     def _make_folder(self, base: Path) -> Path:
@@ -232,9 +232,9 @@ class Supervisor:
         walltime = self.job.get("walltime_s") or float("inf")
         stop_at = float("inf")
         reason = "exited"
-        told = self.job.get("sentinel")
-        if told:
-            self.sentry = Sentry(self.run_dir, self.job_folder, float(told["after_s"]))
+        given = self.job.get("sentinel")
+        if given:
+            self.sentry = Sentry(self.run_dir, self.job_folder, float(given["after_s"]))
         begin = time.monotonic()
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()

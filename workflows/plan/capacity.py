@@ -1,8 +1,8 @@
-"""What a burst buffer of some size really is: granules, nodes that serve it, space left unused.
+"""What a burst buffer of a given size gets: granules, nodes that serve it, unused space.
 
-DataWarp grants space in whole granules and lays them out one a node; a node serves a second one
-only when each has its first. So the capacity asked for also decides how many nodes serve the
-buffer, and with them its bandwidth. Sources: Slurm's Burst Buffer Guide; NERSC's and KAUST's user
+DataWarp grants space in whole granules and places one per node; a node serves a second one only
+when every node has one. So the requested capacity also sets how many nodes serve the buffer, and
+thus its bandwidth. Sources: Slurm's Burst Buffer Guide; NERSC's and KAUST's user
 documentation of DataWarp.
 """
 
@@ -23,7 +23,7 @@ class Grant:
     """What is granted for ``asked`` bytes: ``granules`` of ``granule`` bytes on ``nodes`` nodes.
 
     ``per_node`` is the most granules that one node serves; above 1 they share its bandwidth.
-    Both are None where the site does not say how many nodes there are.
+    Both are None if the site does not say how many nodes there are.
     """
 
     asked: int
@@ -39,7 +39,7 @@ class Grant:
 
     @property
     def unused(self) -> float:
-        """Share of them that was not asked for, 0 to 1."""
+        """Fraction of them that was not asked for, 0 to 1."""
         return 1 - self.asked / self.granted
 
     @property
@@ -50,14 +50,14 @@ class Grant:
         if self.nodes is not None:
             said += f" on {self.nodes} DW node{'s' if self.nodes > 1 else ''}"
         if self.per_node is not None and self.per_node > 1:
-            said += f", up to {self.per_node} granules a node"
+            said += f", up to {self.per_node} granules per node"
         return f"{said}, {100 * self.unused:.0f} % unused"
 
 
 @dataclass(frozen=True, slots=True)
 class Granularity:
-    """How a machine hands out space: its granule in bytes, and as far as they are known the nodes
-    that serve it and what one of them holds."""
+    """How a machine grants space: its granule in bytes and, if known, the number of nodes that
+    serve it and the capacity of one of them."""
 
     granule: int
     nodes: int | None = None
@@ -77,11 +77,11 @@ class Granularity:
 
     @property
     def alone(self) -> int | None:
-        """The largest buffer, in bytes, of which no node serves two granules."""
+        """The largest buffer, in bytes, in which each node serves at most one granule."""
         return None if self.nodes is None else self.nodes * self.granule
 
     def grant(self, asked: int) -> Grant:
-        """What ``asked`` bytes come to. Raises SiteError for more than there is."""
+        """The grant for ``asked`` bytes. Raises SiteError for more than there is."""
         if self.total is not None and asked > self.total:
             raise SiteError(
                 f"{show_exactly(asked)} are asked for, and the burst buffer has "
@@ -97,7 +97,7 @@ class Granularity:
     def capacity(self, nodes: int) -> int:
         """The bytes to ask for so that this many nodes serve the buffer, one granule each.
 
-        Raises SiteError where there are not so many.
+        Raises SiteError if there are fewer.
         """
         if self.nodes is not None and nodes > self.nodes:
             raise SiteError(f"{nodes} burst-buffer nodes are asked for, and there are {self.nodes}")
@@ -107,8 +107,8 @@ class Granularity:
 def require_capacity(site: Site, asked: int) -> None:
     """SiteError when a run on that site cannot have ``asked`` bytes of buffer.
 
-    Known are a site's limit, the size of a pool where the site file has it, and the room of this
-    machine's own folders; a scheduler's pool is asked when the run starts.
+    Checked are the site's limit, the size of the pool if the site file has it, and the free space
+    of this machine's own folders; a scheduler's pool is queried when the run starts.
     """
     limit, handed_out = site.buffer.limit, granularity(site.buffer)
     if limit is not None and asked > limit:
@@ -125,8 +125,7 @@ def require_capacity(site: Site, asked: int) -> None:
 
 
 def passed_over(site: Site, asked: int) -> str | None:
-    """Why the folder that ``BURSTLENS_BUFFER`` names is not taken; None where it is, or none is
-    named."""
+    """Why the folder named by ``BURSTLENS_BUFFER`` is not used; None if it is used, or not set."""
     from burstlens.workflows.placement.buffer import candidate_root, refused_by
 
     if site.scheduler != "local" or _NAMED not in site.buffer.folders:
@@ -137,14 +136,14 @@ def passed_over(site: Site, asked: int) -> str | None:
 
 
 def granularity(site: BufferSite) -> Granularity | None:
-    """The site's; None where space is not handed out in granules."""
+    """The site's; None if it does not grant space in granules."""
     if site.granule is None:
         return None
     return Granularity(site.granule, site.nodes, site.node_capacity)
 
 
 def show_exactly(size: int) -> str:
-    """A size in the largest unit, of 1024 or else of 1000, that tells it whole: ``736 GiB``."""
+    """A size in the largest binary, else decimal, unit that shows it exactly: ``736 GiB``."""
     for unit, factor in _UNITS.items():
         if size % factor == 0:
             return f"{size // factor:,} {unit}"

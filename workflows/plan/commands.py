@@ -22,15 +22,15 @@ from burstlens.workflows.recipe.recipe import Recipe
 
 
 def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
-    """What is wrong or risky. Raises RecipeError and SiteError for faults of the files."""
+    """What is wrong or risky. Raises RecipeError and SiteError for faults in the files."""
     chosen = choose(site)
     loaded, _ = check(read(recipe), settings)
     return findings(loaded, chosen)
 
 
 def findings(recipe: Recipe, site: Site | None, look: Look | None = None) -> list[Finding]:
-    """What :func:`new_run` would refuse or warn of: the inputs; the space, the stager and MPI of
-    the site, where it is known; how the recipe is written. ``look`` as for :func:`preflight`."""
+    """What :func:`new_run` would refuse or warn about: the inputs; the space, the stager and MPI of
+    the site, if it is known; how the recipe is written. ``look`` as for :func:`preflight`."""
     found = [*preflight(recipe, site, look), *(Finding(WARNING, note) for note in recipe.notes)]
     return [*(_of_site(recipe, site) if site else ()), *found]
 
@@ -53,7 +53,7 @@ def _of_site(recipe: Recipe, site: Site) -> Iterator[Finding]:
 
 
 def _launcher(recipe: Recipe, site: Site) -> Iterator[Finding]:
-    """An MPI launcher that is missing on this machine, where the model runs here."""
+    """An error if the model runs on this machine and its MPI launcher is missing."""
     if site.scheduler != "local" or not recipe.model.mpi or recipe.simulation.ranks == 1:
         return
     program = site.mpi_launcher[0]
@@ -96,7 +96,7 @@ def new_run(
     ``batch`` says that the driver is to be a batch job, which not every site has. Raises
     RecipeError, SiteError, RunError.
     """
-    # What drives a run comes with them, which the other commands do without.
+    # These import the driver, which the other commands do not need.
     from burstlens.cluster_configs.slurm import require_program
     from burstlens.stagers.registry import require_stager
     from burstlens.workflows.driver.detach import require_batch
@@ -113,7 +113,7 @@ def new_run(
         require_stager(chosen.buffer.stager)
     require_capacity(chosen, loaded.buffer.capacity)
     warnings = require(findings(loaded, chosen))
-    # A site given as a file is found again by its path, whatever folder resume is called from.
+    # A site file is recorded by its absolute path, so that resume works from any folder.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     return create(loaded, table, source.path, known_as, name), warnings
 

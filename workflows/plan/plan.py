@@ -1,4 +1,4 @@
-"""The plan: recipe and site in, what will happen out. Pure; ``--dry-run`` prints it."""
+"""The plan of a run, made from recipe and site. Pure; ``--dry-run`` prints it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def make_plan(
 
 
 def _space(recipe: Recipe, site: Site) -> str:
-    """The buffer, with what the request comes to where space is handed out in granules."""
+    """The buffer, with the grant for the request if space comes in granules."""
     asked, per_job = recipe.buffer.capacity, site.buffer.lifetime == "job"
     if site.buffer.kind == "posix":
         of = " in each node" if site.buffer.node_local else ""

@@ -17,15 +17,15 @@ from burstlens.workflows.recipe.load import drafted
 from burstlens.workflows.recipe.preflight import Look
 
 FORMAT = 1
-"""Grows when a key of the JSON document goes or changes its meaning."""
+"""Increased when a key of the JSON document is removed or changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """``refused`` are complete messages on the recipe's text and on files that cannot be used.
 
-    ``faults`` are all of their faults one by one, ``errors`` what the inputs and the site show
-    beside them; ``warnings`` and ``notes`` do not keep the recipe from running.
+    ``faults`` are all of their faults one by one, ``errors`` further ones found in the inputs and
+    the site; ``warnings`` and ``notes`` do not keep the recipe from running.
     """
 
     recipe: str | None
@@ -41,8 +41,7 @@ class Report:
         return not (self.faults or self.errors)
 
     def lines(self) -> list[str]:
-        """What the inputs and the site show, one line each: the level, the place, the key, the
-        message."""
+        """The findings on the inputs and the site, one line each: level, place, key, message."""
         found = (("error", self.errors), ("warning", self.warnings), ("note", self.notes))
         return [f"{level}: {fault.line()}" for level, faults in found for fault in faults]
 
@@ -63,8 +62,8 @@ def check_report(
     settings: Sequence[str] = (),
     look: Look | None = None,
 ) -> Report:
-    """Check a recipe, its inputs and the site that it is for, all of them whatever is wrong with
-    the others. Never raises for what is wrong with them. ``look`` as for :func:`preflight`."""
+    """Check a recipe, its inputs and the site, each one even if others are faulty. Faults are
+    reported, never raised. ``look`` as for :func:`preflight`."""
     faults: list[Fault] = []
     refused: list[str] = []
     chosen = source = None
@@ -89,7 +88,7 @@ def check_report(
         faults[:0] = of_text
     seen = findings(draft.recipe, chosen, look) if draft.recipe else []
     elsewhere = [one.text for one in seen if one.level == ERROR and not one.path]
-    refused += elsewhere  # in the site's file or the user's
+    refused += elsewhere  # in the site's or the user's file
     faults += [Fault((), text) for text in elsewhere]
     seen = [one for one in seen if one.text not in elsewhere]
     errors, warnings, notes = (
@@ -99,7 +98,7 @@ def check_report(
 
 
 def unusable(message: str) -> Report:
-    """The report where a command was given so that nothing could be checked."""
+    """The report for a command line with which nothing can be checked."""
     return Report(None, (Fault((), message),), (message,))
 
 

@@ -1,7 +1,7 @@
 """The batch scripts that a run would submit, for ``--dry-run``. Nothing is submitted or written.
 
-They are made by what submits them: only names that a run makes for itself, and what Parsl knows
-when it has started, are missing.
+They come from the same code that submits them. Missing are only names that a run chooses, and
+values that Parsl has when it has started.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from burstlens.workflows.placement.provision import Folder, Provision
 from burstlens.workflows.recipe.recipe import Recipe
 
 RUN = "RUN"
-"""Stands for the run's id, which is made from the time when it starts."""
+"""Stands for the run's id, which is made from its start time."""
 TOKEN = "RUN-TOKEN"  # noqa: S105
-"""Stands for the run's folder on the buffer, the beginning of its jobs' names."""
+"""Stands for the run's folder on the buffer, and the prefix of its jobs' names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Submission:
 def submissions(recipe: Recipe, site: Site, *, driver: bool = False) -> tuple[Submission, ...]:
     """The scripts in the order of their submission; none on a site without a scheduler.
 
-    ``driver``: the driver is a batch job as well. Raises SiteError for what cannot stand in one.
+    ``driver``: the driver is a batch job as well. Raises SiteError for values invalid in a script.
     """
     if site.scheduler == "local" or not recipe.inputs.is_dir():
         return ()

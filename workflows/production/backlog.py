@@ -1,7 +1,7 @@
 """What is still to be made: which products of which frames, in which order, how often tried.
 
-Pure: it knows neither Parsl nor files. Products that stand for themselves are taken newest frame
-first, so that people see the present even when the past is still waiting.
+Pure: it uses neither Parsl nor files. Products that need no other one are made newest frame first,
+so that people see the present even while older frames wait.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class Backlog:
             self.needs.saw(stream, valid, attempt)
 
     def enter(self, products: Sequence[MadeProduct]) -> None:
-        """From now on order these products as well."""
+        """Order these products as well from now on."""
         self.products = (*self.products, *products)
         self.needs.enter(products, self.first_stream)
 
     def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
-        """Order each product of a ready frame, of all or of these names, that is not settled yet;
-        returns their names."""
+        """Order each product of a ready frame that is not settled yet, only those in ``names`` if
+        given; returns their names."""
         wanting = [
             product for product in self._wanting(frame) if names is None or product.name in names
         ]
@@ -81,7 +81,7 @@ class Backlog:
         return tuple(product.name for product in wanting)
 
     def refresh(self, frame: Frame) -> None:
-        """Order each picture of a frame again whose colour limits are outgrown."""
+        """Order each picture of a frame again if its colour limits are outgrown."""
         for product in self.products:
             name = product.name
             key, this = (name, frame.stream, frame.time), _this(name, frame)
@@ -100,11 +100,11 @@ class Backlog:
         return any(one.kind.widens(one.options) for one in found)
 
     def remade(self, product: str, stream: str, time: str, attempt: int) -> None:
-        """That picture is no longer being made again."""
+        """Note that this picture is not being made again any more."""
         self._remaking.discard((product, stream, time, attempt))
 
     def keep(self, work: Work) -> None:
-        """Leave a picture as it is, which cannot be made again."""
+        """Leave a picture that cannot be made again as it is."""
         this = _this(work.order.context.product, work.order.frame)
         self._remaking.discard(this)
         self._kept.add(this)
@@ -142,7 +142,7 @@ class Backlog:
             self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
 
     def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
-        # Of all attempts: a model that restarts midway must not shift each n-th frame.
+        # Times of all attempts: a model that restarts midway must not shift each n-th frame.
         self.needs.saw(frame.stream, frame.time, frame.attempt)
         times = self._times.setdefault(frame.stream, [])
         place = bisect.bisect_left(times, frame.time)
@@ -188,8 +188,8 @@ class Backlog:
             self._go(work)
 
     def _go(self, work: Work) -> None:
-        # Negative digits: a heap gives the smallest, and the newest frame is wanted. What guards
-        # ride on goes before all that does not judge a frame; what stands already comes last.
+        # Negative digits: a heap gives the smallest, and the newest frame is wanted. Orders in
+        # which guards inspect the frame come first, pictures that are made again last.
         newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
         rank = 0 if work.order.inspects else 2 if work.what == "remake" else 1
         newest_first = (rank, *newest_first)
@@ -215,7 +215,7 @@ class Backlog:
             yield self._sent(heapq.heappop(self.waiting)[2])
 
     def _sent(self, work: Work) -> Work:
-        work.order = self._limited(work.order)  # those of now: they may have widened
+        work.order = self._limited(work.order)  # the present limits: they may have widened
         work.tries += 1
         work.submitted = time.time()
         self.under_way += 1
@@ -229,7 +229,7 @@ class Backlog:
                 work.order = replace(work.order, guards=(), inspects=False)
 
     def returned(self) -> None:
-        """Some work has come back, well or not."""
+        """Note that some work has come back, well or not."""
         self.under_way -= 1
 
     def again(self, work: Work, now: float) -> None:
@@ -239,7 +239,7 @@ class Backlog:
         heapq.heappush(self.later, (now + pause, self._count, work))
 
     def note_size(self, receipt: Receipt) -> None:
-        """Remember how large a series' pictures are: a placeholder is made alike."""
+        """Remember the size of a series' pictures: a placeholder gets the same."""
         size = receipt.facts.get("size")
         if isinstance(size, list) and len(size) == 2:
             self.sizes[receipt.product] = (int(size[0]), int(size[1]))

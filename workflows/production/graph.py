@@ -1,6 +1,6 @@
 """The Parsl graph of a run: its nodes, and the viewing block that runs those on the buffer.
 
-Nodes are added while the run goes on. What each gives arrives, in the order it ends, in one
+Nodes are added while the run goes on. Their results arrive, in the order in which they end, in one
 queue, which the driver's loop reads: no polling, no locks.
 """
 
@@ -55,7 +55,7 @@ LOOK_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A node that ended: what it was, what it gave, or why it failed."""
+    """A node that ended: what it was, its result, or why it failed."""
 
     kind: str
     about: Any
@@ -124,7 +124,7 @@ class Graph:
     def open_block(self) -> str:
         """Start a viewing block on an interchange of its own; returns its label.
 
-        Where it is a batch job it is asked for by :meth:`ask_block`, when it is of use. Raises
+        A block that is a batch job is submitted by :meth:`ask_block`, when it is of use. Raises
         SiteError when Parsl's interchange does not start, three times in a row.
         """
         reason: Exception | None = None
@@ -162,7 +162,7 @@ class Graph:
         self._inside = inside
 
     def mount(self, lines: tuple[str, ...]) -> None:
-        """What the scripts of later blocks say to see the buffer."""
+        """The lines with which the scripts of later blocks mount the buffer."""
         if self._batch is not None:
             self._batch = replace(self._batch, lines=lines)
 
@@ -226,7 +226,7 @@ class Graph:
         )
 
     def mend_block(self) -> str | None:
-        """Replace a block that is gone or broken; returns what was done, None for nothing.
+        """Replace a block that is gone or broken; returns what was done, or None.
 
         Tasks of a block that is gone stay queued for the next one. Those of a broken
         interchange fail, and the driver submits them again.
@@ -251,7 +251,7 @@ class Graph:
         return "its interchange had died: replaced"
 
     def _fate(self, block: ViewingBlock) -> str:
-        """Why there is no block any more, in the scheduler's words where there is one."""
+        """Why there is no block any more, in the scheduler's words if there is a scheduler."""
         ended = "its block had ended"
         if self._batch is None or not block.job_ids_to_block:
             return ended
@@ -261,7 +261,7 @@ class Graph:
     def _give_up(self, block: ViewingBlock) -> None:
         with contextlib.suppress(Exception):
             block.provider.cancel(list(block.job_ids_to_block))
-        # Parsl retries what it fails here, on the same executor, and may never tell of the end.
+        # Parsl retries what it fails here, on the same executor, and may never report the end.
         with contextlib.suppress(Exception):
             block.set_bad_state_and_fail_all(RuntimeError("the interchange has died"))
         for future, (kind, about) in self._pending.copy().items():
@@ -283,7 +283,7 @@ class Graph:
         return future
 
     def _hear(self, done: Future[Any]) -> None:
-        """A worker has answered: the block runs."""
+        """Note that a worker has answered: the block runs."""
         if not self._heard and done.exception() is None:
             self._heard, self._next_look = True, 0.0
 
@@ -340,7 +340,7 @@ class Graph:
         future.add_done_callback(ended)
 
     def events(self, timeout_s: float) -> Iterator[Done]:
-        """What has ended; waits for the first up to ``timeout_s``, then takes what is there."""
+        """The nodes that have ended; waits up to ``timeout_s`` for the first one."""
         with contextlib.suppress(queue.Empty):
             yield self.ended.get(timeout=timeout_s)
             while True:

@@ -22,7 +22,7 @@ from burstlens.workflows.guards.finding import Reading, Trip, trip_of
 from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.notify import Notifier
 from burstlens.workflows.guards.patterns import patterns_of
-from burstlens.workflows.guards.vigil import Room
+from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
@@ -46,25 +46,25 @@ class Guarding:
             self._remember()
 
     def _remember(self) -> None:
-        """What earlier drivers judged, and what the sentinel found while there was none."""
+        """Recall what earlier drivers judged, and take what the sentinel found without a driver."""
         for trip in self.judge.recall(read_journal(self.run.journal)):
             self.snapshot.trips.append(trip.status())
         for line in read_lines(self.run.sentinel):
             with contextlib.suppress(TypeError, ValueError, KeyError):
                 trip = trip_of(line)
-                if trip.guard in self.judge.guards and not self._was_told(trip):
-                    self.judge.told(trip)
+                if trip.guard in self.judge.guards and not self._was_reported(trip):
+                    self.judge.mark_tripped(trip)
                     self._act(trip)
 
     def read(self, frame: Frame, readings: Iterable[Reading]) -> None:
-        """Every guard of its stream has looked at a frame: judge and journal what they read.
+        """Judge and journal what the guards of its stream read of a frame.
 
         Trips go first: a frame that the journal calls inspected is never looked at again.
         """
         readings = list(readings)
         for reading in readings:
             remarks = self.judge.read(reading, time.time()) or self._cause(reading)
-            self._take(remark for remark in remarks if not self._was_told(remark))
+            self._take(remark for remark in remarks if not self._was_reported(remark))
         self.journal.append(
             "frame.inspected",
             stream=frame.stream,
@@ -74,9 +74,9 @@ class Guarding:
         )
 
     def _cause(self, reading: Reading) -> list[Remark]:
-        """The trip that asked for the stop, where one of another frame was told before it.
+        """The trip that asked for the stop, if a trip of another frame was reported before it.
 
-        Frames are read side by side: what came back first need not have asked first.
+        Frames are read at the same time: the first one to come back need not have asked first.
         """
         guard = self.judge.guards.get(reading.guard)
         if guard is None or reading.breach is None or not guard.stops:
@@ -98,14 +98,15 @@ class Guarding:
         self.patterns = tuple(one for one in self.patterns if one.guard not in report.given_up)
 
     def settle(self, *, done: bool) -> None:
-        """The run is over: alarm of each guard that has judged nothing. ``done``: it ended well."""
+        """Raise an alarm for each guard that has judged nothing in the run, which is over.
+        ``done``: it ended well."""
         streams = {stream for stream, _, _ in self.history.frames}
         if streams or done:  # a model that never wrote says so itself
             for text in self.judge.blind(streams):
                 self._alarm(text)
 
     def look(self) -> None:
-        """Say of notifications that have failed."""
+        """Report notifications that have failed."""
         self._notifier.look()
 
     def close(self) -> None:
@@ -126,7 +127,7 @@ class Guarding:
     def _act(self, trip: Trip) -> None:
         """Ask for the stop, journal the trip, and notify.
 
-        The stop goes first: what the journal has is told, and nobody would ask for it again.
+        The stop goes first: a trip that the journal has is not acted on again.
         """
         guard = self.judge.guards[trip.guard]
         if guard.stops and not self._has_ended(trip.attempt):
@@ -134,7 +135,7 @@ class Guarding:
                 self.run.drop(guard.then, trip.why())
             except RunError as error:
                 self.snapshot.alarm(str(error))
-        # The sentinel's may be hours old.
+        # The sentinel's trip may be hours old.
         self.journal.append("guard.tripped", found=trip.t, **trip.fields())
         self.snapshot.trips.append(trip.status())
         place = {"stream": trip.stream, "time": trip.time}
@@ -142,9 +143,9 @@ class Guarding:
         if guard.stops:
             with contextlib.suppress(OSError):
                 self.journal.sync()
-        self._notifier.tell(guard, trip)
+        self._notifier.notify(guard, trip)
 
-    def _was_told(self, remark: Remark) -> bool:
+    def _was_reported(self, remark: Remark) -> bool:
         """Whether the journal has that trip already."""
         return isinstance(remark, Trip) and remark.key in self.history.tripped
 

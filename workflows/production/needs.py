@@ -1,4 +1,4 @@
-"""What products need beside their frame: which orders wait, and what each is given as it goes.
+"""What products need besides their frame: which orders wait, and what each gets when it is sent.
 
 Pure, as the backlog that it is part of. See :class:`burstlens.viz.product.Wants`.
 """
@@ -24,16 +24,16 @@ Series = tuple[str, str]
 
 
 AHEAD = 16
-"""Frames of a stream that is ahead of the one whose maps show it: so many are kept for it."""
+"""How many frames of a stream are kept when it is ahead of the stream whose maps show it."""
 
 
 class Needs:
-    """Orders that wait for what they need. ``streams`` are all that there can be: for another one
-    nothing waits (none: that is not known)."""
+    """Orders that wait for what they need. ``streams`` are all the streams that there can be; no
+    order waits for another one (empty: they are not known)."""
 
     def __init__(self, streams: Sequence[str] = ()) -> None:
         self.ended = False
-        """Whether no frame is to come any more."""
+        """Whether no more frames will come."""
         self._streams = frozenset(streams)
         self._wants: dict[str, Wants] = {}
         self._looked_at: defaultdict[str, set[str]] = defaultdict(set)
@@ -48,7 +48,7 @@ class Needs:
         self._count = 0
 
     def enter(self, products: Sequence[MadeProduct], first_stream: str | None) -> None:
-        """These products are made from now on."""
+        """Note that these products are made from now on."""
         for product in products:
             found = wants(product.kind, product.options)
             if found:
@@ -57,17 +57,17 @@ class Needs:
                 self._looked_at[stream].add(product.common.stream or first_stream or "")
 
     def look(self) -> None:
-        """The frames that are seen from now on were found by another look of the watcher.
+        """Note that the frames seen from now on were found by the watcher's next look.
 
-        One look meets the files of a running model one after the other: it may see two frames of
+        One look reads the files of a running model one after the other: it may see two frames of
         one stream and none of another that was written between them. The next look sees it.
         """
         self._before_look = {series: times[-1] for series, times in self._times.items()}
 
     def saw(self, stream: str, time: str, attempt: int) -> None:
-        """A frame is there, or will never be whole. What attempts of the model write is apart:
-        one that was started again is behind the former one."""
-        if self._streams:  # whatever the settings say, it is written
+        """Note that a frame is there, or will never be whole. Attempts of the model are kept apart:
+        an attempt that was started again is behind the former one."""
+        if self._streams:  # it is written, whatever the settings say
             self._streams |= {stream}
         times = self._times[stream, attempt]
         place = bisect.bisect_left(times, time)
@@ -80,13 +80,13 @@ class Needs:
         return product in self._wants
 
     def expect(self, product: str, frame: Frame) -> None:
-        """This product is to be made of that frame: others may wait for it from now on."""
+        """Note that this product will be made of that frame: others may wait for it from now on."""
         if product in self._wants:
             times = self._open[product, frame.stream]
             times.setdefault(frame.time, set()).add(frame.attempt)
 
     def settled(self, product: str, stream: str, time: str, attempt: int) -> None:
-        """It stands, or has failed for good."""
+        """Note that it is published, or has failed for good."""
         series = product, stream
         times = self._open.get(series, {})
         times.get(time, set()).discard(attempt)
@@ -116,7 +116,7 @@ class Needs:
         heapq.heappush(queue, (work.order.frame.time, self._count, work))
 
     def _is_abreast(self, needs: Wants, frame: Frame) -> bool:
-        """Whether the other streams are as far, or nothing says that they will be."""
+        """Whether the other streams are as far, or are not expected to be."""
         if self.ended or frame.attempt < self._attempt:
             return True
         if self._before_look.get((frame.stream, frame.attempt), "") > frame.time:
@@ -131,16 +131,16 @@ class Needs:
         return any(open_time <= time for open_time in self._open.get(series, ()))
 
     def freed(self) -> Iterator[Work]:
-        """What no longer waits for another product or stream, to be admitted anew."""
+        """The orders that no longer wait for another product or stream, to be admitted again."""
         abreast, self._abreast = self._abreast, []
         yield from abreast
-        for series, queue in list(self._behind.items()):  # what goes on may wait anew
+        for series, queue in list(self._behind.items()):  # a freed order may have to wait again
             oldest = min(self._open.get(series, ()), default=None)
             while queue and (oldest is None or queue[0][0] < oldest):
                 yield heapq.heappop(queue)[2]
 
     def next(self) -> Iterator[Work]:
-        """The oldest order of each chain that has none under way."""
+        """The oldest order of each chain that has no order under way."""
         for series, line in self._line.items():
             if line and series not in self._busy and not self._has_older(series, line[0][0]):
                 self._busy.add(series)
@@ -152,7 +152,8 @@ class Needs:
     def of(
         self, work: Work, states: States, newest: Callable[[str, Frame], Frame | None]
     ) -> Needed:
-        """What an order gets as it goes. ``newest`` gives a stream's newest frame for another."""
+        """What an order gets when it is sent. ``newest`` gives a stream's newest frame up to
+        another frame."""
         product, frame = work.order.context.product, work.order.frame
         needs = self._wants.get(product)
         if needs is None:
@@ -166,7 +167,7 @@ class Needs:
         )
 
     def is_whole(self, work: Work, needed: Needed) -> bool:
-        """Whether all is there still that a picture was made with which is to be made again."""
+        """Whether everything that a picture was made with is still there to make it again."""
         needs, frame = self._wants.get(work.order.context.product), work.order.frame
         if needs is None:
             return True
@@ -186,8 +187,8 @@ class Needs:
         )
 
     def _is_wanted(self, frame: Frame, by: str) -> bool:
-        """Of the frames up to the oldest that is still to be made, or the newest that came, the
-        last one is wanted, and those after it."""
+        """Whether the frame is the newest one up to the oldest frame that is still to be made (or
+        up to the newest frame there is), or comes after that one."""
         still = [
             time
             for (product, stream), times in self._open.items()
@@ -208,6 +209,6 @@ class Needs:
 
     @property
     def waiting(self) -> list[Work]:
-        """All that waits."""
+        """All orders that wait."""
         queues = [*self._line.values(), *self._behind.values()]
         return [*self._abreast, *(work for queue in queues for _, _, work in queue)]

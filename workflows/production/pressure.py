@@ -1,7 +1,7 @@
 """What is done when the buffer is nearly full: release frames, or stop the model.
 
 ``on_pressure`` in the recipe says which. A release that can free nothing (a file that still
-grows, a step that may read the frames) is no relief: then the model is stopped as well, since
+grows, a step that may read the frames) does not help: then the model is stopped as well, since
 models ignore a full disk and lose frames in silence.
 """
 
@@ -17,8 +17,8 @@ from burstlens.workflows.recipe.recipe import Recipe
 SPACE = "space"
 """``by`` of a stop for want of space in ``control/``."""
 REPORTS = 2
-"""Watcher's reports in a row without relief before the model is stopped: the room that the first
-one tells may have been measured before the last release."""
+"""Watcher's reports in a row without relief before the model is stopped: the room in the first one
+may have been measured before the latest release."""
 MARGIN = 1.25
 """How much more than the forecast the model may still write."""
 
@@ -34,7 +34,7 @@ class Pressure:
         self._in_vain = 0
         self._said: set[str] = set()
         self.why: dict[str, str] = {}
-        """Why it has stopped the model: the full disk may be that of ``control/`` too."""
+        """Why it has stopped the model, kept here as ``control/`` may be on the full disk too."""
 
     def look(
         self, space: Space, stuck: str, *, free_bytes: int | None, fraction: float | None
@@ -48,7 +48,7 @@ class Pressure:
         if room is not None and fraction is not None and self._since is None:
             self._since = fraction, room
         if not space.pressed(room):
-            # What the recipe keeps goes while it must, no longer.
+            # Frames that the recipe keeps are released only while they must be.
             space.releasing = self._buffer.raw == "release"
             self._in_vain = 0
             return
@@ -85,11 +85,11 @@ class Pressure:
         done, used = fraction - self._since[0], self._since[1] - room
         if done <= 0.0:
             return False
-        # The log tells a time before its frame is written: that one is still to come.
+        # The log shows a time before its frame is written: that frame is still to come.
         return MARGIN * used * (1.0 - fraction) / done + largest < room
 
     def _say(self, text: str) -> None:
-        # The room that is left changes with each report; the reason is what is news.
+        # The room changes with each report; only a new reason is worth an alarm.
         reason = text.partition(": ")[2]
         if reason not in self._said:
             self._said.add(reason)

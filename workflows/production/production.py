@@ -160,7 +160,7 @@ class Production:
         return sum((stream, time) not in here for time in self.backlog.times_of(product))
 
     def returned(self, done: Done) -> None:
-        """Take what a product's node gave."""
+        """Take the result of a product's node."""
         work: Work = done.about
         self.backlog.returned()
         now = time.monotonic()
@@ -168,7 +168,7 @@ class Production:
         if isinstance(value, Viewed):
             if work.order.inspects:
                 self.guarding.read(work.order.frame, value.readings)
-                # What is tried again, or was held, is not judged a second time.
+                # An order that is tried again, or was held, is not judged a second time.
                 work.order = replace(work.order, inspects=False)
             value = value.value
         if not isinstance(done.error, StagingError):
@@ -196,7 +196,7 @@ class Production:
             self._widen(value)
 
     def _unread(self, work: Work, reason: str) -> None:
-        """The guards of that work could not look at its frame, and will not."""
+        """Note that the guards of that work could not look at its frame, and will not."""
         if work.order.inspects:
             frame = work.order.frame
             about = frame.stream, frame.time, frame.attempt
@@ -214,7 +214,7 @@ class Production:
         self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
 
     def _widen(self, receipt: Receipt) -> None:
-        """Take the limits of a picture for its series, where they reach further."""
+        """Widen the limits of a series by those of a picture, if they reach further."""
         product, limits = receipt.product, receipt.limits
         if limits is None or not self.backlog.widens(product):
             return
@@ -229,12 +229,13 @@ class Production:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Order again what is there with limits that its series has outgrown."""
+        """Order pictures again whose limits their series has outgrown."""
         for frame in self.space.frames():
             self.backlog.refresh(frame)
 
     def publish(self) -> None:
-        """Publish what has come back. Raises OSError when the target is full or away."""
+        """Publish the products that have come back. Raises OSError when the target is full or
+        away."""
         if self._receipts:
             stood = {_key(receipt) for receipt in self._receipts if self._stands(receipt)}
             for event in self.publisher.publish(self._receipts):
@@ -287,7 +288,7 @@ class Production:
                 self.graph.view("work", work, tasks.produce, *about, priority=priority)
 
     def release(self, *, held: bool) -> None:
-        """Delete raw frames that nobody needs any more, journalled first. Raises OSError."""
+        """Delete raw frames that are not needed any more, journalled first. Raises OSError."""
         if time.monotonic() < self._release_again:
             return
         keep = self.recipe.stage_out.keep
@@ -333,7 +334,7 @@ class Production:
 
     @property
     def settled(self) -> bool:
-        """Whether every product of every frame so far stands or has failed for good."""
+        """Whether every product of every frame so far is published or has failed for good."""
         outstanding = self._receipts or self._failures or self._releases
         return self.backlog.empty and not outstanding
 

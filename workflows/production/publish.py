@@ -1,7 +1,7 @@
 """Publication: from a receipt to a file under its final name, exactly once.
 
 The journal says ``product.publishing`` (on disk) before the rename and ``product.published``
-after it, so that whatever a crash leaves between the two is settled by looking.
+after it, so that a look at the files settles whatever a crash leaves between the two.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Publisher:
     """Renames what was staged, writes the index and the ParaView series. Driver's thread only.
 
     ``start`` is the key of the model's start: ParaView's times are seconds after it. ``fill``
-    tells the part of the buffer that is used.
+    returns the fraction of the buffer that is used.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Publisher:
         self.flush(force=True)
 
     def clean_incoming(self) -> None:
-        """Delete what no receipt speaks of; only when no worker of this run lives."""
+        """Delete files that no receipt names; only when no worker of this run lives."""
         for path in self._run.incoming.iterdir():
             remove(path)
 
@@ -102,7 +102,7 @@ class Publisher:
             self._journal.append("product.publishing", **_fields(receipt))
         self._journal.sync()
         for receipt in fresh:
-            self._put(receipt.state)  # first: whoever finds the product finds its state
+            self._put(receipt.state)  # first: a published product always has its state
             self._put(receipt)
         return [self._note(receipt) for receipt in fresh]
 
@@ -126,7 +126,7 @@ class Publisher:
         try:
             os.replace(incoming, final)
         except FileNotFoundError:
-            if _is(final, part):  # a try before this one got as far
+            if _is(final, part):  # an earlier try has renamed it
                 return
             final.parent.mkdir(exist_ok=True)
             os.replace(incoming, final)
@@ -150,7 +150,7 @@ class Publisher:
         }
         clock: Any = event.get("clock") or {}
         entry["written"] = clock.get("written")
-        # What holds now says nothing of a product that a former driver has published.
+        # The present values are not those of a product that a former driver has published.
         entry["raw_bytes"] = None if mended else self._history.raw_bytes
         entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
         entry["facts"] = event.get("facts")
@@ -202,9 +202,9 @@ def _receipt(event: Event) -> Receipt:
         name: event[name] for name in Receipt.__dataclass_fields__ if name in event
     }
     if "state" in values:
-        told: Any = values["state"]
-        values["state"] = told and State(
-            **{name: told[name] for name in State.__dataclass_fields__}
+        state: Any = values["state"]
+        values["state"] = state and State(
+            **{name: state[name] for name in State.__dataclass_fields__}
         )
     if "limits" in values:
         values["limits"] = tuple(values["limits"])

@@ -1,4 +1,4 @@
-"""What is tried again: nodes whose worker, block or interchange died, after a growing pause."""
+"""Retries of nodes whose worker, block or interchange died, each after a longer pause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOSS_PAUSE_S = 0.1
 
 
 class Retries:
-    """Calls that wait for their time; ``alarm`` is told of each loss."""
+    """Calls that wait for their time; ``alarm`` is called for each loss."""
 
     def __init__(self, alarm: Callable[[str], None]) -> None:
         self._alarm = alarm
@@ -26,7 +26,7 @@ class Retries:
     def lost(self, done: Done, again: Callable[[], None]) -> bool:
         """Whether a node failed with what ran it, and ``again`` is to be called later.
 
-        What Burstlens itself has to say (BurstlensError) is an answer, not a loss.
+        An error of Burstlens itself (BurstlensError) is an answer, not a loss.
         """
         if done.error is None:
             self._losses[done.kind] = 0

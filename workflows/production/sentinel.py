@@ -1,4 +1,4 @@
-"""The sentinel: guards that can stop a model, watched over while the run has no driver.
+"""The sentinel: evaluates the guards that can stop a model while the run has no driver.
 
 The supervisor starts ``python -P -m burstlens.workflows.production.sentinel RUN_DIR JOB_FOLDER`` in
 the simulation's own job when the driver's heartbeat has stood still. It looks at the model's folder
@@ -29,7 +29,7 @@ from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards.finding import Trip
 from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
-from burstlens.workflows.guards.vigil import Room
+from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.placement.buffer import free_bytes
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
@@ -40,7 +40,7 @@ NICENESS = 10
 
 
 class Sentinel:
-    """Watches one attempt for as long as no driver does."""
+    """Watches one attempt while no driver does."""
 
     def __init__(self, run: RunDir, job_folder: Path, job: Mapping[str, Any]) -> None:
         facts = facts_of(run, "recipe", "source", "table")
@@ -133,13 +133,13 @@ class Sentinel:
 
 
 def heartbeat(run: RunDir) -> object:
-    """What the driver last wrote as its sign of life: only whether it changes means something."""
+    """The driver's latest sign of life: only whether it changes means something."""
     driver = (read_json(run.status) or {}).get("driver")
     return driver.get("heartbeat") if isinstance(driver, dict) else None
 
 
 def main(run_dir: Path, job_folder: Path) -> int:
-    """Keep watch. Returns 1, with one line on standard output, when that cannot be done."""
+    """Watch the attempt. Returns 1, with one line on standard output, when it cannot."""
     os.nice(NICENESS)
     try:
         job = read_json(job_folder / "job.json") or {}

@@ -1,4 +1,4 @@
-"""What ParaView opens of a run: a product's files as one series, and a script that shows it."""
+"""A run's files for ParaView: a product's files as one series, and a script that shows it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HDF_SUFFIX = ".vtkhdf"
 
 @dataclass(slots=True)
 class _Product:
-    """The files of one product by valid time, and what the first of them told."""
+    """The files of one product by valid time, and the facts of the first of them."""
 
     facts: Mapping[str, Any]
     entries: dict[str, str] = field(default_factory=dict)
@@ -43,14 +43,14 @@ class Series:
         self._next = 0.0
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Take up a line of the index, where it tells of a file for ParaView."""
+        """Add a line of the index, if it names a file for ParaView."""
         name = str(line["name"])
         suffix = Path(name).suffix
         if suffix not in XML_SUFFIXES and suffix != HDF_SUFFIX:
             return
         product, key = str(line["product"]), str(line["time"])
-        told = line.get("facts")
-        facts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+        given = line.get("facts")
+        facts: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         if suffix == HDF_SUFFIX:
             # Only the products of this kind bring HDF5 to the driver.
             from burstlens.viz.kinds.vtk.hdf_file import Step, layout_of

@@ -26,9 +26,9 @@ from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
 
 CLOCK_JUMP_S = 5.0
-"""By so much a clock was set, not adjusted little by little."""
+"""A jump of more than this means that the clock was set, not slewed."""
 LATENCIES = 500
-"""Latest products that the latency is told of: the whole run's is in the journal."""
+"""How many of the latest products the latency covers; the journal has the whole run's."""
 PERIOD_S = 1.0
 END_PATIENCE_S = 60.0
 """How long the last snapshot waits for a disk that is full or away."""
@@ -36,7 +36,7 @@ TRIPS = 200
 
 
 class SupervisedJobs(Protocol):
-    """What it asks of the supervised jobs: which attempt runs, what the scheduler waits for,
+    """What it needs of the supervised jobs: which attempt runs, what the scheduler waits for,
     whether they were asked to stop and are over."""
 
     attempt: int
@@ -49,7 +49,7 @@ class SupervisedJobs(Protocol):
 
 
 class Producing(Protocol):
-    """What it asks of the production: how much is to be done, where the frames lie."""
+    """What it needs of the production: how much is to be done, where the frames are."""
 
     backlog: Backlog
     buffer: BufferRef
@@ -57,7 +57,7 @@ class Producing(Protocol):
 
 
 class Snapshot:
-    """Counts and last values, written whole to ``status.json``."""
+    """Counts and latest values, written whole to ``status.json``."""
 
     def __init__(self, run: RunDir, recipe: Recipe, history: History, epoch: int) -> None:
         self.run = run
@@ -85,15 +85,15 @@ class Snapshot:
         self._written = 0.0
 
     def open(self, production: Producing) -> None:
-        """The buffer is known and production can begin."""
+        """Note that the buffer is known and production can begin."""
         self._production = production
 
     def ready(self, frame: Frame) -> None:
-        """A frame is ready."""
+        """Note that a frame is ready."""
         self.note(f"frame {frame.stream} {frame.time} ready ({frame.signal})")
 
     def published(self, event: Event) -> None:
-        """A product is published."""
+        """Note that a product is published."""
         clock: Any = event["clock"]
         self._note_clock()
         if clock.get("written") and clock.get("detected", 0.0) >= self._asked_late:
@@ -103,35 +103,35 @@ class Snapshot:
         self._last = {key: event[key] for key in ("product", "stream", "time", "name", "t")}
 
     def _note_clock(self) -> None:
-        """After the clock was set, the ages of frames that were found before are no latencies."""
+        """After the clock was set, do not count the ages of earlier frames as latencies."""
         jump = time.time() - time.monotonic() - self._clock
         if abs(jump) > CLOCK_JUMP_S:
             self._clock += jump
             self.ask_late()
 
     def ask_late(self) -> None:
-        """Products of frames that were found so far are asked for now: their age is no latency."""
+        """Do not count the ages of the frames found so far: their products are asked for now."""
         self._asked_late = time.time()
 
     def failed(self, failure: Failure) -> None:
-        """A product could not be made of a frame."""
+        """Note that a product could not be made of a frame."""
         first = failure.product not in self._reasons
         self._reasons[failure.product] = failure.reason
         if first:
             self.alarm(f"{failure.product} of {failure.stream} {failure.time}: {failure.reason}")
 
     def alarm(self, text: str, **place: str) -> None:
-        """Something that a person should see; ``stream``, ``time`` and ``product`` place it."""
+        """Add what a person should see; ``stream``, ``time`` and ``product`` say where."""
         text = printable(text)
         self.alarms.append({"t": round(time.time(), 3), "text": text, **place})
         self.note(text)
 
     def note(self, text: str) -> None:
-        """One line among the last events."""
+        """Add one line to the latest events."""
         self.events.append({"t": round(time.time(), 3), "text": text})
 
     def heard(self, report: Report, free_bytes: int | None) -> None:
-        """What the watcher heard of the model."""
+        """Take the watcher's report on the model."""
         self._progress = report.progress or self._progress
         self.log_tail = (*self.log_tail, *map(printable, report.tail))[-5:]
         self.free_bytes = free_bytes
@@ -140,11 +140,11 @@ class Snapshot:
 
     @property
     def fraction(self) -> float | None:
-        """The part of the simulation that is done, where the model's log tells it."""
+        """The fraction of the simulation that is done, if the model's log gives it."""
         return self._progress.fraction if self._progress else None
 
     def look(self, jobs: SupervisedJobs, block: str) -> None:
-        """How the supervised jobs and the viewing block stand."""
+        """Take the state of the supervised jobs and of the viewing block."""
         self._attempt = jobs.attempt
         self.block = block
         self.waits_for = jobs.waits
@@ -154,10 +154,11 @@ class Snapshot:
             self.state = "draining"
 
     def judge(self, jobs: Outcome) -> Outcome:
-        """The run's outcome: the jobs', unless a product could be made of no frame at all, or
-        frames are lost or damaged.
+        """The run's outcome: the jobs', unless a product could not be made of any frame, or frames
+        are lost or damaged.
 
-        A product that was added to the running run only alarms: a slip in it must not cost the run.
+        A product that was added to the running run only raises an alarm: a mistake in it must not
+        fail the run.
         """
         if jobs.state != "done":
             return jobs
@@ -165,7 +166,7 @@ class Snapshot:
         for product, reason in self.history.reasons.items():
             if product in made or not self.history.frames:
                 continue  # without a whole frame it is not the product's fault
-            message = f"product {product} could be made of no frame: {reason}"
+            message = f"product {product} could not be made of any frame: {reason}"
             if product not in self.history.added:
                 return Outcome("failed", 1, message)
             self.alarm(message, product=product)
@@ -175,7 +176,7 @@ class Snapshot:
         return jobs
 
     def end(self, outcome: Outcome) -> None:
-        """The run is over. Raises OSError when the last snapshot cannot be written for a minute."""
+        """End the run. Raises OSError when the last snapshot cannot be written for a minute."""
         self.outcome = outcome
         self.state = outcome.state
         self.block = "gone"

@@ -1,4 +1,4 @@
-"""Room on the buffer: what raw frames hold, when they may go, whether the model will run out."""
+"""Room on the buffer: what raw frames use, when they may go, whether the model will run out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GROUP = 64
 
 @dataclass(slots=True)
 class Space:
-    """Raw frames that lie on the buffer, by file, and the room that is left.
+    """Raw frames on the buffer, by file, and the room that is left.
 
-    A file goes when all of its frames' products are settled, nobody else needs it and the
-    watcher is through with it (a growing file never is before its end).
+    A file is released when all of its frames' products are settled, nothing else needs it and the
+    watcher has finished with it (with a growing file only at its end).
     """
 
     recipe: Recipe
@@ -31,19 +31,19 @@ class Space:
     beside: Callable[[Frame], bool] = lambda frame: False
     """Whether a product of another stream may want it."""
     outgrown: Callable[[Frame], bool] = lambda frame: False
-    """Whether a picture of it is to be made again; short of room it goes all the same."""
+    """Whether a picture of it is to be made again; if room is short it goes all the same."""
     raw_bytes: int = 0
     largest: int = 0
     """Bytes of the largest frame so far."""
     begun_bytes: int = 0
-    """What is there of files without a whole frame yet."""
+    """Bytes of files that have no whole frame yet."""
     releasing: bool = False
 
     def __post_init__(self) -> None:
         self.releasing = self.recipe.buffer.raw == "release"
 
     def add(self, frame: Frame, wanted: tuple[str, ...]) -> None:
-        """A frame lies there, and these products are still to be made of it."""
+        """Note that a frame is there, and that these products are still to be made of it."""
         frames = self.files.setdefault(frame.paths, [])
         if all(other.record != frame.record for other, _ in frames):
             frames.append((frame, wanted))
@@ -51,12 +51,12 @@ class Space:
             self.largest = max(self.largest, frame.bytes)
 
     def frames(self) -> list[Frame]:
-        """The frames that lie on the buffer."""
+        """The frames on the buffer."""
         return [frame for frames in self.files.values() for frame, _ in frames]
 
     def newest(self, stream: str, beside: Frame) -> Frame | None:
-        """Of the frames of a stream that lie on the buffer the newest one up to the valid time of
-        another stream's frame, of the same attempt where there is one."""
+        """The newest frame of a stream on the buffer up to the valid time of another stream's
+        frame, of the same attempt if there is one."""
         found = [f for f in self.frames() if f.stream == stream and f.time <= beside.time]
         return max(
             found,
@@ -65,7 +65,7 @@ class Space:
         )
 
     def want(self, frame: Frame, products: tuple[str, ...]) -> None:
-        """These products are to be made of a frame as well before it may go."""
+        """Note that these products are to be made of a frame as well before it may go."""
         self.files[frame.paths] = [
             (other, (*wanted, *products) if other == frame else wanted)
             for other, wanted in self.files[frame.paths]
@@ -90,7 +90,7 @@ class Space:
             yield group
 
     def put_back(self, frames: Iterable[Frame]) -> None:
-        """These could not be released: they still lie there and may be tried again."""
+        """Note that these could not be released: they are still there and may be tried again."""
         for frame in frames:
             self.history.released.discard((frame.stream, frame.time, frame.attempt))
             self.add(frame, ())
@@ -133,7 +133,7 @@ class Space:
     def short(self, free_bytes: int | None) -> bool:
         """Whether the disk's own room is down to the reserve; its capacity's where none is known.
 
-        A capacity that the frames exceed on a disk with room is no danger to them.
+        Frames that exceed the capacity on a disk with room are not in danger.
         """
         reserve = self.recipe.buffer.reserve
         if free_bytes is None:

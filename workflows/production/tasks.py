@@ -45,9 +45,9 @@ LIMIT_S = 900.0
 class Order:
     """One product to make of one frame (none where ``kind`` is empty).
 
-    ``guards`` judge the frame before anything is made of it. With ``inspects`` they are all that
-    watch its stream and a breach stops the model; else those of what the product shows, which is
-    then marked in it.
+    ``guards`` judge the frame before anything is made of it. With ``inspects`` they are all guards
+    of its stream, and a breach stops the model; else those of the variable that the product shows,
+    and a breach is marked in it.
     """
 
     kind: str
@@ -112,8 +112,8 @@ def watch_buffer(
     """One long poll on the frames of an attempt, see :func:`.watch.watch`."""
     job = Path(job_folder)
     deadline, over = time.monotonic() + timeout_s, False
-    # The baseline is written before the model begins: without one there is nothing to see, and
-    # there never will be when the job has ended.
+    # The baseline is written before the model begins: without it there is nothing to watch, and
+    # there never will be if the job has ended.
     while True:
         baseline = None
         with contextlib.suppress(OSError):  # it is away for now
@@ -145,7 +145,7 @@ def watch_buffer(
 
 
 def _waits_for_frame(job: Path) -> bool:
-    """Whether a stop was asked for that the frame in progress may hold up."""
+    """Whether a stop was asked for that may still wait for the frame in progress."""
     control = str(job.parents[1] / "control")
     return os.path.exists(f"{control}/stop") and not os.path.exists(f"{control}/frame-done")
 
@@ -195,7 +195,7 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
 def _make_chained(
     kind: ProductKind, order: Order, reader: ProductFrame, out: Path, context: Context
 ) -> Made:
-    """Go on from the newest state that serves, else begin anew; the facts tell which did not."""
+    """Resume from the newest usable state, else start afresh; the facts name the unusable ones."""
     unusable = []
     for name in order.needed.previous:
         reader.previous = Path(order.products) / name
@@ -206,15 +206,15 @@ def _make_chained(
         except StateError as error:
             unusable.append(str(error))
             continue
-        return _told(made, unusable, "an older state")
+        return _with_chain(made, unusable, "resumes from an older state")
     reader.previous = None
-    return _told(kind.make(order.options, reader, out, context), unusable, "nothing")
+    return _with_chain(kind.make(order.options, reader, out, context), unusable, "starts afresh")
 
 
-def _told(made: Made, unusable: Sequence[str], base: str) -> Made:
+def _with_chain(made: Made, unusable: Sequence[str], how: str) -> Made:
     if not unusable:
         return made
-    text = f"goes on from {base}: {'; '.join(unusable)}"
+    text = f"{how}: {'; '.join(unusable)}"
     return replace(made, facts={**made.facts, "chain": text})
 
 
@@ -257,7 +257,7 @@ def _with_frame(
 
 
 def _around(buffer: BufferRef, order: Order) -> dict[str, Any]:
-    """What the order needs beside its frame, by its paths on this node."""
+    """What the order needs besides its frame, by its paths on this node."""
     from burstlens.viz.product import Beside
 
     products, needed = Path(order.products), order.needed
@@ -272,7 +272,7 @@ def _around(buffer: BufferRef, order: Order) -> dict[str, Any]:
 
 
 def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
-    """What the guards read; a breach asks for the stop here, which needs no driver then."""
+    """What the guards read; a breach asks for the stop here, so that it needs no driver."""
     if not order.guards:
         return ()
     from burstlens.workflows.guards.field import inspect as inspect_frame
@@ -296,7 +296,7 @@ def _has_ended(run: RunDir, frame: Frame) -> bool:
 
 
 def _marked(order: Order, readings: Sequence[Reading]) -> Order:
-    """The order, with the places of breaches to be marked in what it makes."""
+    """The order, with the places of breaches to be marked in its product."""
     marks = tuple(
         Mark(reading.breach.variable or "", reading.breach.place["index"], reading.breach.label)
         for reading in readings
@@ -370,7 +370,7 @@ def _failure(order: Order, reason: str, buffer: BufferRef) -> Failure:
 
 
 def damage_frame(damage: Damage) -> Frame:
-    """A damaged frame in a frame's clothes, for the placeholder's sake."""
+    """A frame that stands in for a damaged one, for its placeholder."""
     return Frame(
         damage.run, damage.attempt, damage.stream, damage.time or "", damage.paths, damage.record,
         0, 0.0, 0.0, "damaged",

@@ -1,5 +1,5 @@
-"""The draft of a recipe: its faults, and what can be made of the rest, so that the inputs can be
-compared with what is right while something else is wrong."""
+"""The draft of a recipe: its faults, and a recipe from the valid parts, so that these can be
+compared with the inputs even if others are wrong."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _PREFIX = re.compile(r"((?:simulation|product|guard)\.\S+): ")
 _NO_FILE = "there is no file"
 _GENERAL = {"variable", "variables", "kind", "name"}
-"""Keys that are words of messages on other keys as well."""
+"""Keys whose names also occur in messages on other keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """``recipe`` lacks what is faulty, and some of its values stand in for faulty ones
-    (``faults.guessed``); None where not even a model is known. ``unknown`` are paths of texts that
-    name an unknown parameter."""
+    (``faults.guessed``); None if the model is not known. ``unknown`` are paths of texts that name
+    an unknown parameter."""
 
     source: Source
     settled: Settled
@@ -39,13 +39,13 @@ class Draft:
     recipe: Recipe | None
 
     def found(self) -> list[Fault]:
-        """The faults of the text with their places, in the order of these."""
+        """The faults of the text with their places, in the order of places."""
         own = placed(self.faults, self.source, self.settled, self.unknown)
         return in_order([*self.source.faults, *own], self.source)
 
     def of(self, findings: Iterable[Finding]) -> list[Fault]:
-        """Findings about the draft's recipe with the places of their keys, in the order of these;
-        without what only follows from a fault of the text."""
+        """Findings about the draft's recipe with the places of their keys, in the order of places,
+        without those that only follow from a fault of the text."""
         faults = []
         for finding in findings:
             path = self._path(finding)
@@ -55,8 +55,8 @@ class Draft:
         return in_order(found, self.source)
 
     def _path(self, finding: Finding) -> KeyPath:
-        """The path of a finding's key; of one about the inputs or about a product's file, of the
-        key whose value it shows."""
+        """The path of a finding's key; for one about the inputs or a product's file, of the key
+        whose value it shows."""
         path = path_of(self.settled.table, finding.path)
         table = at(self.settled.table, path[: 1 if path == _INPUTS else 2])
         keys: Iterable[str] = ()
@@ -68,7 +68,7 @@ class Draft:
         return next(((*(path[:1] if path == _INPUTS else path), key) for key in shown), path)
 
     def _follows(self, path: KeyPath, text: str) -> bool:
-        """Whether it is about a value that was guessed, or names the key of one in its table."""
+        """Whether it is about a guessed value, or names the key of one in its table."""
         words = set(_WORD.findall(text)) - _GENERAL
         return any(
             path[: len(guess)] == guess or (len(guess) > 2 and guess[:2] == path[:2]
@@ -78,8 +78,8 @@ class Draft:
 
 
 def numbered(products: Products, guards: Guards, faults: Faults) -> tuple[Products, Guards]:
-    """The same, those without a name of their own called by their number among the recipe's
-    tables, so that findings lead back to these."""
+    """The same, but those without a valid name are named by their number among the recipe's
+    tables, so that findings can be traced to these."""
     wrong = faults.guessed | {fault.path for fault in faults}
     called: Products = [
         (path, replace(one, common=replace(one.common, name=str(path[-1])))
@@ -95,7 +95,7 @@ def numbered(products: Products, guards: Guards, faults: Faults) -> tuple[Produc
 
 
 def _message(text: str, path: KeyPath) -> str:
-    """The text without the key that it begins with, which is shown beside it."""
+    """The text without the key at its beginning, which is shown beside it."""
     prefix = _PREFIX.match(text)
     if prefix is None or not path:
         return text
@@ -104,8 +104,8 @@ def _message(text: str, path: KeyPath) -> str:
 
 
 def _is_shown(value: object, text: str) -> bool:
-    """Whether a text shows a value of the recipe: a text, or the first of a list; of "a.py:f" the
-    file."""
+    """Whether a message shows a value of the recipe: a text, or the first of a list; for "a.py:f"
+    the file."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = value[0] if value else None
     return isinstance(value, str) and len(value) > 2 and value.split(":")[0] in text

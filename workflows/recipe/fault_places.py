@@ -17,9 +17,9 @@ def placed(
 ) -> list[Fault]:
     """The faults with place, dotted key and value.
 
-    ``unknown`` are paths of texts that name an unknown parameter. What only follows from another
-    fault is left out: from a value or a file that could not be read, from a parameter that is
-    unknown or has no valid value.
+    ``unknown`` are paths of texts that name an unknown parameter. Faults that only follow from
+    another one are left out: from a value or a file that could not be read, or from a parameter
+    that is unknown or has no valid value.
     """
     broken = {_line(fault.place) for fault in source.faults if fault.value is not None}
     found: dict[tuple[KeyPath, str], Fault] = {}

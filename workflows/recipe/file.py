@@ -1,4 +1,4 @@
-"""Recipe files: found by path or name, read, laid over those that they extend."""
+"""Recipe files: found by path or name, read, merged over those that they extend."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def find(name: str) -> Path:
 def read(name: str) -> Source:
     """The merged table of a recipe and of those that it extends.
 
-    Raises RecipeError when the file itself cannot be read; faults of its syntax, and of
-    ``extends``, are those of the source.
+    Raises RecipeError when the file itself cannot be read; faults of syntax and of ``extends`` are
+    in the source's ``faults``.
     """
     path = find(name).resolve()
     own = path.parent.name if path.name == "recipe.toml" else path.stem
@@ -112,7 +112,7 @@ def _extended(layers: list[Layer], wanted: object) -> Layer:
 
 
 def _anchor(table: dict[str, Any], folder: Path) -> None:
-    # The inputs of a recipe that is extended lie beside that recipe, not beside the new one.
+    # Relative inputs of an extended recipe start at that recipe's folder.
     simulation = table.get("simulation")
     inputs = simulation.get("inputs") if isinstance(simulation, dict) else None
     if isinstance(inputs, str) and inputs and not inputs.startswith(("/", "~", "{")):

@@ -1,4 +1,4 @@
-"""What is found to be wrong with a recipe before it runs."""
+"""Findings on a recipe before it runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ERROR, WARNING, NOTE = LEVELS = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding about the key ``path`` (dotted, empty where it is about no key).
+    """One finding about the key ``path`` (dotted, empty if it is not about a key).
 
     ``level``: an ``error`` stops the run before it starts, a ``warning`` is shown when it starts, a
-    ``note`` by check alone.
+    ``note`` only by check.
     """
 
     level: str
@@ -26,7 +26,7 @@ class Finding:
 
 
 def guard_paths(recipe: Recipe) -> Iterator[tuple[str, Guard]]:
-    """Each guard with the path of its table: by name, by number where the recipe names it not."""
+    """Each guard with the path of its table: by name, or by number if it has none."""
     for number, guard in enumerate(recipe.guards):
         named = not re.fullmatch(rf"{re.escape(guard.own_name)}(-\d+)?", guard.called)
         yield f"guard.{guard.called if named else number}", guard

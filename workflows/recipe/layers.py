@@ -1,4 +1,4 @@
-"""The files that a recipe is laid over, as one table that still knows where its parts stand."""
+"""The files of a recipe and its bases, merged into one table that keeps the place of each value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OLD, _NEW = ("simulation", "argv"), ("simulation", "command")
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One recipe file of those that a recipe is laid over: its table, and where its parts stand."""
+    """One file of a recipe or its bases: its table, and the places of its parts."""
 
     path: Path
     table: dict[str, Any]
@@ -24,7 +24,7 @@ class Layer:
     def place(self, merged: Any, path: KeyPath) -> tuple[int, Place, bool]:
         """How far into the merged table this file follows ``path``, and the place there.
 
-        The third says whether nothing below this file is part of what ``path`` leads to.
+        The third is true if the files below do not contribute to the value at ``path``.
         """
         own: KeyPath = ()
         here: Any = self.table
@@ -51,7 +51,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A recipe found: its name, its file, the merged table, and the files that it was read from.
+    """A recipe as read: its name, its file, the merged table, and the files that it comes from.
 
     ``faults`` are those of the files themselves; ``notes`` are warnings.
     """
@@ -65,8 +65,8 @@ class Source:
     notes: tuple[str, ...] = ()
 
     def place(self, path: KeyPath) -> Place | None:
-        """Where the value at ``path`` of the merged table stands; of a key that is missing, the
-        table that lacks it."""
+        """The place of the value at ``path`` of the merged table; for a missing key, of the table
+        that lacks it."""
         best: tuple[int, Place] | None = None
         for layer in self.layers:
             depth, place, last = layer.place(self.table, path)
@@ -95,7 +95,7 @@ def renamed(layers: Sequence[Layer]) -> list[str]:
             line, _ = layer.text.places.get(("product", number, "limits"), (0, 0))
             notes.append(
                 f"{layer.path}:{line}: {key} = {{ first = ... }} has no effect: limits widen with "
-                "the run; take it away"
+                "the run; remove it"
             )
     return notes
 
@@ -113,7 +113,7 @@ def rename(table: dict[str, Any], model: object = None) -> bool:
 
 
 def drop_first_frames(table: dict[str, Any]) -> list[tuple[int, str]]:
-    """Take away ``limits = { first = n }``, which froze colour limits once, from all products.
+    """Remove ``limits = { first = n }``, which formerly froze colour limits, from all products.
 
     Returns number and dotted key of each.
     """
@@ -128,7 +128,7 @@ def drop_first_frames(table: dict[str, Any]) -> list[tuple[int, str]]:
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """``above`` laid over ``below``: tables merge, named entries merge by name, the rest replaces.
+    """``above`` merged over ``below``: tables merge, named entries merge by name, others replace.
 
     >>> merge({"a": {"x": 1}, "b": 1}, {"a": {"y": 2}})
     {'a': {'x': 1, 'y': 2}, 'b': 1}
@@ -157,7 +157,7 @@ def _named_list(value: Any) -> bool:
 
 
 def path_of(table: Any, key: str) -> KeyPath:
-    """The path of a dotted key, in which an entry of a list is named, or numbered from 0.
+    """The path of a dotted key; entries of lists are given by name, or by number from 0.
 
     >>> path_of({"product": [{"name": "t2"}, {"name": "w"}]}, "product.w.variable")
     ('product', 1, 'variable')

@@ -50,7 +50,7 @@ def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any
 
 
 def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
-    """As :func:`load`, for a table that was read already."""
+    """As :func:`load`, for a source that was already read."""
     draft = drafted(source, settings)
     found = draft.found()
     if found or draft.faults or draft.recipe is None:
@@ -59,11 +59,11 @@ def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[st
 
 
 def drafted(source: Source, settings: Sequence[str] = ()) -> Draft:
-    """The faults of a source, and what can be made of the rest.
+    """The faults of a source, and a recipe from its valid parts.
 
-    Raises RecipeError for a faulty configuration of the user's alone.
+    Raises RecipeError only for a faulty user configuration.
     """
-    rename(source.table)  # a run's record may be older than these
+    rename(source.table)  # the record of an older run may have former keys
     drop_first_frames(source.table)
     faults = Faults()
     settled = settle(source.table, settings, faults)
@@ -76,7 +76,7 @@ def drafted(source: Source, settings: Sequence[str] = ()) -> Draft:
 
 
 def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe | None:
-    """The recipe, without what is faulty where there are faults; None where it has no model."""
+    """The recipe, without faulty parts; None if it has no model."""
     _printable(table, (), faults)
     for key in table:
         if key not in _TABLES and not faults.full:
@@ -120,7 +120,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
 
 
 def _named(guards: Iterable[Guard]) -> tuple[Guard, ...]:
-    """The guards, those without a name called after what they watch, each by a name of its own."""
+    """The guards, each with a unique name; unnamed ones are named after what they watch."""
     known = list(guards)
     taken = {guard.name for guard in known if guard.name is not None}
     made = []
@@ -135,7 +135,7 @@ def _named(guards: Iterable[Guard]) -> tuple[Guard, ...]:
 
 
 def _printable(value: Any, path: KeyPath, faults: Faults) -> None:
-    # A recipe is somebody else's: what it says reaches terminals, file names and arguments.
+    # Recipes may come from other users; their text reaches terminals, file names, arguments.
     if isinstance(value, str) and _CONTROL.search(value):
         faults.add(path, f"holds a control character: {shown(value)}", value)
     elif isinstance(value, Mapping):
@@ -207,7 +207,7 @@ def _simulation(table: Any, faults: Faults) -> tuple[Simulation | None, Any]:
         meant = near_names(name, known) if isinstance(name, str) else []
         if len(meant) != 1:
             return simulation, None
-        found = Faults()  # what else is wrong can still be found
+        found = Faults()  # check the rest as well
         model = read_table(models.load(meant[0]), own, path, found, also=keys(Simulation))
         faults.take(found, lacking=False)
         faults.guessed.add((*path, "model"))
@@ -236,15 +236,15 @@ def _product(entry: Mapping[str, Any], path: KeyPath, faults: Faults) -> MadePro
         meant = near_names(name, kinds)
         if len(meant) != 1:
             return None
-        name = meant[0]  # what else is wrong can still be found
+        name = meant[0]  # check the rest as well
         faults.guessed.add((*path, "kind"))
     kind = kinds[name]
     found = Faults()
     options = read_table(kind.options, own, path, found, also=keys(Product))
     faults.take(found, lacking=known)
     if options is None or checked is None or (found and not known):
-        return None  # of a kind that was only guessed, faults speak against the guess
-    for file in kind.ships(options):  # a kind may be anybody's: whatever it ships is copied
+        return None  # faults suggest that the guessed kind is wrong
+    for file in kind.ships(options):  # kinds may be plugins: all files are copied
         try:
             check_relative(file)
         except ValueError as error:

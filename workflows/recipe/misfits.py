@@ -1,4 +1,4 @@
-"""What products and guards ask of frames that will not have it, as far as that is known.
+"""Products and guards that need what the frames will not have, where that is known.
 
 A model's adapter says what the frames of a stream will hold (:class:`.Outlined`), a product's kind
 what it will read (:class:`.Inspection`).
@@ -24,8 +24,8 @@ from burstlens.workflows.recipe.recipe import Recipe
 
 
 def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
-    """What does not fit between the recipe and the streams; ``streams`` are all that there can be,
-    none where that is not known."""
+    """What the recipe needs and the streams do not have; ``streams`` are all possible ones, empty
+    if not known."""
     known: dict[str, Known | None] = {}
     impossible: dict[str, str] = {}
     paths = _streams(recipe)
@@ -53,14 +53,14 @@ def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
         stream = guard.stream or main or ""
         found = known.get(stream)
         if found is not None and guard.of_frames:
-            # A guard that cannot be judged alarms, and the run goes on.
+            # A guard that cannot be evaluated only raises an alarm; the run continues.
             seen = Inspection(Outline(stream, found), recipe.folder, lenient=True)
             inspect = partial(_inspect_guard, guard, seen)
             yield from _inspected(seen, inspect, path, f"guard.{guard.called}")
 
 
 def _streams(recipe: Recipe) -> dict[str, str]:
-    """Each stream that the recipe asks for, with the path of the first key that does."""
+    """Each stream that the recipe uses, with the path of the first key that names it."""
     main = recipe.model.main_stream(recipe.inputs)
     asked: dict[str, str] = {}
     for product in recipe.products:
@@ -78,7 +78,7 @@ def _known(recipe: Recipe, stream: str) -> Known | None:
     model = configured(recipe.model, recipe.inputs)
     found = model.outline(recipe.inputs, stream) if isinstance(model, Outlined) else None
     if found is not None and any(step.phase == "before" for step in recipe.steps) and model.mpi:
-        # Such a step may make the initial state anew, and with it another domain.
+        # Such a step may make another initial state, with another domain.
         return replace(found, is_placed=False)
     return found
 
@@ -88,7 +88,7 @@ def _inspected(
 ) -> Iterator[Finding]:
     """The misfits that an inspection notes; ``called`` is the table as messages name it."""
     with suppress(Exception):
-        # A kind may be anybody's, and one that cannot do without values is not the recipe's fault.
+        # A plugin's kind may fail without values; that is not a fault of the recipe.
         inspect()
     for misfit in seen.found:
         level = ERROR if misfit.sure else WARNING
@@ -111,7 +111,7 @@ def _inspect_guard(guard: Guard, seen: Inspection) -> None:
 def _without_stream(
     recipe: Recipe, streams: Sequence[str], impossible: Collection[str], paths: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Streams that the model's settings do not ask for, and what that means for which products."""
+    """Streams that the model's settings do not ask for, and which products they affect."""
     made, beside = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for product in recipe.products:
         if product.common.stream is not None:

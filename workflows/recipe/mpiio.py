@@ -12,9 +12,9 @@ from collections.abc import Mapping
 def environment(
     hints: Mapping[str, Mapping[str, str | int]], *, report: bool = False
 ) -> dict[str, str]:
-    """``MPICH_MPIIO_HINTS=pattern:key=value:key=value,pattern:...`` and what shows its effect.
+    """``MPICH_MPIIO_HINTS=pattern:key=value:key=value,pattern:...`` and the report settings.
 
-    Raises ValueError for a character that parts hints from each other.
+    Raises ValueError for a character that separates hints.
     """
     found = {}
     if hints:

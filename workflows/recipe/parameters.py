@@ -28,32 +28,32 @@ class Parameter:
     """A ``[parameters]`` entry: what the recipe leaves to its user."""
 
     type: Literal["str", "path", "int", "float", "bool"] = "str"
-    """What a value has to be; a path is taken from where the command is given."""
+    """The type of the value; a path is relative to the folder where the command is given."""
     default: Any = None
-    """The value when none is given; without it the parameter is required."""
+    """The value if none is given; without a default the parameter is required."""
     help: str = ""
-    """What it is for, for the person who has to fill it in."""
+    """What the parameter is for, shown to users."""
 
 
 @dataclass(slots=True)
 class Settled:
-    """A table with every parameter filled in and every setting made, and what came from where."""
+    """A table with all parameters and settings filled in, and where each value comes from."""
 
     table: dict[str, Any]
     declared: tuple[str, ...] = ()
     open: frozenset[str] = frozenset()
-    """Parameters that have no valid value: what holds ``{name}`` of them cannot be checked."""
+    """Parameters without a valid value: texts with their ``{name}`` cannot be checked."""
     by_path: dict[KeyPath, str] = field(default_factory=dict)
     """The ``--set`` that gave the value at a path."""
     by_name: dict[str, Place] = field(default_factory=dict)
-    """Where the value of a parameter comes from that is not its default."""
+    """Where the value of a parameter comes from, if it is not the default."""
 
 
 def settle(table: dict[str, Any], settings: Sequence[str], faults: Faults) -> Settled:
-    """The table without ``[parameters]``, each of their places filled and each setting made.
+    """The table without ``[parameters]``, with their values and all settings filled in.
 
     A parameter's value comes from ``settings``, else from the user's configuration file, else
-    from its default; one without is a fault.
+    from its default; a parameter without a value is a fault.
     """
     table = dict(table)
     entries = table.pop("parameters", {})
@@ -104,7 +104,7 @@ def _set(
     made: Settled,
     faults: Faults,
 ) -> None:
-    """Make one setting: a parameter's value in ``values``, else a value of the table."""
+    """Apply one setting: a parameter's value in ``values``, else a value of the table."""
     key, equals, text = setting.partition("=")
     shown_as = f"--set {setting}"
     place = Place(setting=shown_as)
@@ -127,7 +127,7 @@ def _set(
 
 
 def _dotted(name: str, table: Mapping[str, Any]) -> str:
-    """The end of a message on a key of the recipe that was given without its table."""
+    """The end of a message on a recipe key given without its table."""
     keys = {
         key: f"{section}.{key}"
         for section, inside in table.items()
@@ -170,7 +170,7 @@ def _typed(raw: Any, kind: str, *, given: bool) -> Any:
 
 
 def _value(text: str) -> Any:
-    """A setting's text as TOML, else as it is."""
+    """A setting's text read as TOML, else unchanged."""
     read = read_text(f"value = {text}")
     return read.table["value"] if not read.faults and list(read.table) == ["value"] else text
 
@@ -178,7 +178,7 @@ def _value(text: str) -> Any:
 def _set_path(
     table: dict[str, Any], steps: tuple[str, ...], value: Any, at: Place, faults: Faults
 ) -> KeyPath | None:
-    """Set a value in the table; returns its path there, None with a fault where there is none."""
+    """Set a value in the table; returns its path there, or None and adds a fault."""
     *above, last = steps
     if len(steps) > DEEPEST:
         faults.add(steps, f"the key has more than {DEEPEST} parts", value, place=at)
@@ -215,9 +215,8 @@ def _set_path(
 def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPath, str]]:
     """Texts that hold ``{name}`` of a parameter that is not declared, and that name.
 
-    A text that holds more than that must have a name that resembles a parameter's. Words of
-    commands are left out: there braces may be the program's own. What products fill in for each
-    frame is theirs.
+    In a longer text, only names that resemble a parameter's count. Words of commands are left out,
+    as their braces may be for the program. So are names that products fill in for each frame.
     """
     waiting: list[tuple[KeyPath, Any]] = [((), table)]
     while waiting:
@@ -237,7 +236,7 @@ def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPat
 
 
 def named_in(value: object) -> set[str]:
-    """The names in braces that a text holds."""
+    """The names in braces in a text."""
     return set(_PLACE.findall(value)) if isinstance(value, str) else set()
 
 

@@ -1,4 +1,4 @@
-"""Preflight: what can be known to be wrong before a node-hour is spent."""
+"""Preflight: checks before a node-hour is spent."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from burstlens.workflows.recipe.findings import ERROR, LEVELS, NOTE, WARNING, Fi
 from burstlens.workflows.recipe.recipe import Recipe
 
 LIMIT_S = 30.0
-"""For all that is opened among the inputs: a second is usual."""
+"""Limit for reading the inputs, which usually takes a second."""
 START_LIMIT_S = 60.0
-"""For an interpreter and its imports, from a cold file system."""
+"""Limit for starting an interpreter with its imports from a cold file system."""
 PROGRAM = (sys.executable, "-m", "burstlens.workflows.recipe.survey")
 
 
@@ -30,11 +30,11 @@ Look = Callable[[Recipe, Site | None], Iterable[Finding]]
 
 
 def preflight(recipe: Recipe, site: Site | None = None, look: Look | None = None) -> list[Finding]:
-    """What the inputs and the recipe's own files show, for a run on that site, errors first.
+    """Findings on the inputs and the recipe's own files, for a run on that site, errors first.
 
-    ``look`` gives what the inputs show; by default :func:`surveyed`, a process of its own, which a
-    file system that does not answer holds up for ``LIMIT_S``, and for ``START_LIMIT_S`` more where
-    nothing ends it.
+    ``look`` gives the findings on the inputs; by default :func:`surveyed`, a separate process. If
+    the file system does not answer, it takes ``LIMIT_S``, and up to ``START_LIMIT_S`` more if it
+    cannot be ended.
     """
     seen = look(recipe, site) if look else surveyed(recipe, site=site)
     found = [*seen, *_reaching_out(recipe), *_running(recipe)]
@@ -48,11 +48,10 @@ def surveyed(
     command: Sequence[str] = PROGRAM,
     site: Site | None = None,
 ) -> list[Finding]:
-    """The findings of :mod:`burstlens.workflows.recipe.survey`, made by a process of its own.
+    """The findings of :mod:`burstlens.workflows.recipe.survey`, made in a separate process.
 
-    That ends itself when it has looked for ``limit_s``, and is ended when it took
-    ``start_limit_s`` more. What it has found until then counts, and a warning says that it is not
-    all.
+    The process ends itself after ``limit_s`` of reading, and is killed after ``start_limit_s``
+    more. Its findings so far count, and a warning says that they are not complete.
     """
     try:
         packed = pickle.dumps((recipe, site))
@@ -75,8 +74,8 @@ def surveyed(
         said, ended, last = error.stdout or b"", -signal.SIGALRM, ""
         child.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(1.0)  # what hangs in the kernel ends when it likes
-    why = f"the look at them ended with {ended} {last}".rstrip() if ended else ""
+            child.wait(1.0)  # a process that hangs in the kernel cannot be killed
+    why = f"the survey ended with {ended} {last}".rstrip() if ended else ""
     if ended == -signal.SIGALRM:
         why = f"they did not answer within {limit_s:g} s"
     found = [Finding(**json.loads(line)) for line in said.splitlines(keepends=True)
@@ -88,7 +87,7 @@ def surveyed(
 
 
 def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
-    """What guards run or contact when they trip: a recipe may be somebody else's."""
+    """What guards run or contact when they trip: a recipe may come from another user."""
     try:
         ways = allowed() if recipe.guards else frozenset()
     except RecipeError as error:
@@ -106,7 +105,7 @@ def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
 
 
 def _running(recipe: Recipe) -> Iterator[Finding]:
-    """The code that the recipe names and that the run will start, in one note."""
+    """One note with all code of the recipe that the run will start."""
     code = {}
     if isinstance(recipe.model, Running) and (started := recipe.model.runs()):
         code["simulation"] = started
@@ -121,7 +120,7 @@ def _running(recipe: Recipe) -> Iterator[Finding]:
 
 
 def require(findings: Sequence[Finding]) -> list[str]:
-    """The warnings. Raises RecipeError with all errors when there is one."""
+    """The warnings. Raises RecipeError with all errors if there are any."""
     errors = [finding.text for finding in findings if finding.level == ERROR]
     if errors:
         raise RecipeError("the run cannot start:\n  " + "\n  ".join(errors))

@@ -1,4 +1,4 @@
-"""A recipe: what to run, what to see of it and what to bring home, without a word on the site.
+"""A recipe: what to run, what to make of it and what to bring home, independent of the site.
 
 Written in TOML or built in Python from the same dataclasses. Every field's docstring is its
 description in ``burstlens schema``.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def inside(pattern: str) -> str:
-    """The pattern, if no file outside of the model's folder can match it; else ValueError."""
+    """The pattern, if it cannot match files outside of the model's folder; else ValueError."""
     if pattern.startswith("/") or ".." in Path(pattern).parts or not pattern:
         raise ValueError("a pattern must stay inside the model's folder: no leading '/', no '..'")
     return pattern
@@ -62,7 +62,7 @@ class Simulation:
     mpiio_report: bool = False
     """Whether Cray MPICH is to show the hints, counts and times of MPI-IO in the model's log."""
     leave: tuple[Pattern, ...] = ()
-    """Input files to leave behind, as globs, beside the output of earlier runs."""
+    """Globs of input files not to stage in; output of earlier runs is never staged in."""
 
     def __post_init__(self) -> None:
         mpiio.environment(self.mpiio_hints)
@@ -78,24 +78,24 @@ class Buffer:
     """``[buffer]``: the fast temporary space of the run."""
 
     name: Name | None = None
-    """A persistent buffer to use. One that exists already is never destroyed; one that does not
-    is made. By default the run makes one of its own."""
+    """A persistent buffer to use. An existing one is never destroyed; a missing one is made. By
+    default the run makes its own."""
     capacity: Bytes = 10 * 1024**3
     """Space that the run needs there, such as "600 GiB"."""
     raw: Literal["keep", "release"] = "keep"
-    """Whether raw frames stay until the end or go as soon as all of their products stand."""
+    """Whether raw frames stay until the end or are deleted once all their products are done."""
     on_pressure: Literal["release", "spill", "stop"] = "release"
     """What to do when the buffer fills: release published frames, bring raw frames home
     first (spill), or stop the model."""
     reserve: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Part of the capacity kept free for products; reaching it is pressure."""
+    """Fraction of the capacity kept free for products; reaching it is pressure."""
     destroy: Literal["on-success", "never"] = "on-success"
     """Whether the space is freed when the run is done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOut:
-    """``[stage_out]``: what else is brought home. Logs and settings always are."""
+    """``[stage_out]``: what is brought home besides logs and settings."""
 
     keep: tuple[Pattern, ...] = ()
     """Globs, in the model's folder, of raw files to bring home to ``output/`` at the end."""
@@ -116,7 +116,7 @@ class Step:
     after: Literal["simulation"] | None = None
     """Runs in the model's folder when the simulation has ended well."""
     where: Literal["buffer", "login"] = "buffer"
-    """``login``: in the run directory on the login node, where no buffer can be seen."""
+    """``login``: in the run directory on the login node, without access to the buffer."""
     walltime: Seconds = 3600.0
     """Longest time the step may take."""
     nodes: Annotated[int, Field(ge=1)] = 1
@@ -143,9 +143,9 @@ class Product:
     kind: str
     """``map``, ``vtk``, ``netcdf``, ``python``, ``command`` or a plugin's."""
     stream: str | None = None
-    """The stream whose frames it is made of; the model's first one where it is not said."""
+    """The stream whose frames it is made of; by default the model's main stream."""
     every: Annotated[int, Field(ge=1)] = 1
-    """Make it of each n-th frame."""
+    """Make it of every n-th frame."""
 
 
 @dataclass(frozen=True, slots=True)

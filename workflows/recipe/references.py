@@ -15,14 +15,14 @@ from burstlens.workflows.recipe.recipe import MadeProduct
 def check_references(
     made: Sequence[tuple[KeyPath, MadeProduct | None]], table: Mapping[str, Any], faults: Faults
 ) -> None:
-    """Add what is wrong with the products that follow others; ``made`` are all, with their paths,
-    None for what could not be made of the recipe's ``table``."""
+    """Add faults of products that follow others. ``made`` are all products with their paths, None
+    for those that could not be made from the recipe's ``table``."""
     known = {
         product.name: (path, product, wants(product.kind, product.options))
         for path, product in made
         if product is not None
     }
-    # What a product that could not be made would be, nobody knows.
+    # A product that could not be made may be a valid target.
     names = {str(entry.get("name")) for entry in _tables(table.get("product"))}
     unknown = names - known.keys()
     chains = [name for name, (_, _, needs) in known.items() if needs.chained]

@@ -31,12 +31,12 @@ _PLACEHOLDER = {
 }
 _ABOUT = {
     "title": "What pictures and lists show.",
-    "description": "What the recipe is for, for people.",
+    "description": "What the recipe is for.",
     "extends": "A recipe to build on, by name or path.",
     "parameters": "What the recipe leaves to its user.",
     "simulation": "The model and how it runs.",
     "buffer": "The fast temporary space of the run.",
-    "stage_out": "What else is brought home. Logs and settings always are.",
+    "stage_out": "What is brought home besides logs and settings.",
     "step": "Programs that run before, beside or after the simulation.",
     "product": "What is made of each frame.",
     "guard": "Conditions that alarm or stop the model.",
@@ -47,8 +47,8 @@ _PHASES = ("before", "beside", "after")
 def recipe_schema() -> Schema:
     """A JSON Schema (2020-12) of the whole recipe: every model's and product kind's keys.
 
-    A recipe that extends another one needs to hold nothing else, so each table is there twice:
-    without what it requires, and as a whole one.
+    A recipe that extends another one may leave out everything else, so each table exists twice:
+    as a part, without required keys, and as a whole.
     """
     defs: Schema = {"placeholder": _PLACEHOLDER}
     parts, wholes = _tables("part", defs), _tables("whole", defs)
@@ -71,7 +71,7 @@ def recipe_schema() -> Schema:
 
 
 def _tables(family: str, defs: Schema) -> Schema:
-    """The schema of each table of a recipe; what they refer to is added to ``defs``."""
+    """The schema of each table of a recipe; referenced schemas are added to ``defs``."""
     whole = family == "whole"
 
     def table(cls: Any) -> Schema:
@@ -103,7 +103,7 @@ def _tables(family: str, defs: Schema) -> Schema:
 
 
 def _own_keys(guard: Schema) -> Iterator[Schema]:
-    """For each thing that a guard watches: which keys do not go with it."""
+    """For each thing that a guard can watch: the keys that are allowed with it."""
     theirs = {key for watched, keys in OWN.items() for key in (watched, *keys)}
     common = [key for key in guard["properties"] if key not in theirs]
     for watched, keys in OWN.items():
@@ -115,7 +115,7 @@ def _own_keys(guard: Schema) -> Iterator[Schema]:
 def _variants(
     key: str, common: Schema, own: Mapping[str, Schema], family: str, defs: Schema
 ) -> Schema:
-    """A table whose ``key`` says which keys it takes beside the common ones."""
+    """A table whose ``key`` selects the further keys beside the common ones."""
     every: set[str] = {key, *common["properties"]}
     chosen = []
     for name, schema in own.items():
@@ -138,7 +138,7 @@ def _variants(
         defs[where] = made
         named = {"properties": {key: {"const": name}}, "required": [key]}
         chosen.append({"if": named, "then": {"$ref": f"#/$defs/{where}"}})
-    names = {"enum": list(own), "description": f"Which {key}: it says which other keys there are."}
+    names = {"enum": list(own), "description": f"The {key}, which selects the other keys."}
     table: Schema = {
         "type": "object",
         "description": common["description"],
@@ -196,11 +196,11 @@ def _value(schema: Any, family: str) -> Any:
 
 
 def _open(schema: Schema) -> Schema:
-    """Accept a placeholder where a number, a truth value or one of some texts is expected."""
+    """Accept a placeholder in place of a number, a truth value or one of several texts."""
     numeric = schema.get("type") in {"integer", "number", "boolean"}
     chosen = bool(schema.keys() & {"enum", "const", "pattern", "minLength"})
     if "anyOf" in schema:
-        # Members that are open already say it once each.
+        # Members that already accept a placeholder each list it once.
         members = [one for one in _members(schema["anyOf"]) if one != _PLACE]
         plain = any(one == {"type": "string"} for one in members)
         opened = len(members) < len(_members(schema["anyOf"]))
@@ -215,7 +215,7 @@ def _open(schema: Schema) -> Schema:
 
 
 def _members(schemas: list[Schema]) -> list[Schema]:
-    """The members of a union, those of unions in it among them."""
+    """The members of a union, with those of nested unions."""
     found: list[Schema] = []
     for one in schemas:
         inner = one["anyOf"] if set(one) == {"anyOf"} else [one]

@@ -1,9 +1,9 @@
-"""The survey of a recipe: what its inputs show to be wrong, one finding after the other.
+"""The survey of a recipe: faults that its inputs show, one finding after the other.
 
-It opens files that may lie on a file system that does not answer, and headers that a library may
-choke on: :mod:`burstlens.workflows.recipe.preflight` runs it in a process of its own, which is this
-module as a program: a pickled recipe and site on its standard input, a line of JSON per
-finding on its output.
+It opens files on file systems that may not answer, and headers that may crash a library. So
+:mod:`burstlens.workflows.recipe.preflight` runs it in a separate process, which is this module as
+a program: a pickled recipe and site on its standard input, one line of JSON per finding on its
+output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ERROR = "error: "
 
 
 def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
-    """What the inputs and the recipe's own files show, for a run on that site."""
+    """Findings on the inputs and the recipe's own files, for a run on that site."""
     inputs = recipe.inputs
     if not inputs.is_dir():
         yield Finding(ERROR, f"simulation.inputs: there is no folder {inputs}", "simulation.inputs")
@@ -48,7 +48,7 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
 
 
 def _files(recipe: Recipe) -> Iterator[Finding]:
-    """Files of the recipe's folder that products bring along and that are not there."""
+    """Files of the recipe's folder that products need and that are missing."""
     for product in recipe.products:
         for name in product.kind.ships(product.options):
             if not (recipe.folder / name).is_file():
@@ -57,7 +57,7 @@ def _files(recipe: Recipe) -> Iterator[Finding]:
 
 
 def _dead_links(recipe: Recipe) -> Iterator[Finding]:
-    """Links among the inputs that lead nowhere: they are not staged in."""
+    """Dangling links among the inputs: they are not staged in."""
     leave = recipe.simulation.leave
     names = [name for name in dead_links(recipe.inputs) if not matches(name, leave)]
     if names:
@@ -78,7 +78,7 @@ def _output(recipe: Recipe, expected: int | None) -> Iterator[Finding]:
 
 
 def _lacks(recipe: Recipe) -> Iterator[Finding]:
-    """Files that the model will not find; a step before it may well make them."""
+    """Files that the model will not find; a step before it may make them."""
     model = configured(recipe.model, recipe.inputs)
     lacking: Sequence[Lack] = model.lacks(recipe.inputs) if isinstance(model, Reading) else ()
     steps = [step for step in recipe.steps if step.phase == "before"]
@@ -93,7 +93,7 @@ def _lacks(recipe: Recipe) -> Iterator[Finding]:
 
 
 def _unseen_writers(recipe: Recipe, site: Site) -> Iterator[Finding]:
-    """Output on the disks of other nodes than the first, which nothing watches or keeps."""
+    """Output on the disks of nodes other than the first, which is neither watched nor kept."""
     nodes, path = recipe.simulation.nodes, "simulation.nodes"
     apart = f"{nodes} nodes of site {site.name} have a disk each, only the first is watched"
     if not isinstance(recipe.model, Writing):
@@ -106,11 +106,11 @@ def _unseen_writers(recipe: Recipe, site: Site) -> Iterator[Finding]:
 
 
 def main(limit_s: float) -> None:
-    """The program: each finding goes out as soon as it is known, for ``limit_s`` seconds."""
+    """The program: each finding is printed as soon as it is known, for ``limit_s`` seconds."""
     recipe: Recipe
     site: Site | None
     recipe, site = pickle.load(sys.stdin.buffer)  # noqa: S301  (of this user's own process)
-    # No handler in Python would end a call into a library.
+    # A Python handler would not interrupt a call into a library.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limit_s)
     for finding in survey(recipe, site):

@@ -1,4 +1,4 @@
-"""What a recipe wants of its model's output, and what to say of that which never came."""
+"""What a recipe needs of its model's output, and remarks on what never came."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from burstlens.workflows.recipe.recipe import Recipe
 
 NEAR = 3
-"""Names shown of what was there instead."""
+"""Number of names shown of files that were there instead."""
 MOST_COMPARED = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What should have come. ``streams`` are those without a frame, each with who wants it
+    """What should have come. ``streams`` are those without a frame, each with its users
     (``product map, guard wind``); ``""`` stands for any stream. ``keep`` are globs."""
 
     keep: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Wanted:
 
 
 def wanted(recipe: Recipe, seen: Collection[str]) -> Wanted:
-    """What the recipe wants, of streams those that are not among the ``seen`` ones."""
+    """What the recipe needs; of streams only those that are not in ``seen``."""
     main = recipe.model.main_stream(recipe.inputs) or ""
     found = defaultdict[str, list[str]](list)
     for product in recipe.products:
@@ -53,7 +53,7 @@ def wanted(recipe: Recipe, seen: Collection[str]) -> Wanted:
 
 
 def remarks(what: Wanted, base: Path, model: Model, output: Path) -> list[str]:
-    """One sentence on each wanted thing that never came: where it was looked for, and what was
+    """One sentence on each stream or file that never came: where it was looked for, and what was
     there. ``base`` is the model's folder, ``output`` where kept files are."""
     model = configured(model, base)
     there = _files(base)
@@ -75,7 +75,7 @@ def remarks(what: Wanted, base: Path, model: Model, output: Path) -> list[str]:
 
 
 def _near(wish: str, names: Sequence[str]) -> str:
-    """What was there, the most alike first."""
+    """What was there, the most similar names first."""
     if not names:
         return "the model left no file there but logs"
 
@@ -88,7 +88,7 @@ def _near(wish: str, names: Sequence[str]) -> str:
 
 
 def _files(folder: Path) -> list[str]:
-    """The files below, by relative name; links, which lead to inputs, left out."""
+    """The files below, by relative name, without links, which lead to inputs."""
     return [
         os.path.relpath(full, folder)
         for path, _, files in os.walk(folder)

@@ -1,4 +1,4 @@
-"""What looks at a run or steers it: the commands, the Python API, the server, the preview.
+"""Clients, which read or steer runs: the commands, the Python API, the server, the preview.
 
 ``opened`` reads a run from its directory and drops requests there; the others are built on it.
 Nothing else imports them, but ``viz.pages`` imports ``opened``.

@@ -1,4 +1,4 @@
-"""RO-Crate metadata of a run: what ran, with what, when, and which files came of it.
+"""RO-Crate metadata of a run: what ran, with what, when, and which files it made.
 
 RO-Crate 1.1 with the terms of the profile Process Run Crate 0.5, written by ``rocrate``. The run
 directory becomes the crate; nothing else in it changes.
@@ -24,7 +24,7 @@ NAME = "ro-crate-metadata.json"
 VERSION = "1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 HOME = {"wrf": "https://github.com/wrf-model/WRF"}
-"""Where the software of models that others have written is at home."""
+"""Home pages of the software of models from other projects."""
 HASHED_BYTES = 64 * 2**20
 _STATES = {"done": "CompletedActionStatus", "failed": "FailedActionStatus",
            "stopped": "FailedActionStatus", "lost": "FailedActionStatus"}  # fmt: skip
@@ -35,7 +35,7 @@ _TYPES = {".jsonl": "application/jsonl", ".toml": "application/toml", ".nc": "ap
 
 @dataclass(frozen=True, slots=True)
 class Crate:
-    """Metadata that stand whole at ``path``, of so many ``files``."""
+    """Complete metadata at ``path``, describing that number of ``files``."""
 
     path: Path
     run: str
@@ -43,7 +43,7 @@ class Crate:
 
 
 def write_crate(run: RunView) -> Crate:
-    """Write the run's ``ro-crate-metadata.json`` into its directory, over one that stands there.
+    """Write the run's ``ro-crate-metadata.json`` into its directory, replacing an older one.
 
     Raises RunError when ``rocrate`` is not installed or the directory cannot be written.
     """
@@ -107,9 +107,9 @@ def _action(run: str, title: str, status: Status) -> dict[str, Any]:
         action["startTime"] = _iso(float(status["started"]))
     if state in OVER:
         action["endTime"] = _iso(float(status["driver"]["heartbeat"]))
-    told = " ".join(str(outcome[key]) for key in ("message", "line") if outcome.get(key))
-    if told:
-        action["error"] = printable(told)
+    error = " ".join(str(outcome[key]) for key in ("message", "line") if outcome.get(key))
+    if error:
+        action["error"] = printable(error)
     return action
 
 

@@ -1,4 +1,4 @@
-"""Driving a run from a command: in this terminal, in a session of its own, or as a batch job."""
+"""Drive a run from a command: in this terminal, in a session of its own, or as a batch job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from burstlens.clients.opened.status import next_steps, status_of
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.exit_codes import INTERRUPTED
-from burstlens.core.printable import printable, say, tell
+from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
     """Drive a run to its end, shown in this terminal; returns the exit code.
 
     ``note`` is printed when this process has become the driver, not when it is refused. Ctrl-C
-    before that, while the driver is loaded, ends it: the run is there, and has not begun.
-    Raises the BurstlensError of what ends the driver before the run has an outcome.
+    before that, while the driver is loaded, ends it: the run exists, and has not begun.
+    Raises the BurstlensError that ends the driver before the run has an outcome.
     """
     try:
         return _drive(run, as_json=as_json, note=note)
     except KeyboardInterrupt:
-        tell(f"interrupted; go on with: burstlens resume {run.id}")
+        print_stderr(f"interrupted; go on with: burstlens resume {run.id}")
         return INTERRUPTED
 
 
@@ -37,7 +37,7 @@ def _drive(run: RunDir, *, as_json: bool, note: str) -> int:
 
     def begun() -> None:
         if note:
-            tell(note)
+            print_stderr(note)
         if not as_json:
             view.say(f"run {run.id}\npictures arrive in {run.products}")
 
@@ -54,9 +54,9 @@ def _drive(run: RunDir, *, as_json: bool, note: str) -> int:
     view.end(last)
     for text in (f"burstlens: {outcome.message}" if outcome.message else "", outcome.line or ""):
         if text:
-            tell(printable(text))
+            print_stderr(printable(text))
     for step in next_steps(last):
-        tell(step)
+        print_stderr(step)
     return outcome.exit_code
 
 
@@ -68,22 +68,22 @@ def send_off(run: RunDir, *, batch: bool, as_json: bool, note: str = "") -> None
     """
     from burstlens.workflows.driver import detach
 
-    told = {"run": run.id, "path": str(run.path)}
+    launched = {"run": run.id, "path": str(run.path)}
     try:
         if batch:
-            told["driver_job"] = detach.submit_driver(run)
+            launched["driver_job"] = detach.submit_driver(run)
         else:
             detach.detach(run)
     except BurstlensError as error:
         how = "--batch" if batch else "--detach"
         raise RunError(f"{error}\ngo on with: burstlens resume {run.id} {how}") from error
     if note:
-        tell(note)
+        print_stderr(note)
     if not batch and detach.is_ended_at_logout():
-        tell("warning: systemd ends your processes here when you log out "
-             "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip
+        print_stderr("warning: systemd ends your processes here when you log out "
+                     "(KillUserProcesses=yes); --batch puts the driver into a job")  # fmt: skip
     if as_json:
-        say(json.dumps(told))
+        say(json.dumps(launched))
         return
-    driver = f"is driven by job {told['driver_job']}" if batch else "runs"
+    driver = f"is driven by job {launched['driver_job']}" if batch else "runs"
     say(f"{run.id} {driver}; watch it: burstlens watch {run.id}")

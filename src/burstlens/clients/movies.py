@@ -1,4 +1,4 @@
-"""``burstlens movie``: which movies of a run, where to, and how far they are."""
+"""``burstlens movie``: which movies of a run to make, where to write them, and their progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from burstlens.viz.pages.movie import Movie, make_movie, one_stream, suffix
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A movie of a run that may go on."""
+    """A movie of a run, which may still be in progress."""
 
     movie: Movie
     going_on: bool
@@ -26,14 +26,14 @@ class Made:
     def text(self) -> str:
         """In a sentence."""
         it = self.movie
-        told = f"{it.path}: {counted(it.frames, 'frame')}"
+        text = f"{it.path}: {counted(it.frames, 'frame')}"
         if self.going_on:
-            told += " so far"
+            text += " so far"
         if it.holes:
-            told += f", {counted(it.holes, 'hole')}"
+            text += f", {counted(it.holes, 'hole')}"
         if it.missing:
-            told += f", {counted(len(it.missing), 'file')} left out that cannot be read"
-        return f"{told}, {it.fps:g} a second, {show_bytes(it.bytes)}"
+            text += f", {counted(len(it.missing), 'file')} left out that cannot be read"
+        return f"{text}, {it.fps:g} a second, {show_bytes(it.bytes)}"
 
     def value(self) -> dict[str, Any]:
         """As JSON values."""
@@ -48,7 +48,7 @@ class Made:
 def make_movies(name: str, product: str | None, out: str | None, fps: float | None) -> list[Made]:
     """Make the movie of a product, or one of each product that is a picture.
 
-    A bar on standard error shows how far they are, where it is a terminal. Raises RunError when
+    A progress bar is shown on standard error, where it is a terminal. Raises RunError when
     there are no pictures, with near names for an unknown product.
     """
     run = open_run(name)
@@ -70,7 +70,7 @@ def make_movies(name: str, product: str | None, out: str | None, fps: float | No
                 entries,
                 path,
                 fps=fps,
-                told=lambda done, task=task: bar.update(task, completed=done),  # type: ignore[misc]
+                progress=lambda done, task=task: bar.update(task, completed=done),  # type: ignore[misc]
             )
             made.append(Made(movie, going_on))
     return made

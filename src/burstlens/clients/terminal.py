@@ -1,4 +1,4 @@
-"""What a person sees of a run in a terminal: live where it is one, plain lines where it is not."""
+"""A run's status on a terminal: a live view, or plain lines where the output is not one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAIN_PERIOD_S = 10.0
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Fall silent when a pipe's reader goes: Rich ends the program, which drives a run."""
+        """Go quiet when a pipe's reader ends: Rich would end the program, which drives a run."""
         with contextlib.suppress(SystemExit):
             super().on_broken_pipe()
 
@@ -55,11 +55,11 @@ class View:
             self._live.stop()
 
     def say(self, text: str) -> None:
-        """Print lines before the live view. Nobody needs to read them: the run goes on."""
+        """Print lines before the live view. A broken output does not stop the run."""
         self.console.print(text, markup=False, soft_wrap=True)
 
     def show(self, status: Status) -> None:
-        """Show one snapshot. A terminal that has gone away is no error."""
+        """Show one snapshot. A closed terminal is not an error."""
         if self._lost:
             return
         try:
@@ -110,8 +110,8 @@ def one_line(status: Status) -> str:
 def screen(status: Status, width: int) -> RenderableType:
     """A snapshot as a panel of about fifteen lines.
 
-    Two columns narrower than the terminal, it leaves room for the ``^C`` that terminals echo: in a
-    full line that would begin another one, which the panel's end does not take away.
+    It is two columns narrower than the terminal, which leaves room for the ``^C`` that terminals
+    echo: in a full line that would begin another one, which stays when the panel is removed.
     """
     state = status["state"]
     waits = {"starting": " (Parsl's viewing block)", "staging in": " (inputs to the buffer)"}
@@ -123,13 +123,15 @@ def screen(status: Status, width: int) -> RenderableType:
         table.add_row("model", ProgressBar(total=1.0, completed=fraction, width=50))
     if status.get("hint"):
         table.add_row("driver", Text(printable(status["hint"]), style="yellow", overflow="fold"))
-    for label, told in facts(status):
-        table.add_row("" if label == "model" and fraction is not None else label, _told(told))
+    for label, value in facts(status):
+        table.add_row(
+            "" if label == "model" and fraction is not None else label, _highlighted(value)
+        )
     events = Text(
         "\n".join(
             f"{time.strftime('%H:%M:%S', time.localtime(event['t']))}  {printable(event['text'])}"
             for event in status["events"][-5:]
-            if isinstance(event, dict)  # a version before this one wrote texts
+            if isinstance(event, dict)  # an older version wrote texts
         ),
         style="dim",
         overflow="ellipsis",
@@ -154,8 +156,8 @@ def summary(status: Status, *, plain: bool) -> RenderableType:
     table.add_row("run", Text(status["run"], overflow="fold"))
     colour = _COLOURS.get(status["state"], "cyan")
     table.add_row("ended", Text(status["state"], style=f"bold {colour}"))
-    for label, told in facts(status):
-        table.add_row(label, _told(told))
+    for label, value in facts(status):
+        table.add_row(label, _highlighted(value))
     return table
 
 
@@ -166,7 +168,7 @@ def _table() -> Table:
     return table
 
 
-def _told(words: str) -> Text:
+def _highlighted(words: str) -> Text:
     shown = Text(words, overflow="fold")
     shown.highlight_regex(r"\d+ (damaged|failed)", "red")
     return shown

@@ -1,6 +1,6 @@
-"""What all rooms share: errors, records that travel, text, quantities, times, whole files.
+"""Code shared by all rooms: errors, records, text, quantities, times, atomic files.
 
-``run`` is the run directory and what it holds, ``toml`` the reading of files that people write.
+``run`` is the run directory and its files, ``toml`` reads the files that people write.
 Imports no other room; every room may import this one.
 """
 

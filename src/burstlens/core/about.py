@@ -1,4 +1,4 @@
-"""``--help`` and ``--version`` of the modules that Burstlens starts as programs of their own."""
+"""``--help`` and ``--version`` of the modules that Burstlens starts as separate programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from burstlens.core.version import __version__
 
 
 def answer(doc: str | None) -> None:
-    """Print a module's docstring or the version, and exit with 0, where either was asked for."""
+    """If asked for, print a module's docstring or the version and exit with 0."""
     words = set(sys.argv[1:])
     if words & {"-h", "--help"}:
         print((doc or "").strip())

@@ -1,4 +1,4 @@
-"""What an expression means: the values of its tree, computed by numpy.
+"""Evaluation of expressions: the values of a tree, computed by numpy.
 
 A comparison with NaN is false.
 """
@@ -27,7 +27,7 @@ class Arithmetic:
     statistic: Statistic | None = None
 
     def value(self, node: ast.expr) -> Any:
-        """Of a part; FrameError when fields of different shapes meet."""
+        """The value of a part; FrameError when fields of different shapes are combined."""
         if isinstance(node, ast.Constant):
             return float(node.value)  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
@@ -73,7 +73,7 @@ class Arithmetic:
         result: Any = True
         for operator, left, right in zip(node.ops, values, values[1:], strict=False):
             one = _together(functions[type(operator)], left, right, node)
-            if isinstance(operator, ast.NotEq):  # NaN differs from everything, but says nothing
+            if isinstance(operator, ast.NotEq):  # NaN != x is true in numpy; here it is false
                 one = one & ~(np.isnan(left) | np.isnan(right))
             result = _together(np.logical_and, result, one, node)
         return result

@@ -1,8 +1,8 @@
 """Headers of netCDF classic files (CDF-1, CDF-2, CDF-5), read with every count bounded.
 
 The netCDF library is not used on a file in progress: a half-written header can cost it a second
-of work, and it may hold a lock. This parser reads at most ``MAX_HEADER_BYTES`` and believes no
-count that the bytes at hand could not hold. Formats: "The NetCDF Classic Format Specification"
+of work, and it may hold a lock. This parser reads at most ``MAX_HEADER_BYTES`` and rejects
+counts that the available bytes could not hold. Formats: "The NetCDF Classic Format Specification"
 (Unidata) and "CDF-5 File Format Specification" (PnetCDF project).
 """
 
@@ -67,7 +67,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a classic file says of itself. ``records`` is None while it is undetermined."""
+    """The header of a classic file. ``records`` is None while it is undetermined."""
 
     version: int
     records: int | None
@@ -97,7 +97,7 @@ class Header:
 
 
 _parsed: deque[tuple[bytes, Header]] = deque(maxlen=8)
-"""The last headers, by their bytes after the number of records: frames of a stream share them."""
+"""The newest headers, by their bytes after the number of records: frames of a stream share them."""
 
 
 class _Cursor:
@@ -115,15 +115,15 @@ class _Cursor:
 
     @property
     def at(self) -> int:
-        """Where it is, in bytes."""
+        """The cursor's offset in bytes."""
         return self._at
 
     def since(self, start: int) -> bytes:
-        """What it has passed from there on."""
+        """The bytes from ``start`` to the cursor."""
         return self._data[start : self._at]
 
     def stands_before(self, known: bytes) -> bool:
-        """Whether those bytes come next, as far as they are fetched."""
+        """Whether the fetched bytes at the cursor begin with ``known``."""
         return self._data.startswith(known, self._at)
 
     def _fetch(self, end: int) -> None:
@@ -145,7 +145,7 @@ class _Cursor:
         return self._data[start:end]
 
     def unpack(self, form: struct.Struct) -> tuple[int, ...]:
-        """The next integers, which that form describes."""
+        """The next integers, in the format ``form``."""
         start = self._at
         end = start + form.size
         if end > len(self._data):
@@ -154,11 +154,11 @@ class _Cursor:
         return form.unpack_from(self._data, start)
 
     def count(self) -> int:
-        """A NON_NEG of the specification."""
+        """The next NON_NEG of the specification."""
         return self.unpack(self._count)[0]
 
     def counts(self, number: int) -> tuple[int, ...]:
-        """Several of them."""
+        """The next ``number`` NON_NEGs."""
         return self.unpack(struct.Struct(f">{number}{self._count.format[-1]}"))
 
     def name(self) -> str:
@@ -169,7 +169,7 @@ class _Cursor:
         return self.take(length).decode("utf-8", "replace")
 
     def list_length(self, tag: int) -> int:
-        """How many elements a list has that begins with this tag, or is absent."""
+        """The number of elements of the list with this tag; 0 where the list is absent."""
         found, length = self.unpack(self._tag_count)
         if found not in (tag, 0) or (found == 0 and length):
             raise FrameError(f"the header has tag {found} where {tag} should be")
@@ -200,12 +200,12 @@ def records(start: bytes) -> int | None:
 def read_header(descriptor: int) -> Header:
     """Read the header of a classic file.
 
-    Raises :class:`FrameError` where it is no classic file, cut short, or not consistent.
+    Raises :class:`FrameError` where it is not a classic file, cut short, or not consistent.
     """
     cursor = _Cursor(descriptor)
     magic = cursor.take(4)
     if magic[:3] != b"CDF" or magic[3] not in (1, 2, 5):
-        raise FrameError("no netCDF classic file")
+        raise FrameError("not a netCDF classic file")
     version = magic[3]
     if version == 5:
         cursor.widen()
@@ -241,13 +241,13 @@ def _variable(cursor: _Cursor, version: int, lengths: list[int]) -> tuple[str, V
     number, _ = cursor.unpack(_TYPE_U64 if version == 5 else _TYPE_U32)
     if number not in _TYPES:
         raise FrameError(f"the variable {name} has the unknown type {number}")
-    # What was passed over is vsize: redundant, and wrong for large variables by specification.
+    # The skipped field is vsize: redundant, and by specification wrong for large variables.
     begin = cursor.unpack(_U32 if version == 1 else _U64)[0]
     code = _TYPES[number][0]
     return name, Variable(shape[1:] if is_record else shape, is_record, code, begin, attributes)
 
 
 def _record_bytes(variables: dict[str, Variable]) -> int:
-    """The distance of records: each variable is padded to 4, except when it is the only one."""
+    """Bytes from one record to the next: each variable is padded to 4 unless it is the only one."""
     sizes = [v.bytes for v in variables.values() if v.is_record]
     return sizes[0] if len(sizes) == 1 else sum(size + -size % 4 for size in sizes)

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, also after a power cut."""
+"""Atomic, durable files: written whole or not at all, also after a power cut."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 LARGEST_DROPPED_BYTES = 1 << 20
-"""Of a file in ``control/``: anybody who may write there can drop one."""
+"""Largest size of a file in ``control/``: any user who may write there can drop one."""
 
 
 def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
-    """``path`` to be read, never waiting for a pipe's writer. Raises OSError when it cannot be
-    opened or is no regular file, or when it is a link that is not to be followed."""
+    """Open ``path`` for reading, without waiting for a pipe's writer. Raises OSError when it cannot
+    be opened or is not a regular file, or when it is a link and ``follow`` is false."""
     link = 0 if follow else os.O_NOFOLLOW
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | link)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return open(descriptor, "rb")
 
 
@@ -38,7 +38,7 @@ def sync_folder(folder: Path) -> None:
 def make_folders(folder: Path, below: Path) -> None:
     """Make ``folder`` and its parents below ``below``, which itself is never made.
 
-    A run directory that is away for a while must not be made anew where it will come back.
+    A run directory that is unavailable for a while must not be made again in its place.
     Raises OSError.
     """
     descriptor = os.open(below, os.O_RDONLY | os.O_DIRECTORY)
@@ -52,10 +52,10 @@ def make_folders(folder: Path, below: Path) -> None:
 
 
 def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
-    """Put ``text`` under ``path``: a reader finds the old content or the new, never a part.
+    """Write ``text`` to ``path``: a reader finds the old content or the new, never a part.
 
-    With ``sync`` the content and the name are on disk on return. Raises OSError, and then
-    leaves the old file as it was and no temporary one.
+    With ``sync`` the content and the name are on disk on return. On an OSError the old file is
+    unchanged and no temporary file is left.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -81,7 +81,7 @@ def write_json(path: Path, value: Mapping[str, Any], *, sync: bool = True) -> No
 def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON object in ``path``; None when there is no such file or it is not (yet) JSON.
 
-    Raises OSError when it cannot be read or is no regular file.
+    Raises OSError when it cannot be read or is not a regular file.
     """
     try:
         with open_regular(path) as stream:
@@ -91,7 +91,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def read_dropped(path: Path) -> dict[str, Any] | None:
-    """The JSON object in a small file that anybody may have dropped; None for anything else."""
+    """The JSON object in a small file that any user may have dropped; None for anything else."""
     try:
         with open_regular(path, follow=False) as stream:
             text = stream.read(LARGEST_DROPPED_BYTES + 1)

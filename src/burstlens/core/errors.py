@@ -28,7 +28,7 @@ class BurstlensError(Exception):
 
 
 class RecipeError(BurstlensError):
-    """The recipe is wrong: correct the file. ``faults`` are what was found, where it is known."""
+    """The recipe is wrong: correct the file. ``faults`` lists the faults, where they are known."""
 
     def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
         super().__init__(message)
@@ -36,8 +36,8 @@ class RecipeError(BurstlensError):
 
 
 class OptionsError(ValueError):
-    """Several faults of one table of options: ``faults`` has a message for each. One that begins
-    with the name of the key that it is about is reported where that key stands."""
+    """Several faults of one table of options: ``faults`` has a message for each. A message that
+    begins with the name of a key is reported at that key's place."""
 
     def __init__(self, *faults: str) -> None:
         super().__init__("; ".join(faults))
@@ -45,9 +45,9 @@ class OptionsError(ValueError):
 
 
 class SiteError(BurstlensError):
-    """This is the wrong machine for the site file, or a library or program is missing here.
+    """The site file does not fit this machine, or a library or program is missing here.
 
-    ``passing`` says that a service of the site did not answer, which it may do later. ``faults``
+    ``passing`` says that a service of the site did not answer and may answer later. ``faults``
     are those of the site's file.
     """
 
@@ -56,7 +56,7 @@ class SiteError(BurstlensError):
 
 
 class NeverBeganError(SiteError):
-    """A job that was submitted and will never begin; ``reason`` is that of its end."""
+    """A job that was submitted and will never begin; ``reason`` says how it ended."""
 
     def __init__(self, message: str, *, reason: str = "not started") -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ class NeverBeganError(SiteError):
 
 
 class GivenUpError(SiteError):
-    """What was asked of the site was given up, as somebody asked; says what is left of it."""
+    """A request to the site was cancelled, as the user asked; the message says what is left."""
 
 
 class RunError(BurstlensError):
@@ -76,17 +76,17 @@ class FrameError(BurstlensError):
 
 
 class UnreadError(FrameError):
-    """A file gave no answer in time, or the process that read it was killed: nothing is known of
-    what it holds."""
+    """A file did not answer in time, or the process that read it was killed: its content is
+    unknown."""
 
 
 class StateError(FrameError):
-    """What a chained product kept of an earlier frame cannot be gone on from: an older state, or
-    none, may serve."""
+    """The state that a chained product kept of an earlier frame cannot be used; retry from an
+    older state or start afresh."""
 
 
 class SimulationError(BurstlensError):
-    """The model ended badly. ``line`` is the one log line that matters, where there is one."""
+    """The model failed. ``line`` is the one log line that matters, where there is one."""
 
     def __init__(self, message: str, line: str | None = None) -> None:
         super().__init__(f"{message}: {line}" if line else message)
@@ -97,7 +97,7 @@ class StagingError(BurstlensError):
     """A file could not be brought to or from the buffer.
 
     ``errno`` is the positive system error number (0 when none is known) and ``path`` the file
-    it concerns; ``transient`` says whether trying again can help.
+    it concerns; ``transient`` says whether a retry can help.
     """
 
     def __init__(self, message: str, *, path: str, number: int = 0) -> None:

@@ -13,4 +13,4 @@ FRAMES_LOST = 5
 NO_SPACE = 6
 """The model was stopped for want of space on the buffer."""
 INTERRUPTED = 130
-"""Ctrl-C before anything has begun, as shells report it."""
+"""Ctrl-C before the run has begun, as shells report it."""

@@ -1,8 +1,8 @@
 """A small language of expressions over fields: checked before the run, never executed as Python.
 
-Python's parser gives the tree, and what is not named here is refused. Variables are fields, and
-statistics make numbers of them. :mod:`.arithmetic` computes what a tree means; guards and products
-say what they take. Light: recipes are checked with it on login nodes.
+Python's parser gives the tree, and a node that is not listed here is refused. Variables are
+fields, and statistics reduce them to numbers. :mod:`.arithmetic` evaluates a tree; guards and
+products say which kinds they accept. Imports little: login nodes check recipes with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST_EXPONENT = 8
 
 
 class Kind(NamedTuple):
-    """What a part of an expression is: a truth or a number, at every point or one alone."""
+    """The kind of a part of an expression: truth or number, one per point or a single one."""
 
     truth: bool
     everywhere: bool
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
 STATISTICS = ("min", "max", "mean", "sum", "std")
 POINTWISE = ("abs", "sqrt", "exp", "log", "log10")
 GATHERING = frozenset({*STATISTICS, "percentile", "any", "all", "count"})
-"""Functions that make one value of a field."""
+"""Functions that reduce a field to one value."""
 FUNCTIONS = (*STATISTICS, *POINTWISE, "percentile", "hypot", "finite", "any", "all", "count")
 _ARITHMETIC: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -46,7 +46,7 @@ def names_in(tree: ast.expr) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> tuple[ast.expr, Kind]:
-    """The tree of an expression and what it gives. Raises RecipeError saying what is wrong."""
+    """The tree of an expression and its kind. Raises RecipeError saying what is wrong."""
     if len(text) > LONGEST:
         raise RecipeError(f"is longer than {LONGEST} characters")
     if not text.isascii():
@@ -70,10 +70,10 @@ def _depth(tree: ast.AST) -> int:
 
 
 def _kind(node: ast.expr) -> Kind:
-    """The kind of a part. Raises RecipeError for what does not belong into an expression."""
+    """The kind of a part. Raises RecipeError for a part that expressions must not have."""
     if isinstance(node, ast.Constant):
         if number_of(node) is None:
-            raise RecipeError(f"{ast.unparse(node)[:40]} is no number that can be used here")
+            raise RecipeError(f"{ast.unparse(node)[:40]} is not a number that can be used here")
         return Kind(truth=False, everywhere=False)
     if isinstance(node, ast.Name):
         if node.id in FUNCTIONS:

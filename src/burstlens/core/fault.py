@@ -1,4 +1,4 @@
-"""One fault of what a person wrote: where it stands, and what is wrong."""
+"""One fault in a file or setting: its place, and what is wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_MESSAGE = 600
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands: line and column, from 1, in a file; or the setting that gave it.
+    """The place of a value: line and column, from 1, in a file; or the setting that gave it.
 
     ``line`` 0 means that the place in the file is unknown.
     """
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault. One that is ``lacking`` may be mended by a part that could not be read."""
+    """One fault. A ``lacking`` one may vanish when a part that could not be read is corrected."""
 
     path: KeyPath
     message: str
@@ -52,7 +52,7 @@ class Fault:
     lacking: bool = False
 
     def line(self) -> str:
-        """``storm.toml:3:1: simulation.nodes: message``, as far as they are known."""
+        """``storm.toml:3:1: simulation.nodes: message``, without unknown parts."""
         parts = (self.place.text() if self.place else "", shorten(self.key, LONGEST_KEY))
         shown = [*filter(None, parts), shorten(self.message, LONGEST_MESSAGE)]
         return printable(": ".join(shown))
@@ -80,7 +80,7 @@ def shorten(text: str, longest: int) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: as Python writes it, at most 80 characters."""
+    """A value as a message shows it: its Python repr, at most 80 characters."""
     if isinstance(value, str):
         value = shorten(value, 76)
     try:

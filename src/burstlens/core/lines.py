@@ -1,4 +1,4 @@
-"""An append-only file of JSON objects, one a line, that a crash can cut but never corrupt."""
+"""An append-only file of JSON objects, one per line, that a crash can cut but never corrupt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from burstlens.core.durable import open_regular
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines with their numbers, from 1 on, up to a torn last one; a missing file is empty.
 
-    Raises OSError when it cannot be read or is no regular file.
+    Raises OSError when it cannot be read or is not a regular file.
     """
     try:
         stream = open_regular(path)
@@ -32,7 +32,7 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def read_lines(path: Path) -> Iterator[dict[str, object]]:
     """The objects in order; a torn or foreign line is passed over, a missing file is empty.
 
-    Raises OSError when it cannot be read or is no regular file.
+    Raises OSError when it cannot be read or is not a regular file.
     """
     for _, line in whole_lines(path):
         try:
@@ -46,8 +46,8 @@ def read_lines(path: Path) -> Iterator[dict[str, object]]:
 class Lines:
     """Appends objects to such a file. Opening cuts off a torn last line.
 
-    OSError is raised as it comes (a full disk, a file server that is away), and then the file
-    ends at the last whole line, so that the same append can be tried again.
+    Raises any OSError (a full disk, an unavailable file server); the file then ends at the last
+    whole line, so that the same append can be tried again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,7 +72,7 @@ class Lines:
     def append(self, value: Mapping[str, object]) -> None:
         """Add one object; readers see it at once, it is on disk after :meth:`sync`."""
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
-        # A lone surrogate has no UTF-8; as an escape it is the same text in JSON.
+        # UTF-8 cannot encode a lone surrogate; a JSON escape can.
         line = text.encode(errors="backslashreplace")
         self._dirty = True
         try:
@@ -80,14 +80,14 @@ class Lines:
             if written != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         except OSError as error:
-            # Half a line must not stay: the next append would run into it.
+            # Half a line must not stay: the next append would continue it.
             os.ftruncate(self._descriptor, self._size)
-            error.filename = str(self.path)  # a write names no file
+            error.filename = str(self.path)  # write() does not set it
             raise
         self._size += written
 
     def sync(self) -> None:
-        """Bring all that was appended to disk; nothing to do when it is there already."""
+        """Flush all that was appended to disk; a no-op when it is there already."""
         if self._dirty:
             os.fsync(self._descriptor)
             self._dirty = False
@@ -103,10 +103,10 @@ class Lines:
 
 
 class HeldLines(Lines):
-    """Lines that hold what a full or absent disk does not take, and write it first when it does.
+    """Lines that hold in memory what a full or absent disk refuses, and write it first later.
 
-    An append never fails, so that whoever appends is never left half done; ``sync`` and
-    ``write_held`` raise OSError for as long as anything is held.
+    An append never fails, so the caller never stops halfway; ``sync`` and ``write_held`` raise
+    OSError as long as anything is held.
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,6 +126,6 @@ class HeldLines(Lines):
             self._held.popleft()
 
     def sync(self) -> None:
-        """Bring all that was appended to disk. Raises OSError."""
+        """Flush all that was appended to disk. Raises OSError."""
         self.write_held()
         super().sync()

@@ -1,4 +1,4 @@
-"""What travels along the line: frozen dataclasses, made of plain values so that they pickle.
+"""Records passed between processes: frozen dataclasses of plain values, so that they pickle.
 
 Paths on the buffer are always relative to the buffer's root (POSIX form): each job sees the
 buffer under a mount path of its own.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 
 def in_model_folder(path: str) -> str:
-    """The part of a frame's path (``<run>/<attempt>/<name>``) that the model itself knows."""
+    """A frame's path (``<run>/<attempt>/<name>``) relative to the model's own folder."""
     return path.split("/", 2)[-1]
 
 
@@ -20,10 +20,10 @@ class Frame:
     """One completed output time of one stream.
 
     ``time`` is a valid-time key (:mod:`burstlens.core.valid_time`), ``record`` the index along the
-    unlimited dimension of ``paths``: one file, or one a tile in rank order. ``bytes`` is the
-    frame's own share of the file. ``written`` is the file's mtime (the file server's clock) and
+    unlimited dimension of ``paths``: one file, or one per tile in rank order. ``bytes`` is
+    the frame's own share of the file. ``written`` is the file's mtime (the file server's clock) and
     ``detected`` the watcher's clock, both in Unix seconds; the two clocks are never compared to
-    decide anything. ``signal`` names the witness that decided that the frame is whole.
+    decide anything. ``signal`` names the evidence that the frame is whole.
     """
 
     run: str
@@ -40,7 +40,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A frame that will never be whole, and why. ``time`` is None when the file does not tell."""
+    """A frame that will never be whole, and why. ``time`` is None when the file lacks it."""
 
     run: str
     attempt: int
@@ -53,12 +53,12 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the model is, as its log tells.
+    """The model's progress, by its log.
 
     ``time`` is the valid-time key reached, ``elapsed_s`` and ``total_s`` simulated seconds,
     ``speed`` simulated seconds per second of wall time, ``eta_s`` wall seconds to the end,
-    ``rate_mpps`` million point updates per second, ``phase`` a word on what the model does
-    (``compiling``, ``running``, ``ended``).
+    ``rate_mpps`` million point updates per second, ``phase`` one word for what the model
+    does (``compiling``, ``running``, ``ended``).
     """
 
     time: str = ""
@@ -79,9 +79,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a product needs beside its frame: state files, relative to ``products/``, and frames.
+    """What a product needs besides its frame: state files, relative to ``products/``, and frames.
 
-    ``previous`` are its own states for the frames before, newest first, ``followed`` those of other
+    ``previous`` are its own states of earlier frames, newest first, ``followed`` those of other
     products by name, ``beside`` the frames of other streams.
     """
 
@@ -109,7 +109,7 @@ class Receipt:
 
     ``incoming`` and ``name`` are relative to ``products/``: where it stands, and its final name.
     ``clock`` gives the Unix second at which each step ended on the worker (``started``, ``read``,
-    ``made``, ``staged``); ``facts`` what the product's maker wants in the index (range, notes).
+    ``made``, ``staged``); ``facts`` is what the product's kind adds to the index (range, notes).
     ``limits`` are the colour limits of its series that it is drawn with, None where they do not
     follow the frames.
     """

@@ -1,4 +1,4 @@
-"""Names that users give, to recipes, products and guards: they name files, too."""
+"""Names that users give to recipes, products and guards; files are named after them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-# No dot: it separates the parts of a dotted path, and of the names of files.
+# No dot: it separates the parts of dotted paths and file names.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 

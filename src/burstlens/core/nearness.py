@@ -1,4 +1,4 @@
-"""Near names: what a person may have meant by a name that is unknown."""
+"""Near names: suggestions for an unknown name."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import difflib
 from collections.abc import Iterable
 
 NEAR = "; did you mean"
-"""How the end of a message begins where there are near names."""
+"""Begins the end of a message that has near names."""
 LONGEST = 80
-"""The search compares at most so many characters: its time grows with their square, and nobody
-mistypes a name that is longer."""
+"""The search compares at most this many characters: its time grows with their square, and longer
+names are not typing errors."""
 MOST = 2000
-"""The search compares with at most so many names."""
+"""The search compares with at most this many names."""
 LISTED = 100
-"""Of more names than these the first few say nothing about the rest."""
+"""Longer lists of names are not shown: their first few would not help."""
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
@@ -33,8 +33,8 @@ def near_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message on an unknown name: near names where there are any, else the first of
-    all, else nothing where these are more than ``LISTED``.
+    """The end of a message on an unknown name: near names where there are any, else the first
+    names, else nothing where there are more than ``LISTED``.
 
     >>> did_you_mean("QRAINE", ["QRAIN", "QVAPOR", "T2"])
     '; did you mean QRAIN?'

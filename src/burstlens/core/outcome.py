@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Outcome:
     """How a run, or its simulation, ended: ``done``, ``failed``, ``stopped``, and why.
 
-    A run whose model ended well but whose frames are not all there is ``failed``, with the exit
-    code FRAMES_LOST: whoever looks at the state alone must not take it for a whole one.
+    A run whose model ended well but that has lost frames is ``failed``, with the exit code
+    FRAMES_LOST: the state alone must not suggest that the run is complete.
 
-    ``saved_node_hours`` estimates what a stop has saved; None where it is not known.
+    ``saved_node_hours`` estimates what a stop has saved; None where it is unknown.
     """
 
     state: str

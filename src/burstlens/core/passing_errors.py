@@ -1,4 +1,4 @@
-"""Errors that pass, of a file server or a run directory that is away: the call is made again.
+"""Retries for transient errors of a file server or an unavailable run directory.
 
 Standard library alone: the supervisor loads this file by its path, as it is started itself.
 """
@@ -16,15 +16,15 @@ PASSING = frozenset(
 PATIENCE_S = 10.0
 PAUSE_S = 0.25
 TARGET_PATIENCE_S = 600.0
-"""How long to try again when the run directory is away or full."""
+"""How long to retry while the run directory is unavailable or full."""
 TARGET_PAUSE_S = 1.0
 T = TypeVar("T")
 
 
 def again(call: Callable[[], T]) -> T:
-    """What the call returns; it is made again for ten seconds while its error may pass.
+    """The result of the call, which is retried for ten seconds while its error is transient.
 
-    Raises OSError: at once for an error that does not pass.
+    Raises OSError: at once for an error that is not transient.
     """
     end = time.monotonic() + PATIENCE_S
     while True:
@@ -37,8 +37,8 @@ def again(call: Callable[[], T]) -> T:
 
 
 def patiently(call: Callable[[], T]) -> T:
-    """What the call returns; it is made again for ten minutes while the run directory is away or
-    full.
+    """The result of the call, which is retried for ten minutes while the run directory is
+    unavailable or full.
 
     Raises FileExistsError at once, OSError in the end.
     """

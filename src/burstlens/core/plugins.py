@@ -1,4 +1,4 @@
-"""Plugins: what other packages add to a seam through an entry-point group."""
+"""Plugins: implementations of a seam that other packages add by an entry-point group."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Protocol, TypeVar
 
 
 class Named(Protocol):
-    """What a seam's protocol has at least."""
+    """The least that a seam's protocol has."""
 
     @property
     def name(self) -> str:
-        """The word by which recipes and sites call for it."""
+        """Its name in recipes and sites."""
 
 
 T = TypeVar("T", bound=Named)
 
 
 def points(group: str) -> tuple[EntryPoint, ...]:
-    """The entry points of a group. All packages are looked at once, which takes 0.03 s."""
+    """The entry points of a group. All packages are scanned once, which takes 0.03 s."""
     return _found(group, tuple(sys.path))
 
 
@@ -32,22 +32,22 @@ def _found(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 
 
 def plugins(group: str, noun: str, seam: type[T], taken: Collection[str]) -> dict[str, T]:
-    """The plugins of an entry-point group by name; classes are called to make one.
+    """The plugins of an entry-point group by name; classes are instantiated.
 
-    One that cannot be loaded, is no ``seam`` (a runtime-checkable protocol, a ``noun`` in
-    messages) or has a name that is taken is left out with a warning: a broken plugin never breaks
-    the rest.
+    A plugin that cannot be loaded, does not implement ``seam`` (a runtime-checkable protocol, a
+    ``noun`` in messages) or has a name that is taken is left out with a warning: a broken plugin
+    never breaks the others.
     """
     known: dict[str, T] = {}
     for point in points(group):
         try:
             loaded = point.load()
             plugin = loaded() if isinstance(loaded, type) else loaded
-        except Exception as error:  # foreign code may fail in any way
+        except Exception as error:  # a plugin may raise anything
             _warn(noun, point.name, str(error))
             continue
         if not isinstance(plugin, seam):
-            _warn(noun, point.name, f"it is no {noun}")
+            _warn(noun, point.name, f"it is not a {noun}")
         elif plugin.name in known or plugin.name in taken:
             _warn(noun, point.name, f"it takes the name {plugin.name!r}, which is taken")
         else:

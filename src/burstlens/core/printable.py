@@ -10,8 +10,8 @@ LONGEST = 2000
 
 def printable(text: str) -> str:
     """``text`` on one line, without the control and format characters that move a cursor, set a
-    title or turn writing round, and without lone surrogates, which no terminal takes; at most
-    ``LONGEST`` characters.
+    title or reverse the writing direction, and without lone surrogates, which terminals reject; at
+    most ``LONGEST`` characters.
 
     >>> printable("done\\x1b[2J\\tnow")
     'done[2J now'
@@ -22,10 +22,10 @@ def printable(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Print a command's result, seen at once also through a pipe."""
+    """Print a command's result on standard output, flushed at once also through a pipe."""
     print(text, flush=True)
 
 
-def tell(text: str) -> None:
-    """Print what is not the command's result: on standard error."""
+def print_stderr(text: str) -> None:
+    """Print a note, warning or error on standard error, flushed at once."""
     print(text, file=sys.stderr, flush=True)

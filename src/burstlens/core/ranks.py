@@ -1,4 +1,4 @@
-"""Ranks whose files of a frame are there, and those whose are missing."""
+"""Ranks whose files of a frame are missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 
 def absent(ranks: Collection[int]) -> str:
-    """Whose tiles are missing, in words, where only those of ``ranks`` are there."""
+    """The ranks whose tiles are missing, as text, where only those of ``ranks`` exist."""
     gone = [str(rank) for rank in range(max(ranks)) if rank not in ranks]
     if not gone:
         return f"ranks after {max(ranks)} missing"

@@ -43,9 +43,9 @@ NAMES = {
 
 
 def moved(module: str, name: str) -> object:
-    """What a name that has left a module means now. AttributeError for any other name.
+    """The object that a moved name of a module means now. AttributeError for any other name.
 
-    For a module's ``__getattr__``: the warning names the line that asks for it.
+    For a module's ``__getattr__``: the warning points to the line that uses the old name.
     """
     home, _, inner = NAMES.get((module, name), "").partition(":")
     if not home:
@@ -62,7 +62,7 @@ class _Moved:
     ) -> ModuleSpec | None:
         if name not in MODULES:
             return None
-        # By its shape a Loader: importlib.abc, which has that, takes 0.1 s to import.
+        # This class has a Loader's methods: importlib.abc takes 0.1 s to import.
         return ModuleSpec(name, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -87,6 +87,6 @@ def _warn(old: str, new: str, level: int) -> None:
 
 
 def install() -> None:
-    """Let the old modules be found; once per process."""
+    """Make the old modules importable; once per process."""
     if not any(isinstance(finder, _Moved) for finder in sys.meta_path):
         sys.meta_path.append(_Moved())

@@ -1,8 +1,8 @@
-"""What a JSON value of a run directory must look like, and what is wrong with one, in words.
+"""The required shape of JSON values of a run directory, and messages for wrong ones.
 
 A shape is a type (``str``, ``bool``, ``int`` for a count or a size, ``float`` for any finite
-number, ``dict``, ``list``), a dict of shapes by key, a list with the shape of its entries (named
-more than once: of so many entries), or one of :data:`CLOCK`, :class:`Each` and :class:`Either`. A
+number, ``dict``, ``list``), a dict of shapes by key, a list with the shape of its entries (given
+n times, n > 1: exactly n entries), or one of :data:`CLOCK`, :class:`Each` and :class:`Either`. A
 key that ends in ``?`` may be missing or null. Keys that a shape does not name are allowed: a newer
 version may write more.
 """
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST: dict[Any, float] = {int: 2.0**63, float: sys.float_info.max, "clock": 1e11}
-"""No size in bytes is larger; no Unix second, which calendars end at, is; NaN is no number."""
+"""The largest size in bytes, finite number and Unix second (calendars end there); NaN fails."""
 CLOCK = "clock"
 """A moment in Unix seconds."""
 DEEPEST = 32
-"""Deeper nesting is damage, and would end later readers with a RecursionError."""
+"""Deeper nesting is damage, and would cause a RecursionError in later readers."""
 
 Shape = Any
 
@@ -44,7 +44,7 @@ _NAMES: dict[Any, str] = {
 
 
 def fault(value: object, shape: Shape, name: str = "") -> str:
-    """The first thing about ``value`` that does not fit ``shape``; empty when all of it does.
+    """The first part of ``value`` that does not fit ``shape``, as text; empty when all of it fits.
 
     >>> fault({"frames": {"ready": "3"}}, {"frames": {"ready": int}})
     '"frames.ready" is a text, not a whole number'

@@ -1,4 +1,4 @@
-"""A time limit on what a worker does with one frame."""
+"""A time limit on a worker's task with one frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units as files write them: converted where it is asked for, and set as in print."""
+"""Units as files write them: converted on request, and typeset."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from burstlens.core.nearness import did_you_mean
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# How much of a quantity's first unit each of its units is. A unit may measure several quantities:
-# a millimetre of water is a kilogram on a square metre.
+# The size of each unit of a quantity in the quantity's first unit. A unit may measure several
+# quantities: a millimetre of water is a kilogram per square metre.
 _QUANTITIES: tuple[dict[str, str], ...] = (
     {"K": "1", "degC": "1", "degF": "5/9"},
     {"Pa": "1", "hPa": "100", "kPa": "1000", "MPa": "1000000", "inHg": "3386.389"},
@@ -30,7 +30,7 @@ _QUANTITIES: tuple[dict[str, str], ...] = (
     {"K m-1": "1", "K km-1": "1/1000"},
 )  # fmt: skip
 _ZEROS = {"degC": "273.15", "degF": "45967/180"}
-"""What zero is in the first unit, where it is not zero."""
+"""The zero point of a unit in the first unit, where it is not zero."""
 _SPELLINGS = {
     "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
     "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
@@ -44,7 +44,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+
 def conversion(units: str, wanted: str) -> tuple[float, float]:
     """Factor and offset: ``value * factor + offset`` in ``units`` is the value in ``wanted``.
 
-    RecipeError with the units that can be had when there is no such conversion.
+    Raises RecipeError, with the possible units, when there is no such conversion.
 
     >>> conversion("K", "degC")
     (1.0, -273.15)
@@ -55,7 +55,7 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
     measured = [quantity for quantity in _QUANTITIES if have in quantity]
     for quantity in measured:
         if want in quantity:
-            # Exact until the end, so that there and back changes no digit.
+            # Exact fractions, so that there and back changes no digit.
             per_unit = Fraction(quantity[want])
             shift = Fraction(_ZEROS.get(have, "0")) - Fraction(_ZEROS.get(want, "0"))
             return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
@@ -77,7 +77,7 @@ def convert(values: NDArray[Any], units: str, wanted: str) -> NDArray[Any]:
 
 
 def printed(units: str) -> str:
-    """Units as in print.
+    """Units, typeset.
 
     >>> printed("kg m-2 s-1")
     'kg m⁻² s⁻¹'

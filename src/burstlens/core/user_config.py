@@ -1,4 +1,4 @@
-"""The user's configuration file: values of parameters, and what guards may do."""
+"""The user's configuration file: values of parameters, and permissions of guards."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def config_path() -> Path:
 
 
 def section(name: str) -> Any:
-    """What the file has under that key, an empty table without it. Raises RecipeError."""
+    """The file's value under that key, an empty table without it. Raises RecipeError."""
     path = config_path()
     return parse(path).get(name, {}) if path.is_file() else {}

@@ -59,9 +59,9 @@ def is_calendar(key: str) -> bool:
 def seconds(key: str) -> float:
     """Seconds since year 1 of a calendar key (proleptic Gregorian), or elapsed ones as they are.
 
-    Only differences between keys of one kind mean something. A key does not tell its calendar: a
-    day that only another one has (30 February of 360_day) is counted on from the month's first.
-    Raises ValueError for no key.
+    Only differences between keys of one kind mean something. A key does not name its calendar: a
+    day that only another one has (30 February of 360_day) is counted from the month's first.
+    Raises ValueError when it is not a key.
 
     >>> seconds("20050828T120000") - seconds("20050828T000000")
     43200.0
@@ -73,14 +73,14 @@ def seconds(key: str) -> float:
         return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
     if key.startswith("t"):
         return float(key[1:])
-    raise ValueError(f"{key!r} is no valid-time key")
+    raise ValueError(f"{key!r} is not a valid-time key")
 
 
 def between(start: str, end: str, calendar: str = "standard") -> float | None:
     """Seconds from one calendar key to another, in a calendar that CF names (CF 4.4.1).
 
-    None when it has no such day or is none that is known, and for keys of elapsed times.
-    ``standard`` counts as Gregorian also before 1582, as WRF does.
+    None when the calendar has no such day or is unknown, and for keys of elapsed times.
+    ``standard`` is taken as Gregorian also before 1582, as in WRF.
 
     >>> between("20050228T000000", "20050301T000000", "360_day")
     259200.0
@@ -89,7 +89,7 @@ def between(start: str, end: str, calendar: str = "standard") -> float | None:
         return None
     if calendar in _GREGORIAN:
         return seconds(end) - seconds(start)
-    from cftime import datetime as calendar_time  # netCDF4 brings it; a login node asks for none
+    from cftime import datetime as calendar_time  # netCDF4 brings it; not needed on login nodes
 
     try:
         first, last = (
@@ -104,5 +104,5 @@ def between(start: str, end: str, calendar: str = "standard") -> float | None:
 def _parts(key: str) -> tuple[int, ...]:
     match = _CALENDAR.fullmatch(key)
     if match is None:
-        raise ValueError(f"{key!r} is no calendar key")
+        raise ValueError(f"{key!r} is not a calendar key")
     return tuple(int(part) for part in match.groups())

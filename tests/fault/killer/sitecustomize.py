@@ -28,7 +28,7 @@ _open, _write, _close, _kill = os.open, os.write, os.close, os.kill
 
 
 def role() -> str:
-    """What this process is in a run, by its command line; empty when it is no part of one."""
+    """The role of this process in a run, by its command line; empty when it is not part of one."""
     words = [os.path.basename(word) for word in sys.orig_argv]
     if "burstlens" in words and {"run", "resume", "drive"} & set(words):
         return "driver"

@@ -171,7 +171,7 @@ class Daemons:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on, below the range that outgoing connections take theirs from."""
+    """Ports that no process listens on, below the range of outgoing connections."""
     with open("/proc/sys/net/ipv4/ip_local_port_range") as stream:
         lowest = int(stream.read().split()[0])
     found: list[int] = []

@@ -33,7 +33,7 @@ _TARGET = re.compile(
 
 
 class DataWarpError(Exception):
-    """What is told to the workload manager, with exit status 1."""
+    """An error for the workload manager, with exit status 1."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ def split_target(path: str) -> tuple[str | None, str, str] | None:
 def directives(script: str) -> Iterator[tuple[str, str, dict[str, str], list[str]]]:
     """(``DW`` or ``BB``, verb, options, other words) of each line.
 
-    As in Slurm, reading stops at the first line that is no comment, and a backslash at its end
+    As in Slurm, reading stops at the first line that is not a comment, and a backslash at its end
     continues a directive on the next line of its kind.
     """
     whole: list[tuple[str, str]] = []

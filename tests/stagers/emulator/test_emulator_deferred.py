@@ -60,7 +60,7 @@ class TestDeferred:
         assert job.call("query_file", files[0]) == job.deferred
         assert job.call("list_out", "revoke", "-", files[0]) == 0
 
-    def test_the_end_of_a_job_tells_what_failed_and_waits_for_the_rest(self, job):
+    def test_the_end_of_a_job_reports_what_failed_and_waits_for_the_rest(self, job):
         job.file("a")
         job.file("slow", b"x" * 300_000)
         job.out("a", when="later")
@@ -107,8 +107,8 @@ class TestService:
         for name in self.names:
             job.file(name)
             assert job.out(name, when="later") == 0
-        told = [(one["source"], one["destination"]) for one in self.requests(job).values()]
-        assert sorted(told) == sorted((name, str(job.pfs / name)) for name in self.names)
+        asked = [(one["source"], one["destination"]) for one in self.requests(job).values()]
+        assert sorted(asked) == sorted((name, str(job.pfs / name)) for name in self.names)
         assert not (job.dw.parent / "stages").exists()
         assert sorted(path.name for path in job.dw.parent.iterdir()) == ["data", "deferred"]
 

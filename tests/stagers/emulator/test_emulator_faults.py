@@ -37,7 +37,7 @@ class TestFaults:
         assert job.call("query_directory", job.dw) == (0, 0, 0, 0, 0)
 
     @pytest.mark.parametrize("name", ["EBUSY", "EAGAIN", "ENOBUFS", "call-ENOSPC", "call-EIO"])
-    def test_a_call_fails_as_told_and_starts_nothing(self, job, name):
+    def test_a_call_fails_as_the_fault_says_and_starts_nothing(self, job, name):
         job.file()
         expected = getattr(errno, name.removeprefix("call-"))
         assert job.out(env={"DW_EMULATOR_FAULTS": f"{name}:*/frame.nc"}) == -expected
@@ -96,7 +96,7 @@ class TestFaults:
         assert job.settled() == job.complete
         assert (job.pfs / "frame.nc").stat().st_size == 500
 
-    def test_a_misspelt_fault_is_told(self, job):
+    def test_a_misspelt_fault_is_reported(self, job):
         job.file()
         assert job.out(env={"DW_EMULATOR_FAULTS": "EOI:*"}) == -errno.EINVAL
         assert job.tool("faults", job.dw, "hung:*").returncode == 2

@@ -1,4 +1,4 @@
-"""Asking, waiting, giving up; many callers at once; stripes."""
+"""Queries, waits, terminations; many callers at once; stripes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 class TestQuestions:
-    def test_a_file_not_there_and_one_never_staged_are_told_apart(self, job):
+    def test_a_missing_file_and_one_never_staged_are_different_errors(self, job):
         job.file()
         for call in ("query_file", "query_list"):
             assert job.call(call, job.dw / "no") == (-errno.ENOENT, -1, -1, -1, -1)

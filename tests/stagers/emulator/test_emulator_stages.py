@@ -82,7 +82,7 @@ class TestOut:
             ("link", "a", errno.EINVAL),
         ],
     )
-    def test_what_cannot_be_staged_is_told_at_the_call(self, job, source, target, expected):
+    def test_what_cannot_be_staged_fails_at_the_call(self, job, source, target, expected):
         job.file()
         os.mkfifo(job.dw / "pipe")
         (job.dw / "link").symlink_to(job.pfs / "file")
@@ -92,7 +92,7 @@ class TestOut:
         assert job.call("file_out", job.dw / source, pfs, "now") == -expected
         assert sorted(path.name for path in job.pfs.iterdir()) == ["file", "old"]
 
-    def test_a_folder_that_may_not_be_written_is_told(self, job, ordinary):
+    def test_a_folder_that_may_not_be_written_is_reported(self, job, ordinary):
         job.file()
         job.pfs.chmod(0o555)
         program = [*ordinary, job.prefix / "clients" / "dwcall"]
@@ -195,7 +195,9 @@ class TestIn:
             ("../pfs/new", "a", errno.EINVAL),
         ],
     )
-    def test_what_cannot_come_in_is_told_and_nothing_is_made(self, job, target, source, expected):
+    def test_what_cannot_come_in_is_reported_and_nothing_is_made(
+        self, job, target, source, expected
+    ):
         (job.pfs / "a").touch()
         assert job.call("file_in", job.dw / target, job.pfs / source) == -expected
         assert not (job.dw / "new").exists()

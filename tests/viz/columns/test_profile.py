@@ -52,7 +52,7 @@ def test_of_a_grid_point_it_is_that_column_at_its_heights(supercell: Path):
     assert (found.vertical.units, found.where) == ("km", "at i 20, j 18")
 
 
-def test_between_points_it_is_interpolated_and_its_place_is_told(cyclone: Path):
+def test_between_points_it_is_interpolated_and_its_place_is_reported(cyclone: Path):
     found = read(cyclone, "QVAPOR", at=End(lat=25.0, lon=-90.0))
     assert found.where == "25°N 90°W"
     with netCDF4.Dataset(os.fspath(cyclone)) as data:
@@ -100,7 +100,7 @@ def test_depths_grow_downwards(cf_volume: Callable[..., Path]):
     assert one.values == pytest.approx(means[::-1], abs=1e-6)
 
 
-def test_the_picture_has_a_panel_a_variable(cyclone: Path, context: Context):
+def test_the_picture_has_one_panel_per_variable(cyclone: Path, context: Context):
     facts = make(cyclone, context, "theta_e", "wind", "rh", units={"wind": "kn"})
     assert facts["size"] == [900, 560]
     assert list(facts["ranges"]) == ["theta_e", "wind", "rh"]
@@ -123,26 +123,26 @@ def test_limits_and_top_are_the_ends_of_the_axes(supercell: Path, context: Conte
 
 
 @pytest.mark.parametrize(
-    ("variables", "options", "told"),
+    ("variables", "options", "message"),
     [
-        (("PSFC",), {}, "profile: PSFC is no field of levels"),
+        (("PSFC",), {}, "profile: PSFC is not a 3-D field"),
         (("w",), {}, "no variable 'w'"),
         (("W",), {"at": End(i=90, j=1)}, r"profile: the point \(i 90, j 1\) is outside"),
         (("W",), {"units": {"W": "K"}}, "K"),
     ],
 )
-def test_what_cannot_be_is_told(
-    supercell: Path, context: Context, variables: tuple[str], options: dict[str, Any], told: str
+def test_invalid_variables_and_options_are_reported(
+    supercell: Path, context: Context, variables: tuple[str], options: dict[str, Any], message: str
 ):
     from burstlens.core.errors import BurstlensError
 
-    with pytest.raises(BurstlensError, match=told):
+    with pytest.raises(BurstlensError, match=message):
         make(supercell, context, *variables, **options)
     assert not (context.files.parent / "profile.png").exists()
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"variables": []}, "one to 4"),
         ({"variables": ["U", "V", "W", "T", "QVAPOR"]}, "one to 4"),
@@ -154,7 +154,7 @@ def test_what_cannot_be_is_told(
         ({"width_px": 10}, "width_px must be 300"),
     ],
 )
-def test_recipes_are_checked(options: dict[str, Any], told: str):
+def test_recipes_are_checked(options: dict[str, Any], message: str):
     kind = product_kind("profile")
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         TypeAdapter(kind.options).validate_python({"variables": ["W"]} | options)

@@ -1,4 +1,4 @@
-"""The way of a section: through several points, along the way of a storm, through the storm."""
+"""The route of a section: through several points, along the track of a storm, through the storm."""
 
 from __future__ import annotations
 
@@ -106,9 +106,7 @@ def test_a_storm_on_the_edge_has_one_side(cyclone: Path, storm: Path, tmp_path: 
     assert place(found, found.bends[0]) == pytest.approx((east, north), abs=0.03)
 
 
-def test_along_the_way_of_a_storm_it_begins_where_that_enters_the_domain(
-    cyclone: Path, storm: Path
-):
+def test_along_a_track_it_begins_where_the_track_enters_the_domain(cyclone: Path, storm: Path):
     found = line(cyclone, storm, path="track:eye")
     assert place(found, 0) == pytest.approx(PLACES[1], abs=1e-3)
     assert place(found, -1) == pytest.approx(PLACES[-1], abs=1e-3)
@@ -132,7 +130,7 @@ def test_off_the_earth_directions_count_from_y(supercell: Path, tmp_path: Path):
     assert found.distance[[0, -1]] == pytest.approx((-5, 5))
 
 
-def test_what_the_track_does_not_tell_is_said(
+def test_a_track_that_does_not_fit_is_reported(
     cyclone: Path, supercell: Path, storm: Path, tmp_path: Path
 ):
     through: dict[str, Any] = {"follow": "track:eye", "half_width_km": 100.0}
@@ -143,7 +141,7 @@ def test_what_the_track_does_not_tell_is_said(
     first = Point("20050828T120000", *PLACES[1], "found", (0, 0), 950.0)
     alone = Track("slp", "", "min", "hPa", "kn", "degrees", (first,))
     alone.write(storm)
-    with pytest.raises(FrameError, match="has no two places in this domain yet"):
+    with pytest.raises(FrameError, match="has fewer than two positions in this domain"):
         line(cyclone, storm, path="track:eye")
     away = dataclasses.replace(first, x=-80.0)
     dataclasses.replace(alone, points=(away,)).write(storm)
@@ -172,7 +170,7 @@ def test_the_picture_counts_from_the_storm_and_waits_for_its_track(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({}, "needs start and end, or path, or follow"),
         ({"start": {"i": 1, "j": 1}}, "start and end go together"),
@@ -184,6 +182,6 @@ def test_the_picture_counts_from_the_storm_and_waits_for_its_track(
         ({"follow": "track:a", "half_width_km": 0}, "half_width_km must be above 0"),
     ],
 )
-def test_recipes_are_checked(options: dict[str, Any], told: str):
-    with pytest.raises(ValidationError, match=told):
+def test_recipes_are_checked(options: dict[str, Any], message: str):
+    with pytest.raises(ValidationError, match=message):
         TypeAdapter(product_kind("section").options).validate_python({"variable": "W", **options})

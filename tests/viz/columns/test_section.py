@@ -45,7 +45,7 @@ def make(path: Path, context: Context, **options: Any) -> tuple[np.ndarray, dict
 
 @pytest.fixture
 def turned(cyclone: Path, add_variables: Callable[..., Path]) -> Path:
-    """The cyclone on a grid turned by 30 degrees, of which the attributes tell nothing."""
+    """The cyclone on a grid turned by 30 degrees, which the attributes do not state."""
     with netCDF4.Dataset(os.fspath(cyclone)) as data:
         lat, lon = (np.asarray(data[name][0], "f8") for name in ("XLAT", "XLONG"))
     y, x = lat - lat.mean(), lon - lon.mean()
@@ -260,7 +260,7 @@ def test_a_column_with_a_nan_spoils_only_what_touches_it(
     make(path, context, variable="theta", contours=Contours("temperature"), **ends)
 
 
-def test_one_level_is_no_section(supercell: Path, context: Context, tmp_path: Path):
+def test_one_level_is_not_enough_for_a_section(supercell: Path, context: Context, tmp_path: Path):
     from burstlens.viz.geometry.crop import Crop
     from burstlens.viz.kinds.netcdf.kind import NetcdfKind
     from burstlens.viz.kinds.netcdf.options import NetcdfOptions
@@ -274,23 +274,23 @@ def test_one_level_is_no_section(supercell: Path, context: Context, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"start": End(lat=50, lon=-92)}, r"start \(lat 50, lon -92\) is outside .* lat 22"),
         ({"start": End(x=1.0, y=2.0)}, "give lat and lon, or i and j"),
         ({"start": End(i=48, j=0)}, r"start \(i 48, j 0\) is outside"),
         ({"start": End(i=47.4, j=47.4), "end": End(i=47.3, j=47.3)}, "the same point"),
-        ({"variable": "T2"}, "T2 is no field of levels"),
+        ({"variable": "T2"}, "T2 is not a 3-D field"),
         ({"variable": "WW"}, "has no variable 'WW'"),
-        ({"contours": Contours("PSFC")}, "contours: PSFC is no field of levels"),
+        ({"contours": Contours("PSFC")}, "contours: PSFC is not a 3-D field"),
         ({"top": 1013.0, "vertical": "pressure"}, "top = 1013 leaves nothing"),
         ({"units": "hPa"}, "cannot be shown as 'hPa'"),
     ],
 )
-def test_what_cannot_be_is_told(
-    cyclone: Path, context: Context, options: dict[str, Any], told: str
+def test_invalid_options_are_reported(
+    cyclone: Path, context: Context, options: dict[str, Any], message: str
 ):
-    with pytest.raises(BurstlensError, match=told):
+    with pytest.raises(BurstlensError, match=message):
         make(cyclone, context, **({"variable": "W"} | SLANTED | options))
 
 
@@ -343,7 +343,7 @@ def test_a_section_off_the_earth_takes_no_degrees(supercell: Path, context: Cont
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"variable": "wind@850hPa"}, "is of one level"),
         ({"start": {"lat": 3}}, "needs lat and lon, or x and y, or i and j"),
@@ -357,9 +357,9 @@ def test_a_section_off_the_earth_takes_no_degrees(supercell: Path, context: Cont
         ({"start": {"i": -1, "j": 1}}, "count from 0"),
     ],
 )
-def test_recipes_are_checked(options: dict[str, Any], told: str):
+def test_recipes_are_checked(options: dict[str, Any], message: str):
     kind = product_kind("section")
     whole = {"variable": "W", "start": {"i": 1, "j": 1}, "end": {"i": 5, "j": 1}}
     assert TypeAdapter(kind.options).validate_python(whole).end == End(i=5, j=1)
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         TypeAdapter(kind.options).validate_python(whole | options)

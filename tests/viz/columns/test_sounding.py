@@ -176,7 +176,7 @@ def test_a_point_beside_a_curvilinear_grid_has_no_column(
         read(slanted, End(lat=24, lon=-60))
 
 
-def test_what_cannot_be_is_told(cyclone: Path, cf_volume: Any):
+def test_a_point_outside_and_missing_variables_are_reported(cyclone: Path, cf_volume: Any):
     with pytest.raises(FrameError, match=r"point \(lat 50, lon 0\) is outside .* lat 22"):
         read(cyclone, End(lat=50, lon=0))
     with pytest.raises(FrameError, match="a sounding needs T, P, PB"):
@@ -185,10 +185,10 @@ def test_what_cannot_be_is_told(cyclone: Path, cf_volume: Any):
 
 def test_recipes_are_checked():
     options = product_kind("sounding").options
-    for wrong, told in (
+    for wrong, message in (
         ({}, "at"), ({"at": {"lat": 3}}, "needs lat and lon"),
         ({"at": {"i": 1, "j": 1}, "top": 1000}, "top must be 1 to 900 hPa"),
         ({"at": {"i": 1, "j": 1}, "temperatures": [30, -30]}, "must be below the second"),
     ):  # fmt: skip
-        with pytest.raises(ValidationError, match=told):
+        with pytest.raises(ValidationError, match=message):
             TypeAdapter(options).validate_python(wrong)

@@ -1,4 +1,4 @@
-"""CAPE and CIN: against MetPy, by analysis, and for columns that are not whole."""
+"""CAPE and CIN: against MetPy, analytically, and for incomplete columns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def by_metpy(p: Any, t: Any, r: Any, which: int = LOWEST) -> tuple[float, float]
 
 
 def agree(found: tuple[float, float], expected: tuple[float, float]) -> bool:
-    """Within 5 % or 20 J kg-1, each."""
+    """Each within 5 % or 20 J kg-1."""
     pairs = zip(found, expected, strict=True)
     return all(abs(one - other) <= max(20, 0.05 * abs(other)) for one, other in pairs)
 
@@ -67,7 +67,7 @@ def test_a_cyclone_s_columns_have_the_area_above_metpy_s_condensation_level(cycl
     # In MetPy 1.7 cape_cin finds the level of free convection with virtual temperatures, which
     # puts the condensation level it starts from some 30 hPa too high where the air is unstable
     # from the ground on. So here MetPy gives the parcel's path and virtual temperatures only, and
-    # the area is summed from its condensation level.
+    # the area is summed from the parcel's condensation level.
     with open_frame([cyclone]) as frame:
         state = [frame.read(name).astype("f8") for name in ("pressure", "temperature", "QVAPOR")]
         found = frame.read("cape")
@@ -164,7 +164,7 @@ def test_missing_levels_are_left_out_and_missing_columns_are_nan(state: Any):
     assert np.array_equal(found[2, 1:], cape[2, 1:])
 
 
-def test_whatever_a_blown_up_model_writes_the_ascent_ends():
+def test_the_ascent_ends_for_any_values_of_a_blown_up_model():
     generator = np.random.default_rng(11)
     strange = np.array([np.nan, np.inf, -np.inf, 0, -1, 1e30, -1e30, 1e-30, 499, 0.99], "f4")
     state = [
@@ -181,7 +181,7 @@ def test_whatever_a_blown_up_model_writes_the_ascent_ends():
         assert np.isnan(cape).any()
 
 
-def test_one_level_is_too_few_in_words(supercell: Path, tmp_path: Path):
+def test_one_level_is_too_few_and_the_error_says_so(supercell: Path, tmp_path: Path):
     from burstlens.core.errors import FrameError
     from burstlens.viz.frames.reader import netCDF4
 
@@ -220,7 +220,7 @@ with open_frame([Path({path!r})]) as frame:
 
 
 @pytest.mark.slow
-def test_cape_is_had_where_nothing_can_be_cached(
+def test_cape_is_computed_without_a_folder_for_the_cache(
     supercell: Path, tmp_path: Path, ordinary: list[str], copied_package: Callable[..., Path]
 ):
     source = copied_package()

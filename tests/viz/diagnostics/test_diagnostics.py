@@ -1,4 +1,4 @@
-"""Diagnostics by name: described, read in windows, in products; what is missing is said."""
+"""Diagnostics by name: described, read in windows, in products; errors name what is missing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def frame(storm: Path) -> Iterator[FrameReader]:
 
 
 def subset(source: Path, target: Path, names: list[str], corner: int = 0) -> Path:
-    """Some variables of a file; of a domain that begins at ``corner``."""
+    """Copies some variables of a file, of the domain from point ``corner`` on."""
     with netCDF4.Dataset(os.fspath(source)) as old, netCDF4.Dataset(str(target), "w") as data:
         cut: dict[str, slice] = {}
         if corner:
@@ -99,7 +99,7 @@ def test_a_window_with_strides_is_that_part_of_the_whole(frame: FrameReader, nam
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DIAGNOSTICS)
 def test_each_reads_what_it_says_it_needs_and_no_more(name: str, storm: Path, tmp_path: Path):
-    # What the storm's microphysics has no variables for (snow, ice) is not there in either file.
+    # Snow and ice, which the storm's microphysics does not have, are in neither file.
     with netCDF4.Dataset(os.fspath(storm)) as data:
         there = set(data.variables)
     alternatives = [need.split(OR) for need in DIAGNOSTICS[name].needs]
@@ -158,18 +158,18 @@ def test_a_name_that_is_nearly_a_diagnostic_s_is_put_right(frame: FrameReader):
     [
         ("T2@850hPa", "T2 has no bottom_top, so @850hPa means nothing"),
         ("slp@500m", "slp has no bottom_top"),
-        ("T@", "'' is no level"),
-        ("lapse_rate@850hPa", "lapse_rate is of a layer, such as @700-500hPa"),
+        ("T@", "'' is not a level"),
+        ("lapse_rate@850hPa", "lapse_rate needs a layer, such as @700-500hPa"),
         ("TSLB@2km", "TSLB has no bottom_top"),
-        ("T@850@500hPa", "'850@500hPa' is no level"),
+        ("T@850@500hPa", "'850@500hPa' is not a level"),
     ],
 )
-def test_a_level_that_means_nothing_is_told(frame: FrameReader, name: str, message: str):
+def test_an_invalid_level_is_an_error(frame: FrameReader, name: str, message: str):
     with pytest.raises(RecipeError, match=message):
         frame.read(name)
 
 
-def test_a_model_level_beyond_the_last_is_told(frame: FrameReader):
+def test_a_model_level_above_the_highest_is_an_error(frame: FrameReader):
     with pytest.raises(FrameError, match="level 40 is outside of bottom_top, which has 0 to 39"):
         frame.read("temperature@40")
     assert np.array_equal(frame.read("W@7"), 0.5 * (frame.read("W")[7] + frame.read("W")[8]))
@@ -329,7 +329,7 @@ def test_a_netcdf_file_holds_diagnostics_with_names_that_cf_allows(cyclone: Path
         assert np.array_equal(data["wind_0_3km_agl"][0], wind)
 
 
-def test_a_guard_watches_a_diagnostic_and_takes_no_ground_for_a_nan(cyclone: Path):
+def test_a_guard_watches_a_diagnostic_and_accepts_nan_below_the_ground(cyclone: Path):
     guards = (
         Guard(name="deep", variable="slp", min=95000),
         Guard(name="warm", variable="temperature@990hPa", max=350),
@@ -351,7 +351,7 @@ def test_units_of_what_is_not_stored_are_refused(kind: Any):
         kind(("slp",), units={"T2": "degC"})
 
 
-def test_other_models_are_told_what_is_needed(cf_volume: Callable[..., Path]):
+def test_other_models_get_an_error_that_names_what_is_needed(cf_volume: Callable[..., Path]):
     with open_frame([cf_volume()]) as frame:
         with pytest.raises(FrameError, match=r"slp needs P, PB, .*none of them"):
             frame.read("slp")
@@ -360,7 +360,7 @@ def test_other_models_are_told_what_is_needed(cf_volume: Callable[..., Path]):
 
 
 def test_what_lies_at_the_ground_needs_no_levels(storm: Path, tmp_path: Path):
-    # An auxiliary history of WRF's holds what its iofields ask for, and no dimension beside.
+    # WRF's auxiliary history holds only the variables of its iofields, and no other dimensions.
     path = tmp_path / "auxhist2_d01"
     with netCDF4.Dataset(os.fspath(storm)) as old, netCDF4.Dataset(str(path), "w") as data:
         data.createDimension("Time", None)
@@ -376,7 +376,7 @@ def test_what_lies_at_the_ground_needs_no_levels(storm: Path, tmp_path: Path):
 
 
 def test_the_hydrostatic_pressure_stands_for_that_of_the_levels(supercell: Path, tmp_path: Path):
-    # Of a storm's frame, whose air is not hydrostatic: near, and not the same.
+    # The air of a storm is not hydrostatic: the values are close, not equal.
     names = ["P_HYD", "T", "QVAPOR", "PH", "PHB", "QCLOUD", "QRAIN", "U", "V"]
     path = tmp_path / "without_p"
     subset(supercell, path, names)
@@ -388,7 +388,7 @@ def test_the_hydrostatic_pressure_stands_for_that_of_the_levels(supercell: Path,
             assert np.isfinite(found.read(name)).any(), name
 
 
-def test_members_of_an_ensemble_are_told_apart_from_levels(storm: Path, tmp_path: Path):
+def test_members_of_an_ensemble_are_not_taken_for_levels(storm: Path, tmp_path: Path):
     path = tmp_path / "ensemble"
     with netCDF4.Dataset(os.fspath(storm)) as old, netCDF4.Dataset(str(path), "w") as data:
         data.createDimension("member", 3)

@@ -1,4 +1,4 @@
-"""Expressions in the place of a variable's name."""
+"""Expressions in place of a variable's name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
 
 
-def test_names_and_levels_are_no_expressions():
+def test_names_and_levels_are_not_expressions():
     for name in ("T2", "wind@0-6km agl", "lapse_rate@700-500hPa", "W@5", "temperature@850 hPa"):
         assert not is_formula(name), name
     for name in ("-W", "W@5 - W@4", "2 * T2", "hypot(U10, V10)", "sqrt(U10**2) [m s-1]"):
@@ -123,7 +123,7 @@ def test_names_with_signs_of_a_file_are_taken(name: str, tmp_path: Path, context
         NetcdfKind().make(NetcdfOptions((name,)), frame, tmp_path / "a.nc", context)
 
 
-def test_a_name_with_signs_that_no_file_has_is_told_with_near_ones(cyclone: Path):
+def test_the_error_for_an_unknown_name_with_signs_suggests_near_names(cyclone: Path):
     with (
         open_frame([cyclone]) as frame,
         pytest.raises(FrameError, match=r"no variable 'QVAPOR\(z\)'; did you mean QVAPOR"),
@@ -132,7 +132,7 @@ def test_a_name_with_signs_that_no_file_has_is_told_with_near_ones(cyclone: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "W + T2",
@@ -142,13 +142,13 @@ def test_a_name_with_signs_that_no_file_has_is_told_with_near_ones(cyclone: Path
         ("slp@850hPa + 1", "slp has no bottom_top"),
     ],
 )
-def test_what_a_frame_cannot_give_is_told(cyclone: Path, text: str, told: str):
-    with open_frame([cyclone]) as frame, pytest.raises((FrameError, RecipeError), match=told):
+def test_what_a_frame_cannot_compute_is_an_error(cyclone: Path, text: str, message: str):
+    with open_frame([cyclone]) as frame, pytest.raises((FrameError, RecipeError), match=message):
         frame.read(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("T2 - mean(T2)", "takes a statistic"),
         ("T2 > 300 + 0", "gives a yes or no"),
@@ -163,6 +163,6 @@ def test_what_a_frame_cannot_give_is_told(cyclone: Path, text: str, told: str):
         ("T2-mean(T2)", "takes a statistic"),
     ],
 )
-def test_faulty_expressions_are_told_with_the_recipe(text: str, told: str):
-    with pytest.raises(ValidationError, match=told):
+def test_invalid_expressions_are_refused_with_the_recipe(text: str, message: str):
+    with pytest.raises(ValidationError, match=message):
         TypeAdapter(MapOptions).validate_python({"variable": text})

@@ -1,4 +1,4 @@
-"""Levels as recipes name them."""
+"""Levels as recipes write them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_a_level_is_read_as_people_write_it(
 @pytest.mark.parametrize(
     "text", ["", "hPa", "850 hp", "80hPa agl", "3-5", "-2km", "500-500hPa", "1.5", "1e3m", "5 agl"]
 )
-def test_what_is_no_level_is_told_with_examples(text: str):
-    with pytest.raises(RecipeError, match="is no l"):
+def test_the_error_for_an_invalid_level_has_examples(text: str):
+    with pytest.raises(RecipeError, match="is not a l"):
         parse_level(text)
 
 
@@ -49,8 +49,8 @@ def test_what_is_no_level_is_told_with_examples(text: str):
     ("options", "variables"),
     [(MapOptions, "T2@850hPb"), (VtkOptions, ("W", "T2@850hPb")), (NetcdfOptions, ("T2@850hPb",))],
 )
-def test_a_recipe_with_a_level_that_is_none_is_refused_before_the_run(options: Any, variables: Any):
-    with pytest.raises(ValueError, match="T2@850hPb: '850hPb' is no level: say 850hPa"):
+def test_a_recipe_with_an_invalid_level_is_refused_before_the_run(options: Any, variables: Any):
+    with pytest.raises(ValueError, match="T2@850hPb: '850hPb' is not a level: say 850hPa"):
         options(variables)
 
 

@@ -76,5 +76,5 @@ def test_the_mean_of_a_layer_is_the_integral_of_what_lies_between_the_levels():
 def test_a_layer_down_to_the_ground_begins_at_the_lowest_level():
     z = column(50, 150, 250)
     assert layer_mean(z, z, 0, 250)[0, 0] == 150
-    # Less than half of the layer: nothing is known of it.
+    # The column has less than half of the layer.
     assert np.isnan(layer_mean(z, z, 0, 1000)[0, 0])

@@ -27,9 +27,9 @@ def test_humidity_differs_from_wrf_python_s_by_its_specific_humidity_of_saturati
     theirs = 100 * np.clip(r / (0.622 * es / (p - (1 - 0.622) * es)), 0, 1)
     assert 2.2 < np.abs(theirs - found).max() < 2.4
     saturated = 0.622 * es / (p - es)
-    told = found * (1 + saturated) * (0.622 + r) / (0.622 + saturated)
+    converted = found * (1 + saturated) * (0.622 + r) / (0.622 + saturated)
     below = theirs < 100
-    assert np.abs(told - theirs)[below].max() < 0.01
+    assert np.abs(converted - theirs)[below].max() < 0.01
 
 
 def test_dew_point_is_wrf_python_s(cyclone: Path, wrf_python: dict[str, Any]):

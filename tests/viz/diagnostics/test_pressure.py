@@ -28,7 +28,7 @@ def test_slp_is_wrf_python_s_over_the_sea(cyclone: Path, wrf_python: dict[str, A
 
 def test_the_reduced_surface_pressure_of_the_sea_is_itself(cyclone: Path):
     # PSFC at height 0 is the sea-level pressure; WRF extrapolates it from the lowest two levels,
-    # which in the eyewall, where pressure falls by 3 hPa a grid point, is 0.54 hPa away.
+    # which in the eyewall, where pressure falls by 3 hPa per grid point, is 0.54 hPa off.
     with open_frame([cyclone]) as frame:
         difference = np.abs(frame.read("slp") - frame.read("PSFC"))
     assert (difference < 50).mean() > 0.99

@@ -116,7 +116,7 @@ def rainy(cyclone: Path, tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def chain(context: Context) -> Callable[..., dict[str, Any]]:
-    """Makes a product of a frame after the state of the one before, and leaves its own."""
+    """Makes a product of a frame with the state of the one before, and writes its own state."""
 
     def make(options: Any, path: Path, hour: int, previous: Path | None, state: Path) -> Any:
         kinds = {MapOptions: "map", NetcdfOptions: "netcdf", VtkOptions: "vtk"}
@@ -124,9 +124,9 @@ def chain(context: Context) -> Callable[..., dict[str, Any]]:
         kind = product_kind(kinds[type(options)])
         assert wants(kind, options).chained
         time = f"20050828T{hour:02d}0000"
-        told = dataclasses.replace(context, time=time, state=state)
+        at_time = dataclasses.replace(context, time=time, state=state)
         with open_frame([path], time=time, previous=previous) as frame:
-            return kind.make(options, frame, context.files.parent / "product", told)
+            return kind.make(options, frame, context.files.parent / "product", at_time)
 
     return make
 
@@ -150,7 +150,7 @@ def test_a_rate_is_by_the_hour_and_says_of_which_time(rainy: Any, chain: Any, tm
     assert about.units == "mm h-1"
     assert about.long_name == "precipitation rate, mean of the last 3 h"
     with open_frame([rainy(6, 12.0)], time="20050828T060000") as frame:
-        # None before: since the model's start, at 0 UTC.
+        # No frame before: since the model's start, at 0 UTC.
         assert np.allclose(frame.read("rain_rate"), 2.0)
         assert frame.variable("rain_rate").long_name.endswith("the last 6 h")
     with open_frame([rainy(0, 0.0)], time="20050828T000000") as frame:
@@ -174,11 +174,11 @@ def test_buckets_that_fill_in_between_count(rainy: Any, chain: Any, tmp_path: Pa
     made = chain(options, rainy(12, 4.0, 1), 12, tmp_path / "a", tmp_path / "b")
     assert made.facts["variables"]["rain_interval"] == {"min": 6.0, "max": 6.0}
     assert made.facts["variables"]["rain_rate"] == {"min": 1.0, "max": 1.0}
-    # The state is of the whole domain, wherever the next crop lies.
+    # The state holds the whole domain, wherever the next crop lies.
     assert read_totals(tmp_path / "b").rain.shape == (48, 48)
 
 
-def test_a_restart_that_repeats_or_skips_a_time_goes_on_from_the_frame_before(
+def test_a_restart_that_repeats_or_skips_a_time_continues_from_the_frame_before(
     rainy: Any, chain: Any, tmp_path: Path
 ):
     options = MapOptions("rain_interval")
@@ -213,7 +213,7 @@ def test_a_domain_that_moves_is_compared_where_both_lie():
     rain = np.arange(30.0).reshape(5, 6)
     x, y = np.arange(6) * 4000.0, np.arange(5) * 4000.0
     before = Totals("20050828T000000", rain, (0.0, 0.0))
-    # Three cells eastwards, one to the south: its point (1, 0) is what was (0, 3).
+    # Three cells eastwards, one to the south: its point (1, 0) was (0, 3) before.
     moved = before.on(Plane(x + 12000, y - 4000, "m"), (5, 6))
     assert np.isnan(moved[0]).all()
     assert np.isnan(moved[:, 3:]).all()
@@ -234,7 +234,7 @@ def test_katrinas_domain_moves_with_her_and_her_rain_stays_where_it_fell(
     with open_frame([katrina], 1, time="20050828T150000", previous=state) as frame:
         fell = frame.read("rain_interval")
         assert frame.variable("rain_interval").long_name == "precipitation of the last 3 h"
-    # Of each point now the nearest one then, by its degrees.
+    # For each point now, the nearest point of the earlier frame by its degrees.
     off = np.hypot(lat[1][..., None] - lat[0].ravel(), lon[1][..., None] - lon[0].ravel())
     there = off.min(axis=-1) < 0.02
     assert 0.3 < there.mean() < 1
@@ -248,12 +248,12 @@ def test_a_state_of_another_size_or_kind_is_refused(
 ):
     state = tmp_path / "state"
     Totals("20050828T000000", np.zeros((3, 4)), (0.0, 0.0)).write(state)
-    told = r"the state is of \(3, 4\) points"
+    message = r"the state has \(3, 4\) points"
     for broken in (None, b"", b"PK nothing", state.read_bytes()[:200]):
         if broken is not None:
             state.write_bytes(broken)
-            told = "the state state cannot be read"
-        with pytest.raises(FrameError, match=told):
+            message = "the state state cannot be read"
+        with pytest.raises(FrameError, match=message):
             chain(MapOptions("rain_interval"), rainy(3, 1.0), 3, state, tmp_path / "next")
         assert not (tmp_path / "next").exists()
 
@@ -282,7 +282,7 @@ def test_limits_widen_only_where_colours_have_no_steps(options: dict[str, Any], 
     assert kind.widens(given) == wanted
 
 
-def test_what_knows_no_frame_before_refuses_such_names():
+def test_products_without_a_frame_before_refuse_such_names():
     with pytest.raises(ValidationError, match="sees one frame only"):
         TypeAdapter(Guard).validate_python({"variable": "rain_rate", "max": 3.0})
     with pytest.raises(ValidationError, match="of the product's own stream alone"):

@@ -1,4 +1,4 @@
-"""Names of other tools lead to diagnostics that there are."""
+"""Names that other tools use lead to existing diagnostics."""
 
 from __future__ import annotations
 

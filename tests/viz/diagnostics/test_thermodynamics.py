@@ -56,7 +56,7 @@ def test_humidity_of_cold_air_is_bolton_s(celsius: float, tolerance: float):
     assert abs(found - 60) < tolerance
 
 
-def test_theta_e_is_metpy_s_within_what_bolton_tells_of_his_equations(levels: dict[str, Any]):
+def test_theta_e_is_metpy_s_within_the_errors_that_bolton_states(levels: dict[str, Any]):
     # MetPy has Bolton's eq. 39 with TL of eq. 15, we eq. 43 with eq. 21, as WRF's tools do. Bolton
     # (1980, section 6) gives eq. 43 an error below 0.3 K on the way to 0.02 K of eq. 39, TL apart:
     # that is why 0.05 K does not hold between the two.

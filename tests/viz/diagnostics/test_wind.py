@@ -119,14 +119,14 @@ def test_without_sinalpha_the_angle_is_that_of_north_in_the_projection(
 def test_the_angle_is_that_of_the_cone_which_wps_makes_of_its_latitudes(
     first: float, second: float | None, same: tuple[float, float]
 ):
-    told = {"MAP_PROJ": 1, "TRUELAT1": first, "STAND_LON": 10.0}
-    told |= {} if second is None else {"TRUELAT2": second}
+    given = {"MAP_PROJ": 1, "TRUELAT1": first, "STAND_LON": 10.0}
+    given |= {} if second is None else {"TRUELAT2": second}
     longitude = np.linspace(-10, 30, 5)
     plain = {"MAP_PROJ": 1, "TRUELAT1": same[0], "TRUELAT2": same[1], "STAND_LON": 10.0}
-    assert convergence(longitude, told) == pytest.approx(convergence(longitude, plain))
+    assert convergence(longitude, given) == pytest.approx(convergence(longitude, plain))
 
 
-def test_an_angle_that_nothing_tells_is_an_error(cyclone: Path, add_variables: Callable[..., Path]):
+def test_an_unknown_angle_is_an_error(cyclone: Path, add_variables: Callable[..., Path]):
     path = add_variables(cyclone)
     with netCDF4.Dataset(os.fspath(path), "a") as data:
         data.MAP_PROJ, data.POLE_LAT = np.int32(6), 40.0
@@ -171,25 +171,25 @@ def test_integers_are_taken_as_numbers(
         assert frame.read("wind10") == pytest.approx(np.hypot(u, v))
 
 
-def test_without_a_10m_wind_that_near_the_ground_is_the_lowest_level_s(supercell: Path):
+def test_without_a_10m_wind_the_surface_wind_is_that_of_the_lowest_level(supercell: Path):
     with open_frame([supercell]) as frame:
         assert not frame.read("U10").any()
         u, v = (frame.read(name)[0] for name in ("u_earth", "v_earth"))
         assert np.abs(frame.read("surface_wind") - np.hypot(u, v)).max() < 1e-5
         part = frame.read("surface_u", {"west_east": slice(3, 20, 4)})
         assert np.abs(part - u[:, 3:20:4]).max() < 1e-5
-        told = frame.variable("surface_wind").long_name
-    assert told == "wind speed, lowest level (no 10 m wind)"
+        long_name = frame.variable("surface_wind").long_name
+    assert long_name == "wind speed, lowest level (no 10 m wind)"
 
 
-def test_with_a_10m_wind_that_near_the_ground_is_it(cyclone: Path):
+def test_with_a_10m_wind_the_surface_wind_is_that_wind(cyclone: Path):
     with open_frame([cyclone]) as frame:
         assert np.array_equal(frame.read("surface_wind"), frame.read("wind10"))
         assert np.array_equal(frame.read("surface_v"), frame.read("V10"))
         assert frame.variable("surface_wind").long_name == "10 m wind speed"
 
 
-def test_one_point_of_a_10m_wind_is_one(cyclone: Path, tmp_path: Path):
+def test_a_10m_wind_at_one_point_is_enough(cyclone: Path, tmp_path: Path):
     still = Path(shutil.copy(cyclone, tmp_path))
     with netCDF4.Dataset(os.fspath(still), "a") as data:
         data["U10"][:] = 0

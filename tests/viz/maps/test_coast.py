@@ -70,10 +70,10 @@ def segments(points: np.ndarray) -> np.ndarray:
 
 def distance(points: np.ndarray, x: float, y: float) -> float:
     """From a point to the nearest of the lines, also between their points."""
-    start, way = points[:-1], np.diff(points, axis=0)
+    start, leg = points[:-1], np.diff(points, axis=0)
     off = np.array([x, y]) - start
-    part = np.clip((off * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1e-9), 0, 1)
-    return float(np.nanmin(np.hypot(*(off - part[:, None] * way).T)))
+    part = np.clip((off * leg).sum(axis=1) / np.maximum((leg**2).sum(axis=1), 1e-9), 0, 1)
+    return float(np.nanmin(np.hypot(*(off - part[:, None] * leg).T)))
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -167,11 +167,11 @@ def test_a_line_of_two_countries_is_a_border_and_one_of_a_single_country_a_coast
     border = packed["50m_borders_first"] * UNIT_DEGREES
     assert border.tolist() == [[175.0, 0.0]]
     assert packed["50m_borders_count"].tolist() == [1]
-    # The seam is left out: of the second square two lines remain, of the first one.
+    # The seam is left out: two lines of the second square remain, and one of the first.
     assert packed["50m_coast_count"].tolist() == [3, 1, 1]
 
 
-def test_a_lake_is_taken_once_and_a_state_s_border_is_no_coast(tmp_path: Path):
+def test_a_lake_is_taken_once_and_a_state_s_border_is_not_a_coast(tmp_path: Path):
     pytest.importorskip("shapely")
     from burstlens.viz.drawing.coast.lines import UNIT_DEGREES
     from burstlens.viz.drawing.coast.make import pack

@@ -218,7 +218,7 @@ def test_missing_values_leave_gaps_in_layers(gulf: Path, context: Context):
         ({"track": "none.csv"}, RecipeError, "track: none.csv cannot be read: No such file"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_laid_over_is_told_by_layer(
+def test_errors_name_the_layer(
     layer: dict[str, Any], error: type[Exception], message: str, gulf: Path, context: Context
 ):
     with pytest.raises(error, match=message):
@@ -312,7 +312,7 @@ def test_a_single_row_column_or_point_is_shown(
     picture = Picture(katrina, context, **options, **winds)
     left, top, right, bottom = picture.facts["box"]
     assert min(right - left, bottom - top) > 30
-    with pytest.raises(FrameError, match="streamlines need two and more rows"):
+    with pytest.raises(FrameError, match="streamlines need two or more rows"):
         Picture(katrina, context, **options, streamlines=winds["barbs"])
 
 

@@ -70,7 +70,7 @@ def test_the_pixels_have_the_colours_of_the_values(supercell: Path, context: Con
     assert facts["limits"] == [-1, 1]
 
 
-def test_facts_tell_range_mean_and_place_in_the_file_s_own_indices(
+def test_facts_hold_range_mean_and_place_in_the_file_s_own_indices(
     supercell: Path, context: Context
 ):
     crop = Crop(index={"west_east": (10, 30), "south_north": (12, 33)}, stride=2)
@@ -246,7 +246,7 @@ def test_the_picture_has_the_size_that_was_asked_for(supercell: Path, context: C
     assert facts["size"] == [640, 480]
 
 
-def test_the_png_tells_where_it_is_from(supercell: Path, context: Context):
+def test_the_png_states_its_provenance(supercell: Path, context: Context):
     make(MapOptions("W", level=3), supercell, context)
     with Image.open(context.files.parent / "map.png") as image:
         assert image.info["Software"] == f"Burstlens {context.version}"
@@ -264,14 +264,14 @@ def test_the_png_tells_where_it_is_from(supercell: Path, context: Context):
         (MapOptions("Times"), "Times has no two horizontal dimensions"),
     ],
 )
-def test_what_is_no_map_is_told(
+def test_a_variable_without_a_map_is_reported(
     supercell: Path, context: Context, options: MapOptions, message: str
 ):
     with pytest.raises(FrameError, match=message):
         make(options, supercell, context)
 
 
-def test_an_unknown_colour_map_is_told_with_near_names(supercell: Path, context: Context):
+def test_an_unknown_colour_map_is_reported_with_near_names(supercell: Path, context: Context):
     with pytest.raises(RecipeError, match="no colour map 'batlov'; did you mean batlow"):
         make(MapOptions("W", level=3, colormap="batlov"), supercell, context)
 

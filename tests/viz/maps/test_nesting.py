@@ -1,4 +1,4 @@
-"""Nests on their parent's map: where they lie, what is shown in them, what is told of them."""
+"""Nests on their parent's map: where they lie, what they show, what the facts say."""
 
 from __future__ import annotations
 
@@ -130,14 +130,14 @@ def test_a_nest_lies_where_its_own_file_says_on_every_projection(
     for centre in ((-150000.0, 210000.0), (-90000.0, 240000.0)):
         inner = domain("d02", centre, size=(30, 24), spacing=10000.0)
         pixels, facts = draw(options, parent, d02=(inner, ""))
-        (told,) = facts["nests"]
-        assert "missing" not in told
+        (reported,) = facts["nests"]
+        assert "missing" not in reported
         middle_x, middle_y = (sum(facts["extent"][n : n + 2]) / 2 for n in (0, 2))
         expected = [
             middle_x + centre[0] - 150000, middle_x + centre[0] + 150000,
             middle_y + centre[1] - 120000, middle_y + centre[1] + 120000,
         ]  # fmt: skip
-        assert told["extent"] == pytest.approx(expected, abs=300)
+        assert reported["extent"] == pytest.approx(expected, abs=300)
         assert first is None or not np.array_equal(first, pixels)
         first = pixels
 
@@ -161,24 +161,24 @@ def test_a_nest_s_frame_of_an_earlier_time_gives_an_outline_that_says_so_and_no_
         data["Times"][0] = netCDF4.stringtochar(np.array("0001-01-01_00:02:00", "S19"))
     options = MapOptions("W", level=4, nests=("d02",), nest_fields=True)
     pixels, facts = draw(options, coarse, TIME, d02=(old, "00010101T000200"))
-    (told,) = facts["nests"]
-    assert told["missing"] == "its newest frame is of 0001-01-01 00:02:00 UTC"
-    assert told["extent"][:2] == pytest.approx([28000, 56000], abs=0.01)
-    assert "max" not in told
+    (reported,) = facts["nests"]
+    assert reported["missing"] == "its newest frame is of 0001-01-01 00:02:00 UTC"
+    assert reported["extent"][:2] == pytest.approx([28000, 56000], abs=0.01)
+    assert "max" not in reported
     plain, _ = draw(MapOptions("W", level=4), coarse, TIME)
     assert 0 < (pixels != plain).any(axis=2).sum() < 12000
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "message"),
     [
         (lambda path: path.write_bytes(b""), "is empty"),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "cannot be read"),
         (lambda path: path.unlink(), "No such file"),
     ],
 )
-def test_a_nest_that_cannot_be_read_leaves_the_map_as_it_is_and_is_told(
-    draw: Callable[..., Any], coarse: Path, nest: Path, tmp_path: Path, damage: Any, told: str
+def test_a_nest_that_cannot_be_read_leaves_the_map_as_it_is_and_is_reported(
+    draw: Callable[..., Any], coarse: Path, nest: Path, tmp_path: Path, damage: Any, message: str
 ):
     broken = tmp_path / "wrfout_d02_broken"
     broken.write_bytes(nest.read_bytes())
@@ -187,10 +187,10 @@ def test_a_nest_that_cannot_be_read_leaves_the_map_as_it_is_and_is_told(
     pixels, facts = draw(options, coarse, TIME, d02=(broken, TIME))
     plain, _ = draw(MapOptions("W", level=4), coarse, TIME)
     assert np.array_equal(pixels, plain)
-    assert told in facts["nests"][0]["missing"]
+    assert message in facts["nests"][0]["missing"]
 
 
-def test_a_nest_without_the_variable_is_outlined_and_told(
+def test_a_nest_without_the_variable_is_outlined_and_reported(
     draw: Callable[..., Any], coarse: Path, nest: Path, tmp_path: Path
 ):
     poor = tmp_path / "wrfout_d02_poor"
@@ -222,7 +222,7 @@ def test_a_nest_in_a_nest_is_placed_by_both_where_there_is_no_projection(
     _, facts = draw(options, nest, TIME, d03=(inmost, TIME))
     assert facts["nests"][1]["extent"][0] == pytest.approx(west, abs=0.1)
     _, facts = draw(MapOptions("W", level=4, nests=("d03",)), coarse, TIME, d03=(inmost, TIME))
-    assert "it lies in d02, of which nothing is on this map" in facts["nests"][0]["missing"]
+    assert "it lies in d02, which is not on this map" in facts["nests"][0]["missing"]
 
 
 def test_an_outline_lies_right_on_a_crop_of_the_parent(
@@ -249,7 +249,7 @@ def test_streams_of_nests_are_waited_for():
         MapOptions("W", nest_fields=True)
 
 
-def test_domains_that_cannot_lie_on_one_plane_are_told(
+def test_domains_that_cannot_lie_on_one_plane_are_reported(
     draw: Callable[..., Any], coarse: Path, nest: Path, gulf: Path
 ):
     for parent, inner in ((coarse, gulf), (gulf, nest)):

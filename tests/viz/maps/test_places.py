@@ -91,7 +91,9 @@ def test_a_file_of_places_travels_whatever_its_name_is():
         ("", "it has: none"),
     ],
 )  # fmt: skip
-def test_a_file_that_holds_no_places_is_told(text: str, message: str, gulf: Path, context: Context):
+def test_a_file_that_holds_no_places_is_reported(
+    text: str, message: str, gulf: Path, context: Context
+):
     (context.files / "places.csv").write_text(text)
     with pytest.raises(RecipeError, match=message):
         Picture(gulf, context, **LIGHT, cities="places.csv")

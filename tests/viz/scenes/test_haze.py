@@ -104,16 +104,18 @@ def test_an_isosurface_inside_is_dimmed_by_it(supercell: Path, context: Context)
 
 
 @pytest.mark.parametrize(
-    ("haze", "told"),
+    ("haze", "message"),
     [
         (Haze("PSFC", (9e4, 1e5)), "PSFC has no levels"),
         (Haze("cloud", (0, 1)), "no variable 'cloud'"),
-        (Haze("QCLOUD", (0, 1), colour="redish"), "haze: 'redish' is no colour"),
+        (Haze("QCLOUD", (0, 1), colour="redish"), "haze: 'redish' is not a colour"),
         (Haze("QCLOUD", (0, 1), units="K"), "K"),
     ],
 )
-def test_what_cannot_be_shown_is_told(haze: Haze, told: str, supercell: Path, context: Context):
-    with pytest.raises((FrameError, RecipeError), match=told):
+def test_what_cannot_be_shown_is_reported(
+    haze: Haze, message: str, supercell: Path, context: Context
+):
+    with pytest.raises((FrameError, RecipeError), match=message):
         make(SceneOptions(haze=(haze,)), supercell, context)
 
 
@@ -134,7 +136,7 @@ def test_columns_that_are_not_equally_far_apart_are_refused(cf_volume: Callable[
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({}, "needs isosurfaces, haze or a variable"),
         ({"haze": [{"variable": "W", "range": [2, 1]}]}, "the first below the second"),
@@ -142,6 +144,6 @@ def test_columns_that_are_not_equally_far_apart_are_refused(cf_volume: Callable[
         ({"haze": [{"variable": "W"}]}, "range"),
     ],
 )
-def test_recipes_are_checked(options: dict[str, Any], told: str):
-    with pytest.raises(ValidationError, match=told):
+def test_recipes_are_checked(options: dict[str, Any], message: str):
+    with pytest.raises(ValidationError, match=message):
         TypeAdapter(product_kind("scene").options).validate_python(options)

@@ -184,7 +184,7 @@ def test_an_older_vtk_than_scenes_need_is_not_installed():
     assert "9.4.0" in vtk
 
 
-def test_what_vtk_refuses_is_told_and_the_process_lives_on(fresh: Renderer):
+def test_what_vtk_refuses_is_reported_and_the_process_survives(fresh: Renderer):
     broken = dataclasses.replace(ball(), points=np.zeros((2, 2)))
     with pytest.raises(FrameError, match="cannot be rendered: ValueError"):
         fresh.render(Stage(200, 160, box(), (broken,)))

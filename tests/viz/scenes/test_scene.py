@@ -1,4 +1,4 @@
-"""Scenes: what is read of a frame, and the picture that becomes of it."""
+"""Scenes: what is read of a frame, and the picture drawn from it."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_a_plane_ends_at_a_hole_without_a_dark_edge(
     whole, _ = make(options, cyclone, context)
     torn, _ = make(options, add_variables(cyclone, W=holed), context)
     assert (whole != torn).any(axis=2).sum() > 500
-    # Greys darker than the ground, of the lines and letters that both have.
+    # Greys darker than the ground: the lines and letters that both pictures have.
     grey = [(np.ptp(p, axis=2) < 40) & (p.max(axis=2) < 170) for p in (whole, torn)]
     assert (grey[1] & ~grey[0])[100:330].sum() < 20
 
@@ -285,7 +285,7 @@ def test_degrees_are_laid_out_in_km(
         (SceneOptions((Isosurface("W", 1),), crop=Crop(index={"west_east": 3})), "two points"),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_one_sentence(
+def test_what_cannot_be_shown_is_reported_in_one_sentence(
     options: SceneOptions, words: str, supercell: Path, context: Context
 ):
     with pytest.raises(FrameError, match=words):
@@ -294,7 +294,7 @@ def test_what_cannot_be_shown_is_told_in_one_sentence(
 
 
 def test_an_unknown_colour_is_a_fault_of_the_recipe(supercell: Path, context: Context):
-    with pytest.raises(RecipeError, match="'redish' is no colour"):
+    with pytest.raises(RecipeError, match="'redish' is not a colour"):
         make(SceneOptions((Isosurface("W", 2, colour="redish"),)), supercell, context)
 
 
@@ -313,7 +313,7 @@ def test_options_are_checked_with_the_recipe():
             wrong()
 
 
-def test_levels_that_tell_no_height_are_counted_and_never_called_km(supercell: Path):
+def test_levels_without_heights_are_counted_and_never_called_km(supercell: Path):
     # The soil's levels: their depths stand in no coordinate of the file.
     soil = SceneOptions(variable="TSLB", slices=Slices(height=(1.0,)))
     with open_frame([supercell]) as frame:

@@ -62,7 +62,7 @@ def test_the_time_of_a_peak_on_a_calendar_is_true_to_the_second(
     ("time", "start", "began"),
     [
         ("20260131T120005", "20260131T120000", "2026-01-31T12:00:05"),
-        # Idealized runs: the year 1 is none that MiniSEED has.
+        # Idealized runs: MiniSEED has no year 1.
         ("00010101T000005", "00010101T000000", "1970-01-01T00:00:05"),
     ],
 )

@@ -19,7 +19,7 @@ FLAT = {"variable": "vz", "limits": (-1.0, 1.0), "colormap": "matplotlib.Greys"}
 
 
 def reddish(picture: Picture) -> Any:
-    """Where the picture is a pure red, which nothing grey is."""
+    """Where the picture is a pure red, not a grey."""
     red, green, blue = np.moveaxis(picture.pixels, -1, 0)
     return (red > 190) & (green < 80) & (blue < 80)
 
@@ -28,8 +28,8 @@ def reddish(picture: Picture) -> Any:
 def test_a_star_stands_at_the_epicentre(
     surface: Callable[..., Path], context: Context, source: Any
 ):
-    told = {"source_x_m": 4000.0, "source_y_m": 2500.0, "source_depth_m": 5000.0}
-    path = surface(1.0, {"vz": np.zeros(SHAPE)}, **told)
+    attributes = {"source_x_m": 4000.0, "source_y_m": 2500.0, "source_depth_m": 5000.0}
+    path = surface(1.0, {"vz": np.zeros(SHAPE)}, **attributes)
     picture = Picture(path, context, **FLAT, source=source)
     rows, columns = np.nonzero(reddish(picture))
     row, column = picture.at(4000.0, 2500.0)
@@ -47,7 +47,7 @@ def test_on_lon_and_lat_the_star_is_given_by_them(surface: Callable[..., Path], 
     assert abs(columns.mean() - column) < 1.5
 
 
-def test_a_source_that_nobody_tells_of_is_told(surface: Callable[..., Path], context: Context):
+def test_a_missing_source_is_reported(surface: Callable[..., Path], context: Context):
     path = surface(1.0, {"vz": np.zeros(SHAPE)})
     with pytest.raises(FrameError, match="source: neither the recipe nor the file"):
         Picture(path, context, **FLAT, source={})

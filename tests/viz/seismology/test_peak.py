@@ -248,7 +248,7 @@ def test_degrees_and_contours_of_the_peak_and_relief_go_together(chain: Any, sur
         ({"vx": 1}, {"components": ["vx"], "source": {}}, "source_x_m and source_y_m"),
     ],
 )
-def test_what_a_frame_lacks_is_told(
+def test_what_a_frame_lacks_is_reported(
     chain: Any, surface: Any, fields: Any, options: Any, message: str
 ):
     filled = {name: np.ones(SHAPE) for name in fields}

@@ -68,7 +68,7 @@ def test_a_geometric_mean_is_one_of_peaks_that_came_at_different_times():
 
 
 @pytest.mark.parametrize("order", [-1, 0, 1])
-def test_a_state_read_back_goes_on_as_if_nothing_had_happened(order: int, tmp_path: Path):
+def test_a_state_read_back_gives_the_same_as_an_unbroken_run(order: int, tmp_path: Path):
     generator = np.random.default_rng(5)
     frames = generator.normal(size=(6, 2, 3, 4)).astype("f4")
     straight = None
@@ -113,7 +113,7 @@ def test_points_without_a_value_have_none_and_those_that_lose_theirs_keep_their_
 
 def test_what_a_peak_does_not_need_again_is_not_in_its_state(tmp_path: Path):
     motion = np.ones((2, 100, 100))
-    # In float32: a peak, its time twice as wide, and what derivative or integral go on from.
+    # In float32: a peak, its time twice as wide, and what derivative or integral continue from.
     for order, fields in ((0, 3), (1, 5), (-1, 7)):
         advanced(None, motion, 0.0, order=order, combine="vector").write(tmp_path / "state")
         size = (tmp_path / "state").stat().st_size
@@ -121,14 +121,14 @@ def test_what_a_peak_does_not_need_again_is_not_in_its_state(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04 cut"])
-def test_a_damaged_state_is_told(content: bytes, tmp_path: Path):
+def test_a_damaged_state_is_reported(content: bytes, tmp_path: Path):
     path = tmp_path / "state"
     path.write_bytes(content)
     with pytest.raises(FrameError, match="state cannot be read"):
         read_peak(path)
 
 
-def test_half_a_state_is_told(tmp_path: Path):
+def test_half_a_state_is_reported(tmp_path: Path):
     path = tmp_path / "state"
     advanced(None, np.ones((1, 8, 8)), 0.0, order=0, combine="vector").write(path)
     path.write_bytes(path.read_bytes()[:-60])
@@ -148,5 +148,5 @@ def test_another_grid_and_an_earlier_time_are_refused():
     peak = advanced(None, np.ones((1, 4, 5)), 2.0, order=0, combine="vector")
     with pytest.raises(FrameError, match=r"\(4, 5\) points .* \(4, 6\)"):
         advanced(peak, np.ones((1, 4, 6)), 3.0, order=0, combine="vector")
-    with pytest.raises(FrameError, match="of 2 s, the frame of 2 s"):
+    with pytest.raises(FrameError, match="at 2 s, the frame at 2 s"):
         advanced(peak, np.ones((1, 4, 5)), 2.0, order=0, combine="vector")

@@ -133,7 +133,7 @@ def test_codes_of_stations_are_their_own():
     assert max(map(len, many)) == 5
 
 
-def test_sac_files_tell_distance(chain: Any, frames: Any, tmp_path: Path):
+def test_sac_files_hold_the_distance(chain: Any, frames: Any, tmp_path: Path):
     *_, (product, out) = chain(SeismogramKind(), frames, format="sac")
     assert product.extension == "zip"
     with zipfile.ZipFile(out) as archive:
@@ -243,7 +243,7 @@ def test_many_stations_and_no_source_still_make_a_picture(chain: Any, recorded_a
         ({"units": "K"}, {"show": "response"}, "a ground motion is in"),
     ],
 )
-def test_what_a_frame_lacks_is_told(
+def test_what_a_frame_lacks_is_reported(
     chain: Any, recorded_at: Any, changes: Any, options: Any, message: str
 ):
     times = np.arange(1, 50) * 0.1
@@ -260,7 +260,7 @@ def test_other_stations_than_before_are_refused(chain: Any, recorded_at: Any, fr
         chain(SeismogramKind(), [frames[0], (other, 14.0)])
 
 
-def test_a_first_record_without_samples_is_told_and_a_later_one_adds_none(
+def test_a_first_record_without_samples_is_reported_and_a_later_one_adds_none(
     chain: Any, recorded_at: Any, frames: Any
 ):
     nothing = dict.fromkeys(("vx", "vy", "vz"), np.zeros((0, 3)))
@@ -271,7 +271,7 @@ def test_a_first_record_without_samples_is_told_and_a_later_one_adds_none(
     assert product.facts["samples"] == CHUNK
 
 
-def test_a_record_without_stations_is_told(chain: Any, recorded_at: Any):
+def test_a_record_without_stations_is_reported(chain: Any, recorded_at: Any):
     times = np.arange(1, 5) * 0.1
     nothing = dict.fromkeys(("vx", "vy", "vz"), np.zeros((4, 0)))
     path = recorded_at(times, nothing, names=[], x=[])
@@ -279,7 +279,7 @@ def test_a_record_without_stations_is_told(chain: Any, recorded_at: Any):
         chain(SeismogramKind(), [(path, 0.4)])
 
 
-def test_a_damaged_state_is_told(chain: Any, frames: Any, context: Context, tmp_path: Path):
+def test_a_damaged_state_is_reported(chain: Any, frames: Any, context: Context, tmp_path: Path):
     (tmp_path / "bad").write_bytes(b"PK\x03\x04 nothing more")
     with pytest.raises(FrameError, match="state bad cannot be read"):
         chain(SeismogramKind(), frames[:1], previous=tmp_path / "bad")

@@ -63,7 +63,7 @@ def test_of_two_lows_the_nearer_is_kept_however_deep_the_other_is():
     assert deepest.point == (30, 55)
 
 
-def test_a_dent_in_the_slope_of_a_low_is_none():
+def test_a_dent_in_the_slope_of_a_low_is_not_a_low():
     field = low(30, 40, depth=20, width=9) + low(30, 28, depth=4, width=1.2)
     dent = nearest_minimum(field, away_from(30, 29), 30)
     assert dent is not None
@@ -86,7 +86,7 @@ def test_a_slope_has_no_low_within_reach_and_flat_ground_neither():
     assert nearest_minimum(np.full((60, 80), np.nan), None, 0) is None
 
 
-def test_a_low_at_the_edge_is_told():
+def test_a_low_at_the_edge_is_reported():
     found = nearest_minimum(low(62, 33.4), away_from(57, 33), 15)
     assert found is not None
     assert found.at_edge

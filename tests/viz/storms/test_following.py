@@ -1,4 +1,4 @@
-"""Products that go with a storm: crops, volumes, netCDF, its way on a map."""
+"""Products that follow a storm: crops, volumes, netCDF, its track on a map."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AROUND = {"follow": "track:storm", "half_width": 8}
 
 @pytest.fixture
 def storm(katrina: Path, follow_storm: Follow) -> list[Path]:
-    """The states of Katrina's track, one a record."""
+    """The states of Katrina's track, one per record."""
     frames = [(katrina, n) for n in range(4)]
     made = follow_storm(*frames, times=TIMES, variable="PSFC", units="hPa", smoothing_km=10)
     return [state for _, state in made]
@@ -76,7 +76,7 @@ def test_the_crop_goes_with_the_storm(katrina: Path, storm: list[Path]):
 def test_the_crop_is_found_by_the_position_not_by_the_index(
     cyclone: Path, storm: list[Path], katrina: Path
 ):
-    # The nest of 12 UTC stood elsewhere: the first position of the track is outside of it by now.
+    # The nest of 12 UTC was elsewhere: the first position of the track is now outside of it.
     with open_frame([katrina]) as frame:
         then = float(frame.read("XLONG")[47, 20])
         lat = float(frame.read("XLAT")[30, 20])
@@ -141,7 +141,7 @@ def test_netcdf_goes_with_the_storm(
         assert np.array_equal(kept, np.asarray(data["T2"][2, 31:48, left : left + 17]))
 
 
-def test_the_way_so_far_is_drawn_on_the_map(
+def test_the_track_so_far_is_drawn_on_the_map(
     make: Callable[..., tuple[Made, Path]], storm: list[Path]
 ):
     options = LIGHT | {"margin_km": 300, "coast": False}
@@ -158,7 +158,7 @@ def test_the_way_so_far_is_drawn_on_the_map(
     spots = np.array([at(made.facts, point.x, point.y) for point in points])
     assert (reached.min(axis=0) >= spots.min(axis=0) - 14).all()
     assert (reached.max(axis=0) <= spots.max(axis=0) + 14).all()
-    # Nothing of it stays on the sheet.
+    # The sheet keeps nothing of it.
     _, out = make("map", 3, {}, **options)
     assert np.array_equal(pixels(out), before)
     assert bare.facts["extent"] == made.facts["extent"]
@@ -181,7 +181,7 @@ def test_deeper_is_larger(make: Callable[..., tuple[Made, Path]], storm: list[Pa
     assert ink[0] < ink[1] < ink[2]
 
 
-def test_what_a_product_follows_is_told_to_the_graph():
+def test_the_graph_knows_what_a_product_follows():
     around = Crop(follow="track:a", half_width=3)
     cases: list[tuple[str, Any, tuple[str, ...]]] = [
         ("map", MapOptions("T2", crop=around, track="b"), ("a", "b")),
@@ -204,7 +204,7 @@ def test_what_a_product_follows_is_told_to_the_graph():
 
 
 @pytest.mark.parametrize("kind", ["map", "vtk", "netcdf"])
-def test_a_track_without_a_position_yet_is_told(
+def test_a_track_without_a_position_yet_is_reported(
     kind: str, make: Callable[..., tuple[Made, Path]], storm: list[Path]
 ):
     what: dict[str, Any] = {"variable": "T2"} if kind == "map" else {"variables": ["T2"]}
@@ -218,7 +218,7 @@ def test_a_track_without_a_position_yet_is_told(
             make(kind, 0, {"storm": storm[0]}, **what, track="storm")
 
 
-def test_a_track_of_another_plane_is_told(
+def test_a_track_of_another_plane_is_reported(
     make: Callable[..., tuple[Made, Path]], storm: list[Path]
 ):
     track = Track("W", "vertical wind", "max", "m s-1", "kn", "m")

@@ -1,4 +1,4 @@
-"""Where a track leads, what its state file refuses, and its files for others."""
+"""Where a track leads, which state files are refused, and its files for other programs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_after_one_point_the_storm_is_looked_for_where_it_was():
     assert guess(track(point(0, -88, 25)), 6) == (-88, 25, 1.0)
 
 
-def test_the_guess_goes_on_as_the_storm_went():
+def test_the_guess_continues_the_motion_of_the_storm():
     x, y, intervals = guess(track(point(0, 0, 0), point(1, 2e4, 1e4), of=PLANE), 2)
     assert (x, y, intervals) == pytest.approx((4e4, 2e4, 1.0))
 
@@ -71,7 +71,7 @@ def test_after_a_gap_the_search_is_wider_and_the_guess_farther():
     assert guess(known, 40) == pytest.approx((4e4, 0, 3.0), abs=1e-6)
 
 
-def test_lost_points_tell_nothing_of_the_way():
+def test_lost_points_do_not_count_for_the_guess():
     known = track(
         point(0, 0, 0), point(1, 1e4, 0), point(2, 9e5, 9e5, None, "lost"), of=PLANE
     )  # fmt: skip
@@ -117,7 +117,7 @@ def test_a_state_is_read_as_it_was_written(tmp_path: Path):
         (b'{"format": 2, "track": {}}', "format 2, where format 1 is read"),
     ],
 )
-def test_what_is_no_state_is_refused(content: bytes, message: str, tmp_path: Path):
+def test_what_is_not_a_state_is_refused(content: bytes, message: str, tmp_path: Path):
     path = tmp_path / "state"
     path.write_bytes(content)
     with pytest.raises(FrameError, match=message):
@@ -147,7 +147,7 @@ def test_a_state_whose_times_are_none_or_go_back_is_refused(tmp_path: Path):
             read_track(path)
 
 
-def test_the_state_of_another_field_is_not_gone_on_with():
+def test_the_state_of_another_field_is_refused():
     with pytest.raises(FrameError, match="of the max of W in m s-1 on m, not of the min of slp"):
         EARTH.continued(track(point(0, 1, 1), of=PLANE))
 

@@ -18,7 +18,7 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.storms.track import Point, Track
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.maps.track_layer import TrackLayer, way_boxes
+from burstlens.viz.drawing.maps.track_layer import TrackLayer, track_boxes
 from burstlens.viz.geometry.grid import map_plane
 from burstlens.viz.geometry.projection import Projection
 from burstlens.viz.kinds.map.layers import drawn
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 
 KATRINA = Track("PSFC", "surface pressure", "min", "hPa", "kn", "degrees")
 TIMES = [f"20050828T{hour}0000" for hour in (12, 15, 18, 21)]
-WAY = ((-92.4, 23.2, 960.0), (-91.6, 23.9, 950.0), (-90.6, 24.6, None), (-89.4, 25.4, 940.0))
+POSITIONS = ((-92.4, 23.2, 960.0), (-91.6, 23.9, 950.0), (-90.6, 24.6, None), (-89.4, 25.4, 940.0))
 
 
 def points(*places: tuple[float, float, float | None], wind: bool = True) -> tuple[Point, ...]:
@@ -70,20 +70,20 @@ class Drawn:
 
 @pytest.fixture
 def whole() -> Track:
-    return dataclasses.replace(KATRINA, points=points(*WAY))
+    return dataclasses.replace(KATRINA, points=points(*POSITIONS))
 
 
 def test_each_dot_has_the_colour_of_its_value(cyclone: Path, context: Context, whole: Track):
     drawn = Drawn(cyclone, context, whole, limits=[940, 960], colormap="viridis", coast=False)
     colours = style.colormap("viridis")
-    for x, y, value in WAY:
+    for x, y, value in POSITIONS:
         if value is None:
             continue
         row, column = drawn.at(x, y)
         expected = np.array(colours((value - 940) / 20)[:3]) * 255
         assert np.abs(drawn.pixels[row, column] - expected).max() < 4
     # Where the storm was not found there is nothing but a small pale dot.
-    row, column = drawn.at(*WAY[2][:2])
+    row, column = drawn.at(*POSITIONS[2][:2])
     ground = drawn.pixels[row, column]
     assert ground.min() > 200
     assert drawn.facts["limits"] == [940, 960]
@@ -107,7 +107,7 @@ def test_the_curves_stand_below_and_hold_the_same_colours(
 
 def test_without_a_wind_there_is_one_panel(cyclone: Path, context: Context, whole: Track):
     both = Drawn(cyclone, context, whole)
-    calm = dataclasses.replace(KATRINA, points=points(*WAY, wind=False))
+    calm = dataclasses.replace(KATRINA, points=points(*POSITIONS, wind=False))
     one = Drawn(cyclone, context, calm)
     assert one.facts["size"][1] < both.facts["size"][1] - 100
     assert one.facts["box"] == both.facts["box"]
@@ -145,7 +145,7 @@ def test_a_storm_that_was_never_found_is_drawn_too(cyclone: Path, context: Conte
 def test_a_storm_on_the_edge_of_the_domain_stands_clear_of_the_frame(
     cyclone: Path, context: Context
 ):
-    # The corners of the frame, of the upper one a hundred metres beyond.
+    # The corners of the frame; the upper one is a hundred metres beyond.
     corners = ((-88.774, 26.642, 940.0), (-93.003, 22.775, 950.0))
     drawn = Drawn(cyclone, context, dataclasses.replace(KATRINA, points=points(*corners)))
     left, top, right, bottom = drawn.facts["box"]
@@ -165,8 +165,8 @@ def test_the_map_reaches_to_where_a_nest_was(cyclone: Path, context: Context, wh
 
 def test_a_track_across_180_degrees_is_one_line(wrf_file: Callable[..., Path], context: Context):
     path = wrf_file(map_proj=3, TRUELAT1=0.0, STAND_LON=180.0, middle=(0.0, 1.6e6), size=(120, 70))
-    way = points((178.0, 13.0, 980.0), (-179.0, 14.0, 970.0))
-    drawn = Drawn(path, context, dataclasses.replace(KATRINA, points=way), coast=False)
+    positions = points((178.0, 13.0, 980.0), (-179.0, 14.0, 970.0))
+    drawn = Drawn(path, context, dataclasses.replace(KATRINA, points=positions), coast=False)
     start, end = (np.array(drawn.at(x, y)) for x, y in ((178.0, 13.0), (-179.0, 14.0)))
     assert 0 < end[1] - start[1] < 200
     row, column = ((start + end) / 2).round().astype(int)
@@ -175,40 +175,42 @@ def test_a_track_across_180_degrees_is_one_line(wrf_file: Callable[..., Path], c
 
 def test_on_an_idealized_plane_there_are_kilometres(supercell: Path, context: Context):
     track = Track("W", "vertical wind", "max", "m s-1", "m s-1", "m")
-    way = tuple(
+    positions = tuple(
         Point(f"00010101T00{4 + n:02d}00", 2e4 + 2e3 * n, 3e4, "found", (1, 1), 20.0 + n)
         for n in range(5)
     )
-    drawn = Drawn(supercell, context, dataclasses.replace(track, points=way))
+    drawn = Drawn(supercell, context, dataclasses.replace(track, points=positions))
     assert drawn.facts["projection"] is None
-    assert [place.name for place in dates(dataclasses.replace(track, points=way))] == [
+    assert [place.name for place in dates(dataclasses.replace(track, points=positions))] == [
         "00:08:00", "00:04:00", "00:05:00", "00:06:00", "00:07:00",
     ]  # fmt: skip
-    seconds = dataclasses.replace(way[0], time="t00000012.500")
+    seconds = dataclasses.replace(positions[0], time="t00000012.500")
     assert Drawn(supercell, context, dataclasses.replace(track, points=(seconds,)))
 
 
 def test_days_are_written_at_the_track():
     hours = [f"200508{day}T{hour:02d}0000" for day in (28, 29, 30) for hour in (0, 6, 12, 18)]
-    way = tuple(Point(t, -90.0, 20 + n / 2, "found", (1, 1), 950.0) for n, t in enumerate(hours))
-    track = dataclasses.replace(KATRINA, points=way)
+    positions = tuple(
+        Point(t, -90.0, 20 + n / 2, "found", (1, 1), 950.0) for n, t in enumerate(hours)
+    )
+    track = dataclasses.replace(KATRINA, points=positions)
     assert [p.name for p in dates(track)] == [
         "30 Aug 18Z",
         "28 Aug 00Z",
         "29 Aug 00Z",
         "30 Aug 00Z",
     ]
-    short = dataclasses.replace(track, points=way[:3])
+    short = dataclasses.replace(track, points=positions[:3])
     assert [p.name for p in dates(short)] == ["28 Aug 12Z", "28 Aug 00Z", "28 Aug 06Z"]
 
 
-def test_no_date_stands_on_the_way_or_on_another(cyclone: Path):
+def test_no_date_stands_on_the_track_or_on_another(cyclone: Path):
     hours = [f"200508{day:02d}T{hour:02d}0000" for day in range(20, 29) for hour in (0, 8, 16)]
-    way = tuple(
+    positions = tuple(
         Point(t, -93 + 0.15 * n, 24.5 + np.sin(n / 3), "found", (1, 1), 950.0 + n)
         for n, t in enumerate(hours)
     )
-    track = dataclasses.replace(KATRINA, points=way)
+    track = dataclasses.replace(KATRINA, points=positions)
     with open_frame([cyclone]) as frame:
         plane = map_plane(frame, "PSFC", {})
     limits = {"xlim": plane.x[[0, -1]], "ylim": plane.y[[0, -1]]}
@@ -217,29 +219,29 @@ def test_no_date_stands_on_the_way_or_on_another(cyclone: Path):
     with drawn(layers, axes, plane, ()) as artists:
         words = [a.get_window_extent() for a in artists if isinstance(a, Annotation)]
         assert len(words) >= 9
-        assert not any(w.overlaps(part) for w in words for part in way_boxes(axes, plane, track))
+        assert not any(w.overlaps(part) for w in words for part in track_boxes(axes, plane, track))
         assert sum(w.overlaps(other) for w in words for other in words) == len(words)
 
 
 def test_a_long_track_is_one_line_of_colours(cyclone: Path, context: Context):
     times = [f"20050828T{n // 60:02d}{n % 60:02d}00" for n in range(300)]
-    way = tuple(
+    positions = tuple(
         Point(t, -92.5 + 0.01 * n, 24.0, "found", (1, 1), 940.0 + n / 15)
         for n, t in enumerate(times)
     )
     drawn = Drawn(
-        cyclone, context, dataclasses.replace(KATRINA, points=way), limits=[940, 960],
+        cyclone, context, dataclasses.replace(KATRINA, points=positions), limits=[940, 960],
         colormap="viridis", coast=False,
     )  # fmt: skip
-    assert len(dates(dataclasses.replace(KATRINA, points=way))) <= 8
+    assert len(dates(dataclasses.replace(KATRINA, points=positions))) <= 8
     colours = style.colormap("viridis")
-    for point in way[20:280:20]:
+    for point in positions[20:280:20]:
         row, column = drawn.at(point.x, point.y)
         expected = np.array(colours((point.value - 940) / 20)[:3]) * 255
         assert np.abs(drawn.pixels[row, column] - expected).max() < 40
 
 
-def test_what_cannot_be_drawn_is_told(
+def test_what_cannot_be_drawn_is_reported(
     cyclone: Path, supercell: Path, context: Context, whole: Track
 ):
     with (

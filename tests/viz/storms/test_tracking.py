@@ -53,7 +53,7 @@ def test_katrina_is_followed_along_the_pressure_minimum(katrina: Path, follow_st
     with netCDF4.Dataset(str(katrina)) as data:
         pressure, lon, lat = (np.asarray(data[n][:], "f8") for n in ("PSFC", "XLONG", "XLAT"))
     for n, ((facts, _), point) in enumerate(zip(made, points(made), strict=True)):
-        # The same smoothing by scipy: one point wide, going on beyond the edge as it came there.
+        # The same smoothing by scipy: one point wide, with the field mirrored at the edge.
         wide = np.pad(pressure[n], 10, mode="reflect", reflect_type="odd")
         for axis in (0, 1):
             wide = gaussian_filter1d(wide, 1.0, axis=axis, truncate=3)
@@ -89,10 +89,10 @@ def test_a_storm_moves_across_180_degrees(
     wrf_file: Callable[..., Path], follow_storm: Follow, vortex: Vortex
 ):
     path = wrf_file(map_proj=3, TRUELAT1=0.0, STAND_LON=180.0, middle=(0.0, 1.6e6), size=(120, 70))
-    way = [(178.4 + 0.6 * n, 13.0 + 0.3 * n) for n in range(6)]
-    frames = [(path, vortex((x, y, 5000))) for x, y in way]
+    positions = [(178.4 + 0.6 * n, 13.0 + 0.3 * n) for n in range(6)]
+    frames = [(path, vortex((x, y, 5000))) for x, y in positions]
     made = follow_storm(*frames, times=HOURS[:6], search_km=100, **PRESSURE)
-    assert max(off_km(made, way)) < 3
+    assert max(off_km(made, positions)) < 3
     assert all(-180 <= lon <= 180 for lon, _ in places(made))
     assert [point.status for point in points(made)] == ["found"] * 6
     assert places(made)[-1][0] == pytest.approx(-178.6, abs=0.05)
@@ -108,9 +108,9 @@ def add_degrees(data: netCDF4.Dataset, lon: np.ndarray, lat: np.ndarray) -> None
 
 def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, follow_storm: Follow):
     lon, lat = np.arange(150.0, 220.0, 0.5), np.arange(40.0, 0.0, -0.5)
-    way = [(178.3 + n, 20.2 + 0.4 * n) for n in range(4)]
+    positions = [(178.3 + n, 20.2 + 0.4 * n) for n in range(4)]
     paths = []
-    for n, (x, y) in enumerate(way):
+    for n, (x, y) in enumerate(positions):
         paths.append(tmp_path / f"{n}.nc")
         with netCDF4.Dataset(str(paths[-1]), "w") as data:
             add_degrees(data, lon, lat)
@@ -119,12 +119,12 @@ def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, fol
             away = distance_km("degrees", *np.meshgrid(lon, lat), x, y)
             pressure[:] = 101300 - 4000 * np.exp(-0.5 * (away / 200) ** 2)
     made = follow_storm(*paths, times=HOURS[:4], variable="msl", units="hPa")
-    assert max(off_km(made, way)) < 3
+    assert max(off_km(made, positions)) < 3
     assert places(made)[-1][0] == pytest.approx(-178.7, abs=0.05)
 
 
 @pytest.mark.parametrize(
-    ("west", "columns", "way"),
+    ("west", "columns", "positions"),
     [
         (0.0, 360, (354.0, 358.0, 2.0, 6.0)),
         (0.0, 361, (354.0, 358.0, 2.0, 6.0)),
@@ -133,11 +133,11 @@ def test_longitudes_to_360_and_latitudes_from_north_to_south(tmp_path: Path, fol
     ],
 )
 def test_a_storm_moves_across_the_seam_of_a_grid_round_the_earth(
-    west: float, columns: int, way: tuple[float, ...], tmp_path: Path, follow_storm: Follow
+    west: float, columns: int, positions: tuple[float, ...], tmp_path: Path, follow_storm: Follow
 ):
     lon, lat = west + np.arange(columns), np.arange(-30.0, 31.0)
     paths, strongest = [], []
-    for n, x in enumerate(way):
+    for n, x in enumerate(positions):
         paths.append(tmp_path / f"{n}.nc")
         with netCDF4.Dataset(str(paths[-1]), "w") as data:
             add_degrees(data, lon, lat)
@@ -153,10 +153,12 @@ def test_a_storm_moves_across_the_seam_of_a_grid_round_the_earth(
             ):
                 data.createVariable(name, "f4", ("lat", "lon")).units = units
                 data[name][:] = field
-    made = follow_storm(*paths, times=HOURS[: len(way)], variable="msl", search_km=500, wind_km=400)
-    assert [point.status for point in points(made)] == ["found"] * len(way)
-    assert max(off_km(made, [(x, 12.0) for x in way])) < 6
-    for x, point in zip(way, points(made), strict=True):
+    made = follow_storm(
+        *paths, times=HOURS[: len(positions)], variable="msl", search_km=500, wind_km=400
+    )
+    assert [point.status for point in points(made)] == ["found"] * len(positions)
+    assert max(off_km(made, [(x, 12.0) for x in positions])) < 6
+    for x, point in zip(positions, points(made), strict=True):
         assert abs((lon[point.index[1]] - x + 180) % 360 - 180) <= 0.5
         assert lat[point.index[0]] == 12
     found = [facts["max_wind"] for facts, _ in made]
@@ -167,10 +169,10 @@ def test_a_storm_moves_over_the_pole(
     wrf_file: Callable[..., Path], follow_storm: Follow, vortex: Vortex
 ):
     path = wrf_file(map_proj=2, TRUELAT1=70.0, STAND_LON=0.0, size=(90, 90))
-    way = [(30.0, 88.0), (30.0, 89.0), (-150.0, 89.9), (-150.0, 88.9)]
-    frames = [(path, vortex((x, y, 5000))) for x, y in way]
+    positions = [(30.0, 88.0), (30.0, 89.0), (-150.0, 89.9), (-150.0, 88.9)]
+    frames = [(path, vortex((x, y, 5000))) for x, y in positions]
     made = follow_storm(*frames, times=HOURS[:4], search_km=150, **PRESSURE)
-    assert max(off_km(made, way)) < 3
+    assert max(off_km(made, positions)) < 3
 
 
 def test_of_two_lows_the_one_that_was_followed_is_kept(
@@ -186,7 +188,7 @@ def test_of_two_lows_the_one_that_was_followed_is_kept(
     made = follow_storm(
         *frames, times=HOURS[:5], search_km=900, first_guess=guess, **PRESSURE
     )  # fmt: skip
-    # Each draws the other a little.
+    # Each low shifts the other a little.
     assert max(off_km(made, weak)) < 30
     assert off_km(follow_storm(frames[0], times=HOURS[:1], **PRESSURE), strong[:1])[0] < 10
 
@@ -195,31 +197,31 @@ def test_after_a_gap_the_storm_is_looked_for_farther_away(
     gulf: Path, follow_storm: Follow, vortex: Vortex
 ):
     # 30 km an hour, and 72 in the gap of three hours: 125 km from where it should be by then.
-    way = [(-94.0 + x, 26.0) for x in (0, 0.3, 0.6, 2.75)]
-    frames = [(gulf, vortex((x, y, 5000))) for x, y in way]
+    positions = [(-94.0 + x, 26.0) for x in (0, 0.3, 0.6, 2.75)]
+    frames = [(gulf, vortex((x, y, 5000))) for x, y in positions]
     times = [HOURS[n] for n in (0, 1, 2, 5)]
     made = follow_storm(*frames, times=times, search_km=45, **PRESSURE)
-    assert max(off_km(made, way)) < 5
+    assert max(off_km(made, positions)) < 5
     nearer = follow_storm(*frames, times=times, search_km=38, **PRESSURE)
     assert [point.status for point in points(nearer)] == ["found"] * 3 + ["lost"]
     at_once = follow_storm(*frames, times=HOURS[:4], search_km=45, **PRESSURE)
     assert [point.status for point in points(at_once)] == ["found"] * 3 + ["lost"]
 
 
-def test_a_lost_storm_is_told_its_way_goes_on_and_it_is_found_again(
+def test_a_lost_storm_is_reported_its_track_continues_and_it_is_found_again(
     gulf: Path, follow_storm: Follow, vortex: Vortex
 ):
-    way = [(-92.0 + 0.5 * n, 26.0) for n in range(6)]
+    positions = [(-92.0 + 0.5 * n, 26.0) for n in range(6)]
     frames = [
         (gulf, vortex((x, y, 5000) if n not in (3, 4) else (x, y, 0)))
-        for n, (x, y) in enumerate(way)
+        for n, (x, y) in enumerate(positions)
     ]
     made = follow_storm(*frames, times=HOURS[:6], search_km=100, **PRESSURE)
     found = points(made)
     assert [point.status for point in found] == ["found"] * 3 + ["lost"] * 2 + ["found"]
     assert [point.value is None for point in found] == [False] * 3 + [True] * 2 + [False]
-    # Where it is not, it is taken to be where it was heading.
-    assert max(off_km(made, way)) < 8
+    # Where it is not found, its position is extrapolated.
+    assert max(off_km(made, positions)) < 8
     assert made[3][0]["status"] == "lost"
     assert made[3][0]["max_wind"] is None
 
@@ -229,8 +231,14 @@ def test_a_storm_that_leaves_the_domain_is_at_its_edge_and_then_lost(
 ):
     with open_frame([gulf]) as frame:
         lon, lat = (float(frame.read(name)[40, -1]) for name in ("XLONG", "XLAT"))
-    way = [(lon - 1.0, lat), (lon - 0.4, lat), (lon + 0.2, lat), (lon + 0.8, lat), (lon + 9.0, lat)]
-    frames = [(gulf, vortex((x, y, 5000))) for x, y in way]
+    positions = [
+        (lon - 1.0, lat),
+        (lon - 0.4, lat),
+        (lon + 0.2, lat),
+        (lon + 0.8, lat),
+        (lon + 9.0, lat),
+    ]
+    frames = [(gulf, vortex((x, y, 5000))) for x, y in positions]
     made = follow_storm(*frames, times=HOURS[:5], search_km=100, **PRESSURE)
     status = [point.status for point in points(made)]
     assert status[:2] == ["found", "found"]
@@ -238,11 +246,11 @@ def test_a_storm_that_leaves_the_domain_is_at_its_edge_and_then_lost(
     assert status[4] == "lost"
 
 
-def test_the_way_goes_on_from_the_state_file_alone(
+def test_the_track_continues_from_the_state_file_alone(
     gulf: Path, follow_storm: Follow, vortex: Vortex
 ):
-    way = [(-92.0 + 0.5 * n, 26.0) for n in range(5)]
-    frames = [(gulf, vortex((x, y, 5000), (-88.2, 28.5, 7000))) for x, y in way]
+    positions = [(-92.0 + 0.5 * n, 26.0) for n in range(5)]
+    frames = [(gulf, vortex((x, y, 5000), (-88.2, 28.5, 7000))) for x, y in positions]
     options = PRESSURE | {"search_km": 300, "first_guess": {"lat": 26, "lon": -92}}
     made = follow_storm(*frames, times=HOURS[:5], **options)
     again = follow_storm(*frames[2:], times=HOURS[2:5], previous=made[1][1], **options)
@@ -281,7 +289,7 @@ def test_on_an_idealized_plane_positions_are_metres(supercell: Path, follow_stor
 def test_only_the_part_around_the_storm_is_read(
     tiles: list[Path], tmp_path: Path, context: Context
 ):
-    # The second tile is none: whoever opened it would fail.
+    # The second tile is damaged: opening it would fail.
     damaged = tmp_path / tiles[1].name
     damaged.write_bytes(b"\x89HDF\r\n\x1a\nnothing")
     options = TypeAdapter(TrackOptions).validate_python(
@@ -296,7 +304,7 @@ def test_only_the_part_around_the_storm_is_read(
             TrackKind().make(everywhere, frame, tmp_path / "out", context)
 
 
-def test_a_part_without_values_is_no_storm(gulf: Path, follow_storm: Follow, vortex: Vortex):
+def test_a_part_without_values_is_not_a_storm(gulf: Path, follow_storm: Follow, vortex: Vortex):
     def holed(path: Path) -> None:
         vortex((-90, 26, 5000))(path)
         with netCDF4.Dataset(str(path), "a") as data:
@@ -316,7 +324,7 @@ def test_a_part_without_values_is_no_storm(gulf: Path, follow_storm: Follow, vor
         ({"variable": "XTIME"}, "has no variable 'XTIME'"),
     ],
 )
-def test_what_cannot_be_followed_is_told(
+def test_what_cannot_be_followed_is_reported(
     options: dict[str, Any], message: str | None, gulf: Path, follow_storm: Follow
 ):
     # U is the same everywhere.
@@ -358,8 +366,8 @@ def test_the_kind_is_chained_and_its_table_is_whole(
     kind = product_kind("track")
     assert wants(kind, TrackOptions("slp")).chained
     assert kind.extensions(TrackOptions("slp", format="geojson")) == ("geojson",)
-    way = [(-92.0 + 0.5 * n, 26.0) for n in range(3)]
-    follow_storm(*((gulf, vortex((x, y, 5000))) for x, y in way), times=HOURS[:3], **PRESSURE)
+    positions = [(-92.0 + 0.5 * n, 26.0) for n in range(3)]
+    follow_storm(*((gulf, vortex((x, y, 5000))) for x, y in positions), times=HOURS[:3], **PRESSURE)
     with (context.files.parent / "track.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["iso_time"][11:13] for row in rows] == ["00", "01", "02"]

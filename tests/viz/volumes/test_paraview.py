@@ -1,4 +1,4 @@
-"""The script beside a series: what it says of a series, and what ParaView makes of it."""
+"""The script beside a series: what it states of a series, and what ParaView shows."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def test_any_name_gives_a_script_that_python_understands(product: str):
         ("core.pvd", (5, 9), "core.pvd needs ParaView 5.11 or later, and this is 5.9."),
         (
             "core.vtkhdf", (5, 11),
-            "core.vtkhdf needs ParaView 6.2 or later, and this is 5.11: of a product with "
-            'format = "xml" 5.11 opens the .pvd.',
+            "core.vtkhdf needs ParaView 6.2 or later, and this is 5.11: with "
+            'format = "xml", ParaView 5.11 opens the .pvd.',
         ),
         ("core.pvd", None, "this is a script for ParaView: run it by paraview --script= or by "
          "pvbatch."),

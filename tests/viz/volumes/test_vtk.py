@@ -34,7 +34,7 @@ def read_back(out: Path) -> Any:
 def make(
     options: VtkOptions, path: Path | list[Path], context: Context, record: int = 0
 ) -> tuple[Any, Made]:
-    """The product as read back, and what the kind said of it."""
+    """The product as read back, and its facts."""
     out = context.files.parent / "product"
     paths = path if isinstance(path, list) else [path]
     with open_frame(paths, record, stream=context.stream) as frame:
@@ -129,7 +129,7 @@ def test_a_real_case_lies_on_the_models_own_plane_at_its_true_heights(
 ):
     data, made = make(VtkOptions(("QVAPOR",)), cyclone, context)
     here, (x, y) = points(data), mercator(cyclone)
-    # float32 of the file's degrees are a metre apart, of its geopotential a centimetre.
+    # The file's float32 degrees are a metre apart, its float32 geopotentials a centimetre.
     assert np.abs(here[..., 0] - x).max() < 5
     assert np.abs(here[..., 1] - y).max() < 5
     assert np.abs(here[..., 2] - true_heights(cyclone)).max() < 0.01
@@ -344,7 +344,7 @@ def test_variables_on_different_grids_are_refused(cf_volume: Callable[..., Path]
         make(VtkOptions(("vx", "vz")), cf_volume(), context)
 
 
-def test_the_file_tells_its_time_and_units(supercell: Path, context: Context):
+def test_the_file_holds_its_time_and_units(supercell: Path, context: Context):
     data, _ = make(VtkOptions(("T",)), supercell, context)
     assert field_value(data, "TimeValue") == 480.0
     assert field_value(data, "ValidTime") == "00010101T000800"

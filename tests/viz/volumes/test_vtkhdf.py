@@ -125,8 +125,8 @@ def test_frames_of_another_size_than_the_newest_are_left_out(tmp_path: Path):
 def test_a_layout_from_json_is_as_good(tmp_path: Path):
     import json
 
-    told = json.loads(json.dumps({"layout": write(tmp_path / "core" / "0.vtkhdf", truth(0))}))
-    layout = layout_of(told)
+    reloaded = json.loads(json.dumps({"layout": write(tmp_path / "core" / "0.vtkhdf", truth(0))}))
+    layout = layout_of(reloaded)
     assert layout is not None
     write_series(tmp_path / "core.vtkhdf", [Step("core/0.vtkhdf", 0.0, layout)])
     assert same(reader(tmp_path / "core.vtkhdf"), 0, truth(0))

@@ -1,4 +1,4 @@
-"""Where an earthquake begins, and how far from there a place is."""
+"""The hypocentre of an earthquake, and the distance of places from it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _ATTRIBUTES = {"x": "source_x_m", "y": "source_y_m", "depth_m": "source_depth_m"
 
 
 def located(source: Source, frame: OpenFrame) -> Source:
-    """The source with what it leaves out taken from the frame's attributes.
+    """The source, with missing values taken from the frame's attributes.
 
     These are ``source_x_m``, ``source_y_m`` and ``source_depth_m``, as awm writes them. FrameError
-    when neither tells where the epicentre is.
+    if neither gives the epicentre.
     """
-    given = frame.attributes
-    told: dict[str, Any] = {
-        key: float(given[name]) for key, name in _ATTRIBUTES.items() if name in given
+    attributes = frame.attributes
+    given: dict[str, Any] = {
+        key: float(attributes[name]) for key, name in _ATTRIBUTES.items() if name in attributes
     }
-    if source.lat is not None or source.x is not None or not {"x", "y"} <= told.keys():
-        told = {key: value for key, value in told.items() if key == "depth_m"}
+    if source.lat is not None or source.x is not None or not {"x", "y"} <= given.keys():
+        given = {key: value for key, value in given.items() if key == "depth_m"}
     if source.depth_m is not None:
-        told.pop("depth_m", None)
-    whole = replace(source, **told)
+        given.pop("depth_m", None)
+    whole = replace(source, **given)
     if whole.lat is None and (whole.x is None or whole.y is None):
         raise FrameError(
             "source: neither the recipe nor the file's attributes "
-            f"{_ATTRIBUTES['x']} and {_ATTRIBUTES['y']} tell where it is"
+            f"{_ATTRIBUTES['x']} and {_ATTRIBUTES['y']} give its position"
         )
     return whole
 
@@ -44,7 +44,7 @@ def epicentral_distance(
     """Distance in m from a located source to places, of the shape of ``x`` and ``y``.
 
     ``geographic``: x is longitude and y latitude in degrees, and the distance that of the geodesic
-    on WGS 84 (Karney 2013); else both are metres. FrameError when the source is given otherwise.
+    on WGS 84 (Karney 2013); else both are metres. FrameError if the source has other coordinates.
     """
     x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
     if geographic:

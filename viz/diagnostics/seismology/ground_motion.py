@@ -1,4 +1,4 @@
-"""Displacement, velocity, acceleration: which of them a variable is, told by its units."""
+"""Displacement, velocity, acceleration: which of them a variable is, by its units."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import conversion
 
 MOTIONS = {"displacement": "m", "velocity": "m s-1", "acceleration": "m s-2"}
-"""Each is the derivative of the one before it over time."""
+"""Each is the time derivative of the one before it."""
 
 
 def motion_of(name: str, units: str) -> tuple[int, float]:
     """0 for a displacement, 1 for a velocity, 2 for an acceleration; and the factor to SI units.
 
-    FrameError when ``units``, those of the variable ``name``, are of no ground motion.
+    FrameError when ``units``, those of the variable ``name``, are not units of ground motion.
     """
     for number, unit in enumerate(MOTIONS.values()):
         try:

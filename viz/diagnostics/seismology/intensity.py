@@ -2,8 +2,8 @@
 
 Worden, Gerstenberger, Rhoades & Wald (2012), Probabilistic relationships between ground-motion
 parameters and Modified Mercalli Intensity in California, BSSA 102(1), 204-221: equations 3 and 6,
-tables 1 and 2. Intensities below II go on as in ShakeMap (USGS, Techniques and Methods 12-A1),
-which also bounds magnitude and distance to those of the data.
+tables 1 and 2. Intensities below II are extended as in ShakeMap (USGS, Techniques and Methods
+12-A1), which also limits magnitude and distance to the range of the data.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def intensity(
 ) -> NDArray[Any]:
     """MMI, 1 to 10, of peaks of any shape in m/s2 (``pga``) or m/s (``pgv``); NaN stays NaN.
 
-    Where both ``magnitude`` and ``distance_km`` (to the rupture; shape of ``peak``) are given their
+    If both ``magnitude`` and ``distance_km`` (to the rupture; shape of ``peak``) are given, their
     terms are added.
 
     >>> round(float(intensity(np.array(0.20), "pgv")), 1)

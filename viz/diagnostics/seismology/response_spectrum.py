@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
 DAMPING = 0.05
-"""The part of critical damping that engineers' spectra have."""
+"""The fraction of critical damping that is usual for engineering spectra."""
 
 
 def pseudo_acceleration(
@@ -19,7 +19,7 @@ def pseudo_acceleration(
 
     omega**2 times the greatest displacement of an oscillator at rest at the first sample: exact for
     an acceleration that is linear between samples (Nigam & Jennings 1969, BSSA 59(2), 909-922).
-    The greatest is sought at the samples: periods below ten steps are taken too low.
+    The greatest is searched at the samples: values for periods below ten steps are too low.
     """
     ground = np.asarray(acceleration, np.float64)
     omega = 2 * np.pi / np.asarray(periods_s, np.float64)

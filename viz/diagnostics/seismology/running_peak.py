@@ -1,9 +1,9 @@
-"""The greatest ground motion so far at each point, taken forward frame by frame.
+"""The greatest ground motion so far at each point, updated frame by frame.
 
-A motion is differentiated or integrated once where the peak of another one is asked for. Both see
-only the frames: between two of them, ``T`` apart, a wave of frequency ``f`` loses the factor
-sin(pi f T) / (pi f T) when it is differenced, and a peak may fall between them. Write frames at
-least twelve times a period for a peak within 5 %.
+A motion is differentiated or integrated once if the peak of the other quantity is requested. Both
+use only the frames: between two of them, ``T`` apart, differencing multiplies a wave of frequency
+``f`` by sin(pi f T) / (pi f T), and a peak may fall between them. Write at least twelve frames per
+period for a peak within 5 %.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ KIND = "peak 1"
 
 @dataclass(frozen=True, slots=True)
 class RunningPeak:
-    """Peaks after ``frames`` frames, the last of which was ``time_s`` after the start.
+    """Peaks after ``frames`` frames, the latest of them ``time_s`` after the start.
 
     ``peaks`` are (1, y, x), or a peak of each component (n, y, x) for a geometric mean; NaN where
-    there was never a value. ``when`` (y, x), in float64, is the time in s at which a peak last
-    grew. ``motion`` and ``integral`` (n, y, x) are the last frame's components and their integral
-    over time, empty where the peak needs none.
+    there was never a value. ``when`` (y, x), in float64, is the time in s of the latest growth of
+    a peak. ``motion`` and ``integral`` (n, y, x) are the latest frame's components and their
+    integral over time, empty if the peak does not need them.
     """
 
     peaks: Array
@@ -49,13 +49,13 @@ class RunningPeak:
         return np.asarray(np.prod(self.peaks, axis=0) ** (1 / len(self.peaks)))
 
     def write(self, path: Path) -> None:
-        """Write it as a state file. StagingError when that cannot be done."""
+        """Write it as a state file. StagingError if that fails."""
         arrays = {part.name: np.asarray(getattr(self, part.name)) for part in fields(self)}
         write_arrays(path, KIND, arrays)
 
 
 def read_peak(path: Path | None) -> RunningPeak | None:
-    """What :meth:`RunningPeak.write` wrote, None of None. StateError when it is damaged."""
+    """Reads the file of :meth:`RunningPeak.write`; None for None. StateError if it is damaged."""
     if path is None:
         return None
     arrays = read_arrays(path, KIND)
@@ -70,11 +70,11 @@ def read_peak(path: Path | None) -> RunningPeak | None:
 def advanced(
     before: RunningPeak | None, motion: Array, time_s: float, *, order: int, combine: Combine
 ) -> RunningPeak:
-    """The peaks with one frame more: components ``motion`` (n, y, x) at ``time_s``.
+    """The peaks with one more frame: components ``motion`` (n, y, x) at ``time_s``.
 
     ``order`` is 0 for the peak of the motion itself, 1 of its derivative and -1 of its integral,
     by trapezoids from the first frame on; the first frame alone has a derivative and an integral of
-    zero. Raises StateError when ``before`` is of another grid, or not before ``time_s``.
+    zero. Raises StateError if ``before`` has another grid or is not earlier than ``time_s``.
     """
     motion = np.asarray(motion, np.float32)
     integral = np.zeros_like(motion)
@@ -82,12 +82,11 @@ def advanced(
     if before is not None:
         if before.when.shape != motion.shape[1:]:
             raise StateError(
-                f"the state is of {before.when.shape} points (y, x), "
-                f"the frame of {motion.shape[1:]}"
+                f"the state has {before.when.shape} points (y, x), the frame has {motion.shape[1:]}"
             )
         step = np.float32(time_s - before.time_s)
         if not step > 0:
-            raise StateError(f"the state is of {before.time_s:g} s, the frame of {time_s:g} s")
+            raise StateError(f"the state is at {before.time_s:g} s, the frame at {time_s:g} s")
         if order < 0:
             grown = (before.motion + motion) * (step / 2)
             integral = before.integral + np.where(np.isfinite(grown), grown, 0)
@@ -98,7 +97,7 @@ def advanced(
     peaks = np.full_like(sizes, np.nan) if before is None else before.peaks
     when = np.full(sizes.shape[1:], np.nan) if before is None else before.when
     higher = (sizes > peaks) | (np.isnan(peaks) & ~np.isnan(sizes))
-    # What is not needed again is not carried along.
+    # Arrays that are not needed again are dropped.
     unused = motion[:, :0, :0]
     return RunningPeak(
         np.where(higher, sizes, peaks),

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
 _HALVINGS = 60
-"""After which the ray parameter is known to the last digit."""
+"""Iterations after which the ray parameter has full precision."""
 
 
 def first_arrival(
@@ -23,7 +23,7 @@ def first_arrival(
 ) -> Array:
     """Seconds from the origin to the first arrival at each epicentral distance (m, any shape).
 
-    Layers begin at ``tops_m`` (0 first, increasing), the last goes on downwards. The source lies at
+    Layers begin at ``tops_m`` (0 first, increasing), the lowest is a half-space. The source lies at
     ``depth_m``; one on an interface belongs to the layer below.
 
     >>> first_arrival([0.0], [5000.0], 3000.0, [4000.0]).tolist()
@@ -43,13 +43,13 @@ def first_arrival(
 
 
 def _direct(lengths: Array, speeds: Array, distance: Array) -> Array:
-    """The ray that goes up through vertical ``lengths`` and comes out at ``distance``."""
+    """The ray that goes up through vertical ``lengths`` and reaches the surface at ``distance``."""
     low, high = np.zeros(distance.shape), np.full(distance.shape, 1 / speeds.max())
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         near = _reach(lengths, speeds, middle) < distance
         low, high = np.where(near, middle, low), np.where(near, high, middle)
-    # By the delay-time formula an error of p counts only by its square.
+    # In the delay-time formula an error of p enters only squared.
     return _time(lengths, speeds, low, distance)
 
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 _REACH = 3.0
-"""Standard deviations to which the Gaussian is taken."""
+"""Standard deviations at which the Gaussian is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Row and column of a minimum as fractions, the grid point that it is nearest to, and whether
-    that lies at the edge of what there are values of: the true one may lie beyond."""
+    """Fractional row and column of a minimum, the nearest grid point, and whether that lies at the
+    edge of the points with values: the true minimum may lie beyond."""
 
     row: float
     column: float
@@ -32,9 +32,9 @@ def reach_points(sigma: float) -> int:
 def smoothed(values: Array, sigma: tuple[float, float]) -> Array:
     """The field (y, x) under a Gaussian with these standard deviations, in grid points along y, x.
 
-    NaN has no weight, and stays. Beyond the edge the field goes on as it came there (an odd
-    reflection), so that smoothing moves no minimum that lies near it: padded with a constant or
-    the mirror image it would be drawn to the edge.
+    NaN has no weight and stays NaN. Beyond the edge the field is extended by odd reflection, so
+    that smoothing does not move a minimum near the edge: padding with a constant or the mirror
+    image would draw it to the edge.
     """
     missing = ~np.isfinite(values)
     field = np.where(missing, np.nan, values).astype(np.float64)
@@ -51,11 +51,11 @@ def smoothed(values: Array, sigma: tuple[float, float]) -> Array:
 
 
 def nearest_minimum(field: Array, away: Array | None, reach: float) -> Extreme | None:
-    """The nearest point, ``away`` at most ``reach``, lower than all that are nearer and than its
-    eight neighbours. None when there is none: what is lowest lies at the rim of the search.
+    """The nearest point, ``away`` at most ``reach``, that is lower than all nearer points and than
+    its eight neighbours. None if there is none: the lowest point lies at the rim of the search.
 
-    So of two minima the nearer is kept, however deep the other is, while a dent in the slope of
-    a deeper one, which has lower points nearer by, does not count. With ``away`` None it is the
+    Of two minima the nearer is taken, however deep the other is. A dent in the slope of a deeper
+    minimum does not count, because lower points are nearer. With ``away`` None it is the
     lowest point of all.
     """
     valid = np.isfinite(field)
@@ -78,19 +78,19 @@ def nearest_minimum(field: Array, away: Array | None, reach: float) -> Extreme |
 
 
 def _refined(field: Array, row: int, column: int) -> Extreme:
-    """By a parabola through the neighbours along each axis."""
+    """The minimum of a parabola through the neighbours along each axis."""
     shifts, at_edge = [], False
     for line, at in ((field[:, column], row), (field[row], column)):
         three = line[at - 1 : at + 2] if 0 < at < line.size - 1 else np.array([np.nan])
         bend = three[0] - 2 * three[1] + three[2] if three.size == 3 else np.nan
-        # A single row has no edge: there is nowhere to go along it.
+        # A single row has no edge in this direction.
         at_edge |= bool(np.isnan(bend)) and line.size > 1
         shifts.append(0.5 * (three[0] - three[2]) / bend if bend > 0 else 0.0)
     return Extreme(row + shifts[0], column + shifts[1], (row, column), at_edge)
 
 
 def _blurred(field: Array, sigma: tuple[float, float], reaches: list[int]) -> Array:
-    """Convolved with the Gaussian along each axis, where its taps lie wholly within the array."""
+    """The convolution with the Gaussian along each axis, where its taps lie within the array."""
     for axis, (width, reach) in enumerate(zip(sigma, reaches, strict=True)):
         if reach < 1:
             continue

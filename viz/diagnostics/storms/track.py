@@ -1,4 +1,4 @@
-"""The track of a storm: where the extreme of a field was, time by time; and its state file."""
+"""The track of a storm: the position of a field's extreme at each time; and its state file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from burstlens.viz.product import ProductFrame, whole_file
 
 FORMAT = 1
 PATIENCE = 3
-"""Intervals without a storm for which the search widens and the guess moves on."""
+"""Intervals without a storm during which the search widens and the guess keeps moving."""
 _REMEMBERED = 3
-"""Positions that tell where the storm is heading: of two alone the grid's rounding shows."""
+"""Positions that give the storm's motion: with two alone the grid's rounding shows."""
 
 Status = Literal["found", "edge", "lost"]
 
@@ -31,9 +31,9 @@ class Point:
 
     ``time`` is the valid-time key, ``x`` and ``y`` the position: degrees east (-180 to 180) and
     north, or the plane's own. ``status``: ``found``; ``edge``, the extreme lies at the edge of the
-    frame's values and the true one may lie beyond; ``lost``, there is none near the first guess,
-    which is kept as the position. ``index`` is the nearest grid point, (row, column) in the file.
-    ``value`` and ``max_wind`` are None where there is none.
+    frame's values and the true one may lie beyond; ``lost``, there is no extreme near the first
+    guess, which is kept as the position. ``index`` is the nearest grid point, (row, column) in the
+    file. ``value`` and ``max_wind`` are None where there is none.
     """
 
     time: str
@@ -47,7 +47,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """Where the storm should be; ``intervals`` how many output intervals since it was seen."""
+    """The expected position; ``intervals`` is how many output intervals ago the storm was seen."""
 
     x: float
     y: float
@@ -56,7 +56,7 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Points in order of time, of the ``extreme`` of one variable.
+    """Points of the ``extreme`` of one variable, in order of time.
 
     ``units`` are those of the values, ``wind_units`` those of the wind, ``plane`` the unit of
     positions: ``degrees``, ``m`` or ``km``.
@@ -77,15 +77,15 @@ class Track:
 
     @property
     def seen(self) -> tuple[Point, ...]:
-        """The points at which the storm was there."""
+        """The points at which the storm was found."""
         return tuple(point for point in self.points if point.status != "lost")
 
     def with_point(self, point: Point) -> Track:
-        """The track up to a new point, which replaces what is known of its time and later."""
+        """The track up to a new point, which replaces any points of its time and later."""
         return replace(self, points=(*self.before(point.time).points, point))
 
     def continued(self, earlier: Track) -> Track:
-        """An earlier part of this track; StateError when it is one of another field or unit."""
+        """An earlier part of this track; StateError if it has another field or unit."""
         mine, other = replace(self, points=()), replace(earlier, points=())
         if mine != other:
             raise StateError(
@@ -98,10 +98,10 @@ class Track:
         return replace(self, points=tuple(point for point in self.points if point.time < time))
 
     def guess(self, time: str) -> Guess | None:
-        """Where the storm should be at a later time; None when the track has no point.
+        """The expected position at a later time; None if the track has no point.
 
-        On from the last position as it went between the last three, along a great circle or a
-        straight line, for at most three intervals; where it stood while there is only one.
+        Extrapolated from the latest position with the motion over the latest three, along a great
+        circle or a straight line, for at most three intervals; with one position, that position.
         """
         if not self.points:
             return None
@@ -125,8 +125,8 @@ class Track:
     def motion(self) -> tuple[tuple[float, float] | None, ...]:
         """Speed in km h-1 and direction in degrees (from north, or y, clockwise) at each point.
 
-        From the point before to the one after, as far as there are; None where the storm is lost
-        or alone.
+        Taken from the point before to the point after, if these exist; None where the storm is
+        lost or there is only one point.
         """
         seen, found = self.seen, {}
         for n, point in enumerate(seen):
@@ -142,7 +142,7 @@ class Track:
         return tuple(found.get(point.time) for point in self.points)
 
     def facts(self) -> dict[str, Any]:
-        """What the index tells of the last point, as JSON values."""
+        """The latest point for the index, as JSON values."""
         last = self.points[-1]
         place = ("lon", "lat") if self.on_earth else ("x", "y")
         facts: dict[str, Any] = dict(zip(place, (last.x, last.y), strict=True))
@@ -151,7 +151,7 @@ class Track:
         return facts | {"status": last.status, "points": len(self.points)}
 
     def write(self, path: Path) -> None:
-        """Write the state file; StagingError when it cannot be."""
+        """Write the state file; StagingError if that fails."""
         state = {"format": FORMAT, "track": TypeAdapter(Track).dump_python(self, mode="json")}
         with whole_file(path):
             path.write_text(json.dumps(state), encoding="utf-8")
@@ -162,7 +162,7 @@ def _words(track: Track) -> str:
 
 
 def read_track(path: Path) -> Track:
-    """The track of a state file. StateError when it is none, or of another format."""
+    """The track of a state file. StateError if it is not a track or has another format."""
     try:
         state = json.loads(path.read_bytes())
         if not isinstance(state, dict) or "format" not in state:
@@ -184,7 +184,7 @@ def read_track(path: Path) -> Track:
 
 
 def followed_track(frame: ProductFrame, name: str) -> Track:
-    """The track that the product ``name`` has written up to this frame, of one point or more.
+    """The track that the product ``name`` has written up to this frame, with at least one point.
 
     FrameError when there is none yet, or when the product keeps no track.
     """
@@ -198,8 +198,8 @@ def followed_track(frame: ProductFrame, name: str) -> Track:
 
 
 def centred(crop: Crop, frame: ProductFrame) -> Crop:
-    """A crop about the newest position of the track that it follows; as it is where it follows
-    none. FrameError as of :func:`followed_track`."""
+    """A crop centred on the newest position of the track that it follows; unchanged if it follows
+    none. FrameError as in :func:`followed_track`."""
     if not crop.tracks:
         return crop
     name = crop.tracks[0]

@@ -16,18 +16,18 @@ Array = NDArray[np.float64]
 Extent = tuple[float, float, float, float]
 Kind = Literal["lakes", "states", "coast", "borders"]
 KINDS: tuple[Kind, ...] = ("lakes", "states", "coast", "borders")
-"""In the order of drawing. ``states`` are the borders of first-order parts of countries."""
+"""In drawing order. ``states`` are the borders of first-order parts of countries."""
 
 UNIT_DEGREES = 0.001
-"""Packed points are whole numbers of this, about 100 m: the first of each line, then its steps."""
+"""Unit of packed integers, about 100 m: the first point of each line, then its steps."""
 _DETAILED_RADIUS = 15.0
-"""Degrees from the middle of a map to its corner up to which the 1:10m lines are taken."""
+"""Maps that reach up to so many degrees from their middle to a corner use the 1:10m lines."""
 _STATES_RADIUS = 30.0
-"""The same up to which states are shown: beyond it their lines would cover the map."""
+"""Likewise for showing states: their lines would cover a larger map."""
 _DETAILED: frozenset[Kind] = frozenset({"coast", "borders"})
-"""Those that are packed at 1:10m as well as at 1:50m."""
+"""Kinds that are packed at 1:10m as well as at 1:50m."""
 _LONGEST_DEGREES = 0.5
-"""Longer segments get points between, so that a border along a parallel bends as that does."""
+"""Longer segments get extra points, so that a border along a parallel bends like the parallel."""
 _SAMPLES = 24
 
 
@@ -44,7 +44,7 @@ def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     """The lines within ``extent`` (left, right, bottom, top), as (n, 2) of x and y.
 
     NaN separates lines. They reach somewhat beyond the extent, so that a frame can cut them; none
-    runs across the seam of the projection. Of states there are none where the map is large.
+    runs across the seam of the projection. Large maps have no states.
     """
     middle, radius = _cap(projection, extent)
     if kind == "states" and radius > _STATES_RADIUS:
@@ -56,14 +56,14 @@ def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     x[near], y[near] = projection.forward(known.lon[near], known.lat[near])
     points = np.column_stack([x, y])
     points[~np.isfinite(points).all(axis=1)] = np.nan
-    # What is far out belongs to the other side of a seam, or near a pole that lies at infinity.
+    # Points far out belong to the other side of a seam, or lie near a pole at infinity.
     width, height = extent[1] - extent[0], extent[3] - extent[2]
     reach = np.array([width, height])
     centre = np.array([extent[0] + extent[1], extent[2] + extent[3]]) / 2
     with np.errstate(invalid="ignore"):
         points[(np.abs(points - centre) > 2 * reach).any(axis=1)] = np.nan
         jump = (np.abs(np.diff(points, axis=0)) > reach / 2).any(axis=1)
-    # In a domain smaller than a few segments these are long without being a seam.
+    # In a domain of a few segments' size, long segments do not mean a seam.
     cut = np.flatnonzero(jump) if radius > 10 * _LONGEST_DEGREES else np.empty(0, np.intp)
     points = np.insert(points, cut + 1, np.nan, axis=0)
     gap = np.isnan(points[:, 0])
@@ -94,7 +94,7 @@ def _load(scale: str, kind: Kind) -> _Lines:
         part: dict[str, NDArray[Any]] = {
             name: packed[f"{scale}_{kind}_{name}"] for name in ("first", "count", "steps")
         }
-    # One sum for all lines: each begins with the way from the end of the one before.
+    # One sum for all lines: each begins with the step from the end of the one before.
     count, steps = part["count"], part["steps"].T.astype(np.int64)
     begins = np.cumsum(count + 1) - (count + 1)
     length = np.add.reduceat(steps, np.cumsum(count) - count)

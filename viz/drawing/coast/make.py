@@ -31,13 +31,13 @@ TOLERANCE_DEGREES = {"50m": 0.01, "10m": 0.004}
 SMALLEST_DEGREES = {"50m": 0.0, "10m": 0.02}
 """Islands smaller than this are left out."""
 _COARSE_DEGREES = 0.012
-"""The grid that lakes and states come on; its steps are taken out of their lines."""
+"""The grid of the lakes' and states' points; its steps are smoothed out of their lines."""
 _SEA_DEGREES = 8.0
-"""A lake as tall as that is the Caspian Sea, which the coasts have."""
+"""A lake of at least this height is the Caspian Sea, which the coasts include."""
 
 
 def pack(files: Sequence[Path]) -> dict[str, Any]:
-    """Arrays by name, for ``numpy.savez``: of each file's coasts and borders, starts and steps."""
+    """Arrays by name, for ``numpy.savez``: starts and steps of each file's coasts and borders."""
     packed: dict[str, Any] = {}
     lakes: list[Line] = []
     states: list[Line] = []
@@ -63,7 +63,7 @@ def pack(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def _lakes(topology: dict[str, Any], taken: Sequence[Line]) -> list[Line]:
-    """The shores of the lakes that do not lie on those ``taken`` of other files."""
+    """The shores of the lakes that do not lie on lines already ``taken`` from other files."""
     arcs = list(_arcs(topology))
     boxes = [np.array([line.min(axis=0), line.max(axis=0)]) for line in taken]
     found = []
@@ -80,7 +80,7 @@ def _lakes(topology: dict[str, Any], taken: Sequence[Line]) -> list[Line]:
 
 
 def _states(topology: dict[str, Any], known: set[str]) -> list[Line]:
-    """Lines between two states of a country that is not ``known`` yet, which it is from now on."""
+    """Lines between states of a country that is not in ``known``, and is then added to it."""
     countries: dict[str, list[Any]] = defaultdict(list)
     for state in topology["objects"].get("subunits", {}).get("geometries", []):
         countries[state["properties"]["gu"]].append(state)
@@ -94,7 +94,7 @@ def _states(topology: dict[str, Any], known: set[str]) -> list[Line]:
 
 
 def _owners(regions: Iterable[dict[str, Any]]) -> Counter[int]:
-    """How many of the regions each line belongs to."""
+    """The number of regions that each line belongs to."""
     owners: Counter[int] = Counter()
     for region in regions:
         owners.update(set(_indices(region.get("arcs", []))))
@@ -117,7 +117,7 @@ def _indices(arcs: Iterable[Any]) -> Iterator[int]:
 
 
 def _reduced(line: Line, tolerance: float, smallest: float) -> list[Line]:
-    """The line with fewer points, without what only closes a polygon at 180 degrees or a pole."""
+    """The line with fewer points, without segments that only close a polygon at 180° or a pole."""
     seam = (np.abs(line[:, 0]) > 179.999) | (line[:, 1] < -89.9)
     cut = np.flatnonzero(seam[1:] & seam[:-1])
     line = np.column_stack([np.unwrap(line[:, 0], period=360), line[:, 1]])

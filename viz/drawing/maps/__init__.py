@@ -1,4 +1,4 @@
-"""What maps are drawn of: the sheet, graticule, coasts, isolines, winds, places, relief, tracks.
+"""Parts of maps: the sheet, graticule, coasts, isolines, winds, places, relief, tracks.
 Imports as ``drawing`` does.
 """
 

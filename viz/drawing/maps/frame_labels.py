@@ -1,4 +1,4 @@
-"""Degrees written along the frame of a map, and on the parallels that meet no frame."""
+"""Degree labels along the frame of a map, and on parallels that do not meet the frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from burstlens.viz.drawing.maps.graticule import Label
 _OFF = 4.0
 """Points between the frame and a label."""
 _APART = 1.15
-"""How much room a label takes, next to its own size."""
+"""Room that a label takes, relative to its own size."""
 _ALIGNED: dict[str, tuple[str, Literal["center", "top", "bottom"], tuple[float, float]]] = {
     "left": ("right", "center", (-_OFF, 0)),
     "bottom": ("center", "top", (0, -_OFF)),
@@ -28,7 +28,7 @@ _ALIGNED: dict[str, tuple[str, Literal["center", "top", "bottom"], tuple[float, 
 def write_labels(axes: Axes, labels: Sequence[Label]) -> list[Artist]:
     """Write labels on the figure; return those inside the map, which are drawn over the field.
 
-    A label that would touch one before it is left out.
+    A label that would touch an earlier one is left out.
     """
     figure: Any = axes.figure
     point = figure.dpi / 72

@@ -17,10 +17,10 @@ Side = Literal["left", "bottom", "top", "inside"]
 
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 20, 30, 45)
 _LINES = 6
-"""At most so many lines of each sort."""
+"""Maximum number of meridians, and of parallels."""
 _SAMPLES = 361
 _EDGE = 0.03
-"""A label inside the map stays so much of its height away from the frame."""
+"""Least distance of a label inside the map from the frame, as a fraction of the map's height."""
 _SIDES: dict[str, tuple[Side, ...]] = {
     "longitude": ("bottom", "top", "left"),
     "latitude": ("left", "bottom"),
@@ -29,7 +29,7 @@ _SIDES: dict[str, tuple[Side, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text at a place of the frame (or inside it), in the plane's coordinates."""
+    """A text at a position on the frame (or inside it), in the plane's coordinates."""
 
     text: str
     x: float
@@ -48,8 +48,8 @@ class Graticule:
 def graticule(projection: Projection, extent: Extent) -> Graticule:
     """The lines of an extent (left, right, bottom, top), at most six of each sort.
 
-    Each line is labelled once, where it meets the frame: meridians below by preference, parallels
-    at the left; a parallel about a pole, which meets no frame, on itself.
+    Each line is labelled once, where it meets the frame: meridians preferably at the bottom,
+    parallels at the left; a parallel around a pole that does not meet the frame, on the line.
     """
     lon, lat, whole = _degrees(projection, extent)
     if not np.isfinite(lon).any():
@@ -74,7 +74,7 @@ def graticule(projection: Projection, extent: Extent) -> Graticule:
 
 
 def scale_length(projection: Projection, extent: Extent) -> tuple[float, float]:
-    """A round number of km of about a fifth of the map's width, and as long on the plane.
+    """A round number of km, about a fifth of the map's width, and its length on the plane.
 
     Distances are those on the ground in the middle of the map, along x: on a sphere of 6370 km,
     by the haversine formula (Sinnott 1984, Sky and Telescope 68, 158).
@@ -107,7 +107,7 @@ def latitude(value: float) -> str:
 
 
 def _degrees(projection: Projection, extent: Extent) -> tuple[Array, Array, bool]:
-    """Degrees over the extent, longitudes about that of its middle; whether a pole is inside."""
+    """Degrees over the extent, longitudes around that of its middle; whether a pole is inside."""
     x, y = np.meshgrid(np.linspace(*extent[:2], 41), np.linspace(*extent[2:], 41))
     lon, lat = (np.where(np.isfinite(a), a, np.nan) for a in projection.inverse(x, y))
     if projection.units == "degrees":
@@ -115,7 +115,7 @@ def _degrees(projection: Projection, extent: Extent) -> tuple[Array, Array, bool
     pole_x, pole_y = projection.forward([0.0, 0.0], [90.0, -90.0])
     left, right, bottom, top = extent
     inside = (pole_x > left) & (pole_x < right) & (pole_y > bottom) & (pole_y < top)
-    # The pole of a cone or a cylinder is a point or nowhere: only a plane has all about it.
+    # The pole of a cone or a cylinder is an apex or at infinity: only a plane surrounds a pole.
     whole = bool(inside.any()) and "stere" in projection.definition
     return _about(lon, float(lon[20, 20])), lat, whole
 

@@ -20,9 +20,9 @@ from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
 
 _MOST = 200
-"""Lines of different value; more are a mistake in the recipe, and would take for ever."""
+"""Maximum number of values; more are a mistake in the recipe and would take too long."""
 _POINTS_PER_PIXEL = 0.4
-"""What is finer than the picture is left out before the lines are traced."""
+"""Detail finer than the picture is left out before the lines are traced."""
 
 
 def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[Bbox] = ()) -> None:
@@ -76,8 +76,8 @@ def contour_levels(
 ) -> NDArray[np.float64]:
     """The values that get a line between ``low`` and ``high``, increasing.
 
-    Of a ``signed`` field zero has one only when it is among the levels: where nothing happens its
-    line wanders with the noise.
+    In a ``signed`` field zero gets a line only if it is among the levels: in calm areas that line
+    would follow the noise.
     """
     if asked.levels:
         levels: NDArray[np.float64] = np.asarray(asked.levels, np.float64)

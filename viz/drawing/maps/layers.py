@@ -1,4 +1,4 @@
-"""What a recipe may lay over the filled field of a map: lines, winds, places, tracks, nests.
+"""Layers that a recipe may draw over a map's filled field: lines, winds, places, tracks, nests.
 
 Importable on a login node; ``isolines.py``, ``wind_symbols.py`` and ``places.py`` draw them.
 """
@@ -13,7 +13,7 @@ from burstlens.viz.drawing.colour_names import Colour
 
 
 def names_file(text: str) -> bool:
-    """Whether a text is that of a CSV file; else it is the name of a product, which has no dot."""
+    """Whether a text names a CSV file; else it is the name of a product, which has no dot."""
     return "." in text or "/" in text
 
 
@@ -36,10 +36,10 @@ class Contours:
     """In these units: `hPa`. By default the file's."""
 
     levels: tuple[float, ...] = ()
-    """The values that get a line; by default round ones, of fields of both signs without zero."""
+    """The values that get a line; by default round ones, without zero for fields of both signs."""
 
     interval: float | None = None
-    """A line at each multiple of this, instead of `levels`; of fields of both signs, such as
+    """A line at each multiple of this, instead of `levels`; for fields of both signs, such as
     velocities, none at zero."""
 
     labels: bool = True
@@ -60,7 +60,7 @@ class Contours:
 
 @dataclass(frozen=True, slots=True)
 class Wind:
-    """Two components of a wind, thinned to the picture. WRF's 10 m wind when nothing is said."""
+    """Two components of a wind, thinned to the picture. By default WRF's 10 m wind."""
 
     __pydantic_config__ = _CONFIG
 
@@ -82,7 +82,7 @@ class Wind:
 
     reference: float | None = None
     """The speed, in the file's units, of a vector as long as `spacing_px`. By default a round one
-    of each frame: give it where pictures are to compare in time."""
+    for each frame: set it if pictures of different times are to be compared."""
 
     colour: Colour = "black"
     """A name that matplotlib knows, or `#rrggbb`."""
@@ -97,7 +97,7 @@ class Wind:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """A domain inside the one that is shown, in the words of WRF's `namelist.input`."""
+    """A domain inside the one that is shown, with the names of WRF's `namelist.input`."""
 
     __pydantic_config__ = _CONFIG
 
@@ -117,7 +117,7 @@ class Nest:
     """The same along y."""
 
     name: str = "d02"
-    """What is written in its corner."""
+    """The text in its corner."""
 
     def __post_init__(self) -> None:
         if min(self.i_parent_start, self.j_parent_start, self.parent_grid_ratio) < 1:

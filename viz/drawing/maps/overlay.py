@@ -1,7 +1,7 @@
-"""What lies fixed over the field of every map of a series: coast, borders, lines, nests, scale.
+"""The fixed overlay on the field of every map of a series: coast, borders, lines, nests, scale.
 
-It is drawn once into transparent pixels; each frame lays only the pixels that it touches over the
-field, which takes a few milliseconds.
+It is drawn once into transparent pixels; for each frame only the pixels that it covers are blended
+with the field, which takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CORNER = 12.0
 
 
 class Overlay:
-    """Pixels that are not wholly transparent: where, their colour, how much they cover."""
+    """Pixels that are not fully transparent: positions, colours and opacity."""
 
     def __init__(self, artists: list[Artist], axes: Axes) -> None:
         figure: Any = axes.figure
@@ -61,7 +61,7 @@ def map_lines(
         if kind in shown:
             line = lines(projection, extent, kind)
             width = _WIDTHS[kind]
-            # Without its light edge a coast is lost on the dark end of a colour map.
+            # Without its light edge a coast cannot be seen on the dark end of a colour map.
             yield _drawn(axes, line, color="white", lw=width + 1.1, alpha=0.5)
             yield _drawn(axes, line, color=style.COAST, lw=width, alpha=0.9)
 
@@ -116,7 +116,7 @@ def _drawn(axes: Axes, points: NDArray[np.float64], **looks: Any) -> Artist:
 
 
 def _attached(artist: Artist, axes: Axes) -> Artist:
-    """The artist of the axes' figure, without being kept by the axes."""
+    """The artist with the axes' figure, but not added to the axes."""
     artist.set_figure(axes.figure)
     artist.axes = axes
     return artist

@@ -1,4 +1,4 @@
-"""Named points of a map and lines through them, drawn where there is room for their names."""
+"""Named points of a map and lines through them; names are drawn where there is room."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
           (0, 1, "center", "bottom"), (0, -1, "center", "top"),
           (0.7, 0.7, "left", "bottom"), (-0.7, -0.7, "right", "top"),
           (-0.7, 0.7, "right", "bottom"), (0.7, -0.7, "left", "top"))  # fmt: skip
-"""Where a name may stand: right, left, above, below its mark, and in its corners."""
+"""Positions of a name: right, left, above, below its mark, and in its corners."""
 
 
 def draw_places(
@@ -31,9 +31,9 @@ def draw_places(
     *,
     gap: float = 5.0,
 ) -> None:
-    """Add each place within the map with its name where there is room for it, else without.
+    """Add each place within the map, with its name if there is room for it.
 
-    The name stands ``gap`` points from the mark, and on no ``reserved`` part of the picture
+    The name is ``gap`` points from the mark, and not on a ``reserved`` part of the picture
     (pixels).
     """
     others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
@@ -61,7 +61,7 @@ def draw_places(
             if fits and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 for other, there in others:
-                    # A number on a line can be read elsewhere, the name of a place cannot.
+                    # The number of a line is repeated elsewhere, the name of a place is not.
                     if other.axes is not None and box.overlaps(there):
                         other.set_visible(False)
                 break
@@ -69,7 +69,7 @@ def draw_places(
 
 
 def draw_source(axes: Axes, plane: Plane, source: Source) -> None:
-    """Add a star at the epicentre, with its name where there is room for it."""
+    """Add a star at the epicentre, with its name if there is room for it."""
     place = Place(source.name, source.lat, source.lon, source.x, source.y)
     draw_places(axes, plane, (place,), _STAR, gap=9.0)
 

@@ -1,4 +1,4 @@
-"""How far a map reaches: the edges of its cells, its surroundings, the domains inside it."""
+"""The extent of a map: the edges of its cells, its surroundings, the domains inside it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
     """Edges (left, right, bottom, top) half a cell beyond the points; height of a unit of y.
 
-    FrameError when a margin is asked for and the plane has no unit of length.
+    FrameError if a margin is requested and the plane has no unit of length.
     """
     x, y = corners(plane)
     return widened(
@@ -46,7 +46,7 @@ def widened(box: Extent, plane: grid.Plane, margin_km: float) -> tuple[Extent, f
 def outlines(
     field: Field, plane: grid.Plane, nests: tuple[Nest | str, ...], margin_km: float
 ) -> tuple[tuple[str, Extent], ...]:
-    """Names and extents of nests that stay, and of the domain where its surroundings are shown."""
+    """Names and extents of fixed nests, and of the domain if its surroundings are shown."""
     inner = tuple(
         (nest.name, _nest_extent(nest, field)) for nest in nests if isinstance(nest, Nest)
     )
@@ -55,7 +55,7 @@ def outlines(
 
 
 def _nest_extent(nest: Nest, field: Field) -> Extent:
-    """Where a nest lies on the plane of its parent. FrameError where that has no rows of cells.
+    """The extent of a nest on its parent's plane. FrameError if that has no straight rows.
 
     The parent's cell ``i_parent_start`` (from 1) is the nest's first one.
     """
@@ -74,7 +74,7 @@ def _nest_extent(nest: Nest, field: Field) -> Extent:
 
 
 def corners(plane: grid.Plane) -> tuple[grid.Array, grid.Array]:
-    """The corners of the cells, 1-D or 2-D as the plane."""
+    """The corners of the cells, 1-D or 2-D like the plane."""
     if plane.x.ndim == 1:
         cell_x, cell_y = (float(abs(v[1] - v[0])) if v.size > 1 else 0 for v in (plane.x, plane.y))
         return _edges(plane.x, 0, cell_x or cell_y or 1), _edges(plane.y, 0, cell_y or cell_x or 1)

@@ -17,17 +17,17 @@ from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 
 _LIGHT = LightSource(azdeg=315, altdeg=45)
-"""From the upper left, as on printed maps: from below valleys would seem to be ridges."""
+"""Light from the upper left, as on printed maps: from below, valleys would look like ridges."""
 _STEEPEST = 0.35
-"""The slope (m per m) that the steepest hundredth of the terrain is raised or lowered to."""
+"""The slope (m per m) to which the steepest hundredth of the terrain is scaled."""
 _STRENGTH = 0.55
-"""How much the darkest slope hides of the field."""
+"""Opacity of the darkest slope over the field."""
 
 
 def draw_relief(axes: Axes, terrain: Field) -> None:
     """Add the shade to the axes: slopes away from the light darker, those towards it lighter.
 
-    FrameError when the heights have no unit of length or the grid no even rows and columns.
+    FrameError if the heights have no unit of length or the grid has no even rows and columns.
     """
     plane = grid.separated(terrain.plane)
     even = plane.x.ndim == 1 and min(plane.x.size, plane.y.size) > 1
@@ -46,15 +46,15 @@ def draw_relief(axes: Axes, terrain: Field) -> None:
     image.set_data(pixels)
     image.set_zorder(1.0)
     image.set_clip_path(axes.patch)
-    # Not by add_image, which would let the axes' limits follow it.
+    # Not by add_image, which would change the axes' limits.
     axes.add_artist(image)
 
 
 def hillshade(height: NDArray[Any], dx: float, dy: float) -> NDArray[Any]:
     """Light (y, x) from -1 (turned away) over 0 (level, or no height) to 1, y northward.
 
-    The cosine between light and normal (Horn 1981, Proc. IEEE 69(1)), less that of a level; the
-    relief is exaggerated until its steep slopes show. ``height`` and the spacings are in m.
+    The cosine between light and normal (Horn 1981, Proc. IEEE 69(1)), less that of level ground;
+    the relief is exaggerated until its steep slopes show. ``height`` and the spacings are in m.
     """
     known = np.isfinite(height)
     filled = np.where(known, height, np.mean(height[known]) if known.any() else 0.0)

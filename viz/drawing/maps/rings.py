@@ -24,7 +24,7 @@ _WIDTH, _AWAY = 15.0, 13.0
 def rings(paper: Sheet, plane: Plane, field: Field, marks: Sequence[Mark]) -> list[Artist]:
     """A ring and words for each mark of the shown variable that lies on the map.
 
-    The ring has a white rim and the words stand on white, so that they show on any colours.
+    The ring has a white rim and the words a white background, so that they show on any colours.
     """
     drawn: list[Artist] = []
     for mark in marks:
@@ -40,7 +40,7 @@ def rings(paper: Sheet, plane: Plane, field: Field, marks: Sequence[Mark]) -> li
 
 
 def _point(field: Field, mark: Mark) -> tuple[int, int] | None:
-    """Row and column of the mark in the field; None when it shows something else."""
+    """Row and column of the mark in the field; None if the field shows something else."""
     if mark.variable != field.name or not set(field.dimensions) <= mark.index.keys():
         return None
     place = []
@@ -55,7 +55,7 @@ def _point(field: Field, mark: Mark) -> tuple[int, int] | None:
 
 
 def _label(field: Field, mark: Mark) -> str:
-    """The mark's words, with the level where the map shows another one."""
+    """The mark's words, with its level if the map shows another one."""
     others = {name: n for name, n in mark.index.items() if name not in field.dimensions}
     level = "".join(
         f" at level {number}" for number in others.values() if field.level != f"level {number}"

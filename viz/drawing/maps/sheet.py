@@ -1,8 +1,8 @@
-"""The sheet a map is printed on: frame, lines, labels, colour bar and titles that a series shares.
+"""The sheet of a map: frame, lines, labels, colour bar and titles that a series shares.
 
 A sheet is drawn once, kept as pixels, and used again for each frame of a series: only the
-field, its layers and the words that change are drawn anew. Everything is placed in pixels, so that
-pictures of a series lie exactly on each other and no layout engine runs. The Agg canvas is used
+field, its layers and the texts that change are redrawn. Everything is placed in pixels, so that
+pictures of a series match exactly and no layout engine runs. The Agg canvas is used
 without pyplot: no display, no global list of figures.
 """
 
@@ -36,20 +36,20 @@ from burstlens.viz.geometry.projection import Projection
 # Margins in points (1/72 inch), so that they grow with dpi as letters do.
 RIGHT, TOP, BOTTOM = 84.0, 68.0, 52.0
 _CACHED = 6
-"""Sheets kept by a worker: a megabyte or five each."""
+"""Sheets kept by a worker: one to five megabytes each."""
 _LONGEST = 12.0
-"""Sides of a map to each other, at most."""
+"""Maximum ratio of the sides of a map."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """All that the pictures of a series have in common.
 
-    ``extent`` is (left, right, bottom, top) in the plane's ``units``; ``aspect`` how tall a unit
-    of y is next to one of x; ``projection`` None for a plane that is not on the earth. ``unit`` is
-    that of the field, as printed; ``bounds`` the edges of its colours where these are steps.
-    ``ground`` is the colour where no field is; ``nests`` are names and extents of domains inside
-    this one.
+    ``extent`` is (left, right, bottom, top) in the plane's ``units``; ``aspect`` is the height of a
+    unit of y relative to one of x; ``projection`` None for a plane that is not on the earth.
+    ``unit`` is that of the field, as printed; ``bounds`` the edges of its colours if these are
+    steps. ``ground`` is the colour where there is no field; ``nests`` are names and extents of
+    domains inside this one.
     """
 
     width: int
@@ -78,7 +78,7 @@ class Look:
 
 
 class Sheet:
-    """A drawn sheet with room for a field. Make it by :func:`sheet`, which keeps the last few."""
+    """A drawn sheet with room for a field. Make it by :func:`sheet`, which keeps the latest few."""
 
     def __init__(self, look: Look) -> None:
         self.look = look
@@ -113,7 +113,7 @@ class Sheet:
 
     @property
     def reserved(self) -> list[Bbox]:
-        """Parts of the map, in pixels, where no words of a layer may stand."""
+        """Parts of the map, in pixels, where a layer must not draw text."""
         return [part.get_window_extent() for part in self._scale[:1]]
 
     def print(
@@ -123,7 +123,7 @@ class Sheet:
         outside: tuple[int, int],
         layers: Sequence[Artist] = (),
     ) -> NDArray[np.uint8]:
-        """The picture as (height, width, 4) bytes, which stand until the next one is printed.
+        """The picture as (height, width, 4) bytes, valid until the next one is printed.
 
         ``painted`` are the field's artists and ``layers`` those above the coast, in the axes'
         coordinates; ``words`` the valid time, the time since the start, and the caption;
@@ -153,7 +153,7 @@ def _map_axes(figure: Figure, look: Look) -> Axes:
     left, right, bottom, top = look.extent
     room_x = look.width - (LEFT + RIGHT) * look.point
     room_y = look.height - (TOP + BOTTOM) * look.point
-    # A strip of a few rows is stretched until it can be seen.
+    # A strip of a few rows is stretched to be visible.
     shape = min(max((top - bottom) * look.aspect / (right - left), 1 / _LONGEST), _LONGEST)
     body_x, body_y = round(min(room_x, room_y / shape)), round(min(room_y, room_x * shape))
     x = round(LEFT * look.point + (room_x - body_x) / 2)

@@ -1,4 +1,4 @@
-"""A storm's track on a map: the way so far, and a dot for each time."""
+"""A storm's track on a map: a line so far, and a dot for each time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _SMALLEST, _LARGEST = 3.5, 8.0
 """Points across a dot of the weakest and of the strongest storm so far."""
 _EVEN = 6.0
 _MANY = 60
-"""Dots that touch each other have thin edges: else there is nothing but edges."""
+"""Dots that touch each other have thin edges: else only edges would show."""
 _PIECE, _PIECES = 5.0, 400
-"""Pixels of the line that are told at once; in how many pieces a step is, at most."""
+"""Pixels of the line in one box; maximum number of boxes of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class TrackLayer:
 
 
 def edge_width(track: Track) -> float:
-    """Points of a dot's edge."""
+    """Width of a dot's edge in points."""
     return 0.9 if len(track.points) <= _MANY else 0.3
 
 
 def on_plane(track: Track, plane: Plane) -> tuple[tuple[float, float], ...]:
-    """x and y of each point on a map's plane; FrameError where it has no such positions."""
+    """x and y of each point on a map's plane; FrameError if the plane has other coordinates."""
     if track.on_earth != (plane.projection is not None):
         other = "longitude and latitude" if track.on_earth else f"x and y in {track.plane}"
-        raise FrameError(f"the track has {other}, which the map has not")
+        raise FrameError(f"the track has {other}, which the map does not have")
     if plane.projection is None:
         return tuple((point.x, point.y) for point in track.points)
     x, y = plane.projection.forward(
@@ -58,7 +58,7 @@ def on_plane(track: Track, plane: Plane) -> tuple[tuple[float, float], ...]:
 
 
 def draw_storm(axes: Axes, plane: Plane, layer: TrackLayer) -> None:
-    """Add the line, dashed to where the storm was lost, and the dots, the newest with a ring.
+    """Add the line, dotted at positions where the storm was lost, and the dots, the newest ringed.
 
     A dot without a storm is small and pale.
     """
@@ -89,7 +89,7 @@ def draw_storm(axes: Axes, plane: Plane, layer: TrackLayer) -> None:
     axes.plot(x[-1], y[-1], "o", **ring, mec=style.INK, mew=1.3, zorder=2.5)
 
 
-def way_boxes(axes: Axes, plane: Plane, track: Track) -> Iterator[Bbox]:
+def track_boxes(axes: Axes, plane: Plane, track: Track) -> Iterator[Bbox]:
     """The parts of the picture, in pixels, that the line and its dots cover."""
     pixels = axes.transData.transform(on_plane(track, plane))
     for a, b in pairwise(pixels):
@@ -99,7 +99,7 @@ def way_boxes(axes: Axes, plane: Plane, track: Track) -> Iterator[Bbox]:
 
 
 def _sizes(layer: TrackLayer) -> list[float]:
-    """Of each dot, in points."""
+    """Diameter of each dot, in points."""
     track = layer.track
     known = [point.value for point in track.points if point.value is not None]
     if layer.colours is not None or not known:

@@ -1,7 +1,7 @@
 """Winds over a map: barbs, vectors or streamlines, turned as the map's plane needs them.
 
-Barbs: half a feather 5, a feather 10, a flag 50 knots, feathers on the low-pressure side, so on
-the other one south of the equator (WMO-No. 485, Manual on the GDPFS, attachment II.4).
+Barbs: half a feather 5, a feather 10, a flag 50 knots, feathers on the low-pressure side, which is
+the other side south of the equator (WMO-No. 485, Manual on the GDPFS, attachment II.4).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from burstlens.viz.seams import OpenFrame
 Array = NDArray[Any]
 Symbols = Literal["barbs", "vectors", "streamlines"]
 BARBS_KEY = "feather 10 kn"
-"""What a picture with barbs says of them."""
+"""The key of the barbs in a picture."""
 _HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.6, foreground="white", alpha=0.55)]
 
 
@@ -53,9 +53,9 @@ def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindFi
     Components along WRF's grid are those of its own projection; on a plane of longitude and
     latitude they are turned by COSALPHA and SINALPHA (WRF Users' Guide, "Postprocessing":
     U cosα - V sinα eastward, V cosα + U sinα northward). Raises FrameError when a component is
-    missing or both are not on one grid, RecipeError when a unit is not that of a speed.
+    missing or both are not on one grid, RecipeError if a unit is not one of speed.
     """
-    # Thinned to the picture, not by the crop's stride, which staggered points do not share.
+    # Thinned for the picture, not by the crop's stride, which does not fit staggered points.
     dense = replace(crop, stride=1)
     u, v = (_centred(frame, name, asked.level, dense) for name in (asked.u, asked.v))
     if u.values.shape != v.values.shape:
@@ -81,7 +81,7 @@ def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindFi
 
 
 def draw_wind(axes: Axes, wind: WindField) -> None:
-    """Add the symbols to the axes, as far apart as was asked."""
+    """Add the symbols to the axes at the requested spacing."""
     spacing = wind.asked.spacing_px * axes.figure.dpi / 100
     if wind.how == "streamlines":
         _streamlines(axes, wind, spacing)
@@ -139,7 +139,7 @@ def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
         or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y))
     ):
         raise FrameError(
-            "streamlines need two and more rows and columns, equally spaced; use barbs or vectors"
+            "streamlines need two or more rows and columns, equally spaced; use barbs or vectors"
         )
     lines = tuple(max(1.0, pixels / spacing) for pixels in pixels_of(axes, plane))
     # Four points between lines carry all that a streamline can show.
@@ -150,7 +150,7 @@ def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
     rows = slice(None, None, step_y if plane.y[0] < plane.y[-1] else -step_y)
     u, v = (np.ma.masked_invalid(a[rows, ::step_x]) for a in (wind.u, wind.v))
     if plane.geographic:
-        # A metre is more degrees of longitude than of latitude, and lines follow the degrees.
+        # A metre is more degrees of longitude than of latitude, and lines are traced in degrees.
         u = u / np.maximum(np.cos(np.radians(plane.y[rows])), 0.01)[:, None]
     drawn = axes.streamplot(
         _even(plane.x[::step_x]), _even(plane.y[rows]), u, v, color=wind.asked.colour,

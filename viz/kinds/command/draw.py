@@ -1,4 +1,4 @@
-"""A program of the user's: run for a frame in a scratch folder of its own, never left behind."""
+"""Runs a user's program for a frame in its own scratch folder, and never leaves it running."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TAIL_BYTES = 2000
 def run_program(
     options: CommandOptions, frame: ProductFrame, out: Path, context: Context
 ) -> dict[str, Any]:
-    """Run the program and bring what it leaves to ``out``; the facts are ``seconds`` it took.
+    """Run the program and move its product to ``out``; the facts hold the ``seconds`` it took.
 
     It runs in a new folder beside ``out`` that holds the files shipped with the run and the
     frame, each as a link under its own name. Raises RecipeError when the program or a file is
@@ -86,7 +86,7 @@ def _run(arguments: list[str], scratch: Path, options: CommandOptions, context: 
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_s: float, cancel: Path | None) -> str | None:
-    """Wait for the end; the reason why it has to be ended, or None."""
+    """Wait for the program's end; return the reason why it has to be ended, or None."""
     deadline = clock.monotonic() + timeout_s
     while True:
         try:
@@ -101,7 +101,7 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float, cancel: Path | Non
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the program's whole process group, also what it left running behind it."""
+    """End the program's whole process group, with all that it left running."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -110,7 +110,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _dying_with_us() -> list[str]:
-    """A prefix with which the program is killed when this worker is, where Linux offers it."""
+    """A command prefix that has the program killed when this worker dies, where Linux offers it."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
 

@@ -20,11 +20,11 @@ class CommandKind(PlainKind):
     options: ClassVar[type[CommandOptions]] = CommandOptions
 
     def extensions(self, options: CommandOptions) -> tuple[str, ...]:
-        """The one stated."""
+        """The stated extension."""
         return (options.extension,)
 
     def ships(self, options: CommandOptions) -> tuple[str, ...]:
-        """The files stated."""
+        """The stated files."""
         return options.files
 
     def runs(self, options: CommandOptions) -> str:

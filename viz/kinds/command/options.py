@@ -34,10 +34,10 @@ class CommandOptions:
     folder in which it runs."""
 
     extension: str = "png"
-    """What the program writes, as a file name ends."""
+    """The extension of the file that the program writes, without the dot."""
 
     timeout_s: float = 300.0
-    """After so many seconds the program and all that it started are ended."""
+    """After this many seconds the program and all that it started are ended."""
 
     def __post_init__(self) -> None:
         if not self.command or not self.command[0].strip():

@@ -1,4 +1,4 @@
-"""What a program is given of a frame: links to its files, and its arguments."""
+"""What a program gets of a frame: links to its files, and its arguments."""
 
 from __future__ import annotations
 

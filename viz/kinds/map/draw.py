@@ -1,4 +1,4 @@
-"""A field printed as a map: which limits, which colours, which words, then the PNG."""
+"""Draws a field as a map: limits, colours, words, then the PNG."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.product import Context
 
 _ENLARGED = 2.0
-"""Pixels in a cell from which on cells are painted as rectangles: each colour is found once a cell,
-not once a pixel. Below, a pixel is made of all the values beneath it."""
+"""From this many pixels per cell on, cells are painted as rectangles: each colour is found once per
+cell, not once per pixel. Below, a pixel is made from all the values beneath it."""
 
 
 def draw(
@@ -99,8 +99,8 @@ def draw(
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
         pixels = paper.print(painted, words, (below, above), over)
-        told = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
-        write_png(pixels, out, told, options.dpi)
+        texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
+        write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox
     return {
         "limits": list(limits),
@@ -165,7 +165,7 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Ar
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
     """A white triangle at the minimum (pointing down) or maximum (pointing up).
 
-    None where all values read the same in the caption: it would stand at any of them.
+    No triangle where all values read the same in the caption: its place would be arbitrary.
     """
     marks: list[Artist] = []
     low, high = field.extent()

@@ -50,7 +50,7 @@ class MapKind(PlainKind):
         return tuple(nest for nest in options.nests if isinstance(nest, str))
 
     def chained(self, options: MapOptions) -> bool:
-        """Whether it shows what is of the time since the frame before."""
+        """Whether it shows a quantity of the interval since the frame before."""
         return options.of_interval
 
     def widens(self, options: MapOptions) -> bool:
@@ -101,5 +101,5 @@ class MapKind(PlainKind):
         drawn = draw(shown, options, out, context, lead=lead(frame, context), layers=layers)
         if options.of_interval:
             keep_totals(frame, context)
-        told = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
-        return Made("png", shown.facts() | drawn | told, context.limits)
+        reported = {"nests": [dict(nest.facts) for nest in nests]} if nests else {}
+        return Made("png", shown.facts() | drawn | reported, context.limits)

@@ -12,7 +12,7 @@ from matplotlib.transforms import Bbox
 from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.places import draw_places, draw_source, draw_track
 from burstlens.viz.drawing.maps.relief import draw_relief
-from burstlens.viz.drawing.maps.track_layer import draw_storm, way_boxes
+from burstlens.viz.drawing.maps.track_layer import draw_storm, track_boxes
 from burstlens.viz.drawing.maps.wind_symbols import draw_wind
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.kinds.map.nesting import draw_nests
@@ -49,7 +49,7 @@ def drawn(
         with named("cities"):
             draw_places(axes, plane, layers.cities, "o", reserved)
         if layers.storm is not None:
-            around = [*reserved, *way_boxes(axes, plane, layers.storm.track)]
+            around = [*reserved, *track_boxes(axes, plane, layers.storm.track)]
             draw_places(axes, plane, layers.dates, " ", around, gap=8.0)
         added = [artist for artist in axes.get_children() if artist not in before]
         yield sorted(added, key=lambda artist: artist.get_zorder())

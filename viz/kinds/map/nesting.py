@@ -36,7 +36,7 @@ class Nested:
 
     ``border`` runs around its cells, (n, 2) in the units of the parent's plane; None where that
     is not known. ``shown`` holds its own values on the parent's plane, None when they are not
-    shown. ``facts`` say for the index what is there and, where something is not, why.
+    shown. ``facts`` are for the index: what is there, and why something is missing.
     """
 
     label: str
@@ -49,7 +49,7 @@ def read_nests(options: MapOptions, frame: ProductFrame, parent: Plane) -> tuple
     """The nests that the options name by their streams, on the plane of their parent.
 
     A nest that has no frame yet, or whose frame cannot be read, has no border, and its facts say
-    so: the parent's map can be made without. A frame of an earlier time than the parent's gives
+    so: the parent's map is made without it. A frame of an earlier time than the parent's gives
     the border, and no field.
     """
     names = [nest for nest in options.nests if isinstance(nest, str)]
@@ -112,7 +112,7 @@ def _read(
 
 
 def onto(plane: Plane, target: Plane) -> Plane:
-    """The points of a plane on another: x and y stay 1-D where its rows and columns are straight.
+    """A plane's points on another plane: x and y stay 1-D where rows and columns are straight.
 
     FrameError when one of the two is on the earth and the other is not.
     """
@@ -160,7 +160,7 @@ def _shift(inner: ProductFrame, known: Corners) -> tuple[float, float]:
     own, outer = int(attributes.get("GRID_ID", 0)), int(attributes.get("PARENT_ID", 0))
     if outer not in known:
         raise FrameError(
-            f"it lies in d{outer:02d}, of which nothing is on this map: name that one before it"
+            f"it lies in d{outer:02d}, which is not on this map: name that one before it"
         )
     ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
     shift, corner = [], []
@@ -179,7 +179,7 @@ def _shifted(plane: Plane, shift: tuple[float, float]) -> Plane:
 
 
 def _field(inner: ProductFrame, options: MapOptions) -> Field:
-    """The map's field on the nest's whole domain; of the crop only what says which level."""
+    """The map's field on the nest's whole domain; of the crop only the level is used."""
     index = {name: at for name, at in options.crop.index.items() if name not in _HORIZONTAL}
     range_ = {name: at for name, at in options.crop.range.items() if name not in _HORIZONTAL}
     return read_field(

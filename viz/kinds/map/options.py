@@ -71,7 +71,7 @@ class MapOptions:
     """The wind as streamlines."""
 
     cities: tuple[Place, ...] | str = ()
-    """Named points: `[{ name = "Havana", lat = 23.13, lon = -82.38 }]`, or a CSV file of the
+    """Named points: `[{ name = "Havana", lat = 23.13, lon = -82.38 }]`, or a CSV file in the
     recipe's folder with the columns name, lat, lon (or name, x, y)."""
 
     stations: tuple[Place, ...] | str = ()
@@ -79,21 +79,21 @@ class MapOptions:
 
     track: tuple[Place, ...] | str = ()
     """Points that a line joins, in the order given: a list or a CSV file as for `cities`; or the
-    name of a product of the kind `track`, for its storm's way so far."""
+    name of a product of the kind `track`, for its storm's track so far."""
 
     source: Source | None = None
     """The epicentre, as a star: `{ lat = 35.77, lon = -117.6 }`, `{ x = 4500, y = 9500 }`, or `{}`
-    where the file tells it."""
+    where the file has it."""
 
     relief: str | None = None
     """Shade the map by the slopes of this variable, which holds heights: `HGT`."""
 
     smooth: bool = False
-    """Colours go over from point to point, as values of waves do, instead of filling cells."""
+    """Interpolate colours between points, as suits waves, instead of filling cells."""
 
     nests: tuple[Nest | str, ...] = ()
-    """Domains inside this one, to be outlined: by their streams, `["d02", "d03"]`, where their
-    own files say that they are, or as `namelist.input` tells them."""
+    """Domains inside this one, outlined: by their streams, `["d02", "d03"]`, at the place that
+    their own files give, or by the numbers of `namelist.input`."""
 
     nest_fields: bool = False
     """Inside its outline, show the values of a nest's own finer grid."""
@@ -105,17 +105,17 @@ class MapOptions:
     """The shores of lakes."""
 
     states: bool = True
-    """Borders of the states of Australia, Brazil, Canada and the United States, on maps that do
-    not span half a continent and more."""
+    """Borders of the states of Australia, Brazil, Canada and the United States, on maps that
+    are narrower than half a continent."""
 
     margin_km: float = 0.0
-    """Show so much of the surroundings on each side, to tell where a small domain lies."""
+    """Width of the surroundings on each side, in km: they show where a small domain lies."""
 
     width_px: int = 900
     """Width of the picture, in pixels."""
 
     height_px: int | None = None
-    """Height of the picture, in pixels; by default as the domain's shape asks."""
+    """Height of the picture, in pixels; by default it follows from the domain's shape."""
 
     dpi: int = 100
     """Pixels per inch: how large letters and lines are against the picture."""
@@ -140,7 +140,7 @@ class MapOptions:
 
     @property
     def of_interval(self) -> bool:
-        """Whether something that is shown is of the time since the frame before."""
+        """Whether something that is shown covers the interval since the frame before."""
         lines = self.contours if isinstance(self.contours, tuple) else (self.contours,)
         names = (self.variable, self.crop.follow or "", *(asked.variable for asked in lines))
         return of_interval(names)

@@ -1,4 +1,4 @@
-"""What stands in a series of pictures for a frame that is damaged or a product that failed."""
+"""The picture that stands in a series for a damaged frame or a failed product."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def draw_placeholder(options: Any, out: Path, context: Context, reason: str) -> 
         )  # fmt: skip
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())
-    told = heading.texts(f"placeholder for {context.product}", context, reason)
-    write_png(pixels, out, told, asked.dpi)
+    texts = heading.texts(f"placeholder for {context.product}", context, reason)
+    write_png(pixels, out, texts, asked.dpi)
     return Made("png", {"placeholder": True, "reason": reason, "size": [width, height]})

@@ -77,7 +77,7 @@ def read_layers(options: MapOptions, frame: ProductFrame, files: Path) -> Layers
 
 @contextmanager
 def named(layer: str, colour: str = "black") -> Iterator[None]:
-    """Name the layer in what is raised; RecipeError where its colour is not one."""
+    """Name the layer in the errors raised; RecipeError where its colour is not a colour."""
     if not is_color_like(colour):
         raise RecipeError(f"{layer}: {colour!r} is not a colour")
     try:

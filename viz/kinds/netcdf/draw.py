@@ -36,7 +36,7 @@ def write_netcdf(
 ) -> dict[str, Any]:  # fmt: skip
     """Write the crop of each variable, on its own (perhaps staggered) points, as one file.
 
-    ``units`` are those that are asked for, by variable; else they are the file's.
+    ``units`` are the requested ones, by variable; the others keep the file's.
     Coordinates come along: 1-D coordinate variables, longitude and latitude, x and y in metres
     for Cartesian WRF cases, heights of WRF's levels, time. The file is built in memory and
     written in one go, so that a full disk is one clear StagingError. Returns JSON facts: the
@@ -46,7 +46,7 @@ def write_netcdf(
     form: Literal["NETCDF3_64BIT_OFFSET", "NETCDF4"] = (
         "NETCDF3_64BIT_OFFSET" if classic else "NETCDF4"
     )
-    # No larger at first than the file becomes: what is left of the room would be written with it.
+    # Not larger than the final file: unused space would be written with it.
     data: Any = netCDF4.Dataset(out.name, "w", format=form, memory=1)
     try:
         sizes = {_TIME: 1}
@@ -93,7 +93,7 @@ def _add(
 
 
 def _stored_name(name: str) -> str:
-    """A name of letters, digits and underscores (CF 2.3): ``wind@0-6km agl`` has none."""
+    """A name of letters, digits and underscores (CF 2.3), unlike ``wind@0-6km agl``."""
     return re.sub(r"\W+", "_", name)
 
 

@@ -1,4 +1,4 @@
-"""The product kind ``netcdf``: a crop as CF netCDF, with its coordinates and where it is from."""
+"""The product kind ``netcdf``: a crop as CF netCDF, with its coordinates and its provenance."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NetcdfKind(PlainKind):
         return options.crop.tracks
 
     def chained(self, options: NetcdfOptions) -> bool:
-        """Whether a variable is of the time since the frame before."""
+        """Whether a variable covers the interval since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
 
     def inspect(self, options: NetcdfOptions, seen: Inspection) -> None:

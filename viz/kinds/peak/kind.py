@@ -17,7 +17,7 @@ from burstlens.viz.kinds.peak.options import PeakOptions
 
 
 class PeakKind(PlainKind):
-    """Running peaks: each frame takes the last one's state further."""
+    """Running peaks: each frame updates the state of the frame before."""
 
     name: ClassVar[str] = "peak"
     options: ClassVar[type[PeakOptions]] = PeakOptions
@@ -27,7 +27,7 @@ class PeakKind(PlainKind):
         from burstlens.viz.kinds.peak import draw  # noqa: F401
 
     def chained(self, options: PeakOptions) -> bool:
-        """Always: a peak is one of all frames so far."""
+        """Always: a peak covers all frames so far."""
         return True
 
     def extensions(self, options: PeakOptions) -> tuple[str, ...]:
@@ -64,9 +64,9 @@ class PeakKind(PlainKind):
             seen.source(options.source, "source")
 
     def make(self, options: PeakOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Take the peak one frame further, and write it and its state.
+        """Update the peak with this frame, and write it and its state.
 
-        FrameError when a component is missing, is no ground motion or lies on another grid than
+        FrameError when a component is missing, is not ground motion or lies on another grid than
         the state, or when the state is damaged.
         """
         from burstlens.viz.diagnostics.storms.track import centred

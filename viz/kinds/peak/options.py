@@ -23,12 +23,12 @@ class PeakOptions:
 
     quantity: Literal["pgv", "pga", "pgd", "intensity"] = "pgv"
     """Peak ground velocity, acceleration or displacement, or the intensity that follows from one.
-    What the file holds is differentiated or integrated over time once, as its units ask: what the
-    frames' interval misses is lost (docs/seismology.md)."""
+    The file's motion is differentiated or integrated over time once, as its units require: peaks
+    between two frames are missed (docs/seismology.md)."""
 
     components: tuple[str, ...] = ("vx", "vy")
-    """Variables of the ground's displacement, velocity or acceleration at the surface, which their
-    units tell. A single one may be the model's own running peak."""
+    """Variables of the ground's displacement, velocity or acceleration at the surface; their
+    units show which. A single one may be the model's own running peak."""
 
     combine: Literal["vector", "larger", "geometric-mean"] | None = None
     """Of several components: the length of their vector, the larger one, or the geometric mean of
@@ -81,25 +81,25 @@ class PeakOptions:
     """The same, with triangles."""
 
     source: Source | None = None
-    """The epicentre, as a star; `{}` where the file tells it."""
+    """The epicentre, as a star; `{}` where the file has it."""
 
     relief: str | None = None
     """Shade the map by the slopes of this variable, which holds heights."""
 
     smooth: bool = True
-    """Colours go over from point to point instead of filling cells; not those of times."""
+    """Interpolate colours between points instead of filling cells; not for times."""
 
     coast: bool = True
     """Coastlines and borders, where the frame is on the earth."""
 
     margin_km: float = 0.0
-    """Show so much of the surroundings on each side."""
+    """Width of the surroundings on each side, in km."""
 
     width_px: int = 900
     """Width of the picture, in pixels."""
 
     height_px: int | None = None
-    """Height of the picture, in pixels; by default as the domain's shape asks."""
+    """Height of the picture, in pixels; by default it follows from the domain's shape."""
 
     dpi: int = 100
     """Pixels per inch."""
@@ -116,7 +116,7 @@ class PeakOptions:
             and any(v is not None for v in scaled)
         ):
             raise ValueError("intensity has its own steps: no limits, log, units or colormap")
-        # What a map cannot be asked for is told by the map itself.
+        # The map's own options refuse what a map cannot show.
         self.as_map(self.shown, None)
 
     @property
@@ -140,7 +140,7 @@ class PeakOptions:
             )
         }  # fmt: skip
         if variable == "time_of_peak":
-            # The time leaps from one wave to the next: what lay between was at no time the peak's.
+            # The time jumps from one wave to the next: values between them are not times of a peak.
             asked["smooth"] = False
         if measured:
             usual = "cmcrameri.batlow" if variable == "time_of_peak" else "cmocean.amp"

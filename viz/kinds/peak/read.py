@@ -1,4 +1,4 @@
-"""Running peaks read of a frame: those up to the frame before, taken one frame further."""
+"""Running peaks up to a frame: those of the frame before, updated with this one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Peaks:
 
 
 def read_peaks(options: PeakOptions, frame: ProductFrame, context: Context) -> Peaks:
-    """Take the peaks of the frame before one frame further. FrameError as :class:`.PeakKind`."""
+    """Update the peaks of the frame before with this frame. FrameError as :class:`.PeakKind`."""
     where, motion, order = read_motion(frame, options.components, options.level, options.motion)
     combine = options.combine or ("larger" if options.quantity == "intensity" else "vector")
     peak = advanced(
@@ -75,8 +75,8 @@ def _shaken(components: tuple[str, ...], long_name: str, combine: Combine) -> st
     'up'
     """
     if len(components) == 1:
-        told = long_name.removesuffix(" so far").rpartition(", ")[2]
-        return told or components[0]
+        direction = long_name.removesuffix(" so far").rpartition(", ")[2]
+        return direction or components[0]
     *most, last = components
     return f"{combine.replace('-', ' ')} of {', '.join(most)} and {last}"
 
@@ -87,7 +87,7 @@ def read_motion(
     """The whole field of the first component; all of them as (n, y, x) in SI units.
 
     The number says how often ``wanted`` (``pgd``, ``pgv``, ``pga``) is a derivative of them: 1, 0
-    or -1. FrameError when they are no ground motion, not of one unit or not on one grid.
+    or -1. FrameError when they are not ground motion, not of one unit or not on one grid.
     """
     fields = [read_field(frame, name, level=level, crop=Crop(), units=None) for name in components]
     first = fields[0]
@@ -95,7 +95,7 @@ def read_motion(
         if field.dimensions != first.dimensions or field.units != first.units:
             raise FrameError(
                 f"{first.name} ({first.units} on {', '.join(first.dimensions)}) and {field.name} "
-                f"({field.units} on {', '.join(field.dimensions)}) are no components of one motion"
+                f"({field.units} on {', '.join(field.dimensions)}) are not components of one motion"
             )
     number, factor = motion_of(first.name, first.units)
     order = [*_MOTIONS].index(wanted) - number
@@ -110,7 +110,7 @@ def read_motion(
 def _variables(
     options: PeakOptions, frame: ProductFrame, where: Field, peak: RunningPeak, shaken: str
 ) -> dict[str, tuple[str, str, Array]]:
-    """What the frame has more of, by name: long name, units, values."""
+    """The variables added to the frame, by name: long name, units, values."""
     motion = options.motion
     unit = options.units or _SHOWN[motion]
     values = peak.values

@@ -1,4 +1,4 @@
-"""Vertical profiles printed: a panel a variable, side by side over one axis of heights."""
+"""Draws vertical profiles: one panel per variable, side by side over one axis of heights."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def draw(
     words = heading.Heading(figure, title, below, heading.maker(context))
     words.write(times.stamp(context.time), lead, _caption(found))
     canvas.draw()
-    told = heading.texts("; ".join(names) + ", vertical profile", context, found.where)
-    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
+    texts = heading.texts("; ".join(names) + ", vertical profile", context, found.where)
+    write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
     return {
         "size": [options.width_px, options.height_px],
         "where": found.where,
@@ -93,7 +93,7 @@ def _span(found: Profiles, top: float | None) -> tuple[float, float]:
         low, high = (asked, high) if vertical.down else (low, asked)
     if not low < high:
         raise FrameError(f"profile: top = {top or 0:g} leaves nothing of the column")
-    # From the ground on, which is a little below the lowest level.
+    # From the ground, a little below the lowest level.
     return (low, high) if vertical.log or vertical.down else (min(low, max(0.0, low - 0.1)), high)
 
 

@@ -25,14 +25,14 @@ class ProfileOptions:
     __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variables: tuple[str, ...]
-    """3-D variables, as the file calls them, or diagnostics: a panel each, four at most."""
+    """3-D variables, as the file calls them, or diagnostics: one panel each, at most four."""
 
     at: End | None = None
-    """The point: `{ lat = 29.95, lon = -90.07 }`, between grid points interpolated. By default the
+    """The point: `{ lat = 29.95, lon = -90.07 }`, interpolated between grid points. By default the
     mean over the crop, level by level, with the range of nine tenths of the values."""
 
     crop: Crop = field(default_factory=Crop)
-    """Without `at`: the part of the domain of which the mean is taken."""
+    """Without `at`: the part of the domain that is averaged."""
 
     vertical: Literal["height", "pressure"] = "height"
     """The axis on the left: heights above the sea in km, or pressure in hPa, by its logarithm."""
@@ -60,7 +60,7 @@ class ProfileOptions:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.variables) <= _MOST:
-            raise ValueError(f"variables: one to {_MOST}, a panel each")
+            raise ValueError(f"variables: one to {_MOST}, one panel each")
         if len(set(self.variables)) < len(self.variables):
             raise ValueError("variables names one twice")
         for name in self.variables:

@@ -61,14 +61,14 @@ class _Area:
 
 
 def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
-    """Read what the options name: of a point the four columns around it, else those of the crop.
+    """Read what the options name: the four columns around a point, else those of the crop.
 
     FrameError when a variable is missing, has no levels or no finite value, when the point is
     outside of the domain, and when variables lie on heights and others on depths or numbers.
     """
     found: list[Profile] = []
     shared: Vertical | None = None
-    # Heights of a large domain take longer to read than a variable: once for all on one grid.
+    # Heights of a large domain take longer to read than a variable: they are read once per grid.
     known: dict[tuple[str, str], Vertical] = {}
     for name in options.variables:
         points, where = _points(options, frame, name)
@@ -84,7 +84,7 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
         except FrameError as error:
             raise FrameError(f"profile: {error}") from error
         if vertical.levels.shape[0] != values.shape[0]:
-            raise FrameError(f"profile: {name} is not on the levels of pressure: take heights")
+            raise FrameError(f"profile: {name} is not on the levels of pressure: use heights")
         if not np.isfinite(values).any():
             raise FrameError(f"profile: all values of {name} are NaN")
         if values.shape[0] < 2:

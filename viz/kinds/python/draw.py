@@ -16,8 +16,8 @@ from burstlens.viz.product import Context, ProductFrame, whole_file
 def call_function(
     options: PythonOptions, frame: ProductFrame, out: Path, context: Context
 ) -> dict[str, Any]:
-    """Call ``f(frame, out)``, with the state's path where it is chained; what it gives back is
-    returned as facts, where that is a dict.
+    """Call ``f(frame, out)``, with the state's path where it is chained; a dict that it returns
+    becomes the facts.
 
     Raises RecipeError when the file or the function is not there, FrameError when it fails or
     writes nothing.
@@ -25,7 +25,7 @@ def call_function(
     # Before matplotlib.pyplot is imported by the user's file: there is no display.
     os.environ["MPLBACKEND"] = "Agg"
     function = load_function(options, context.files)
-    # What writes pictures reads their format from the name.
+    # Libraries that write pictures read the format from the name.
     written = out.with_name(f"{out.name}.{options.extension}")
     with whole_file(written):
         try:

@@ -20,7 +20,7 @@ class PythonKind(PlainKind):
     options: ClassVar[type[PythonOptions]] = PythonOptions
 
     def extensions(self, options: PythonOptions) -> tuple[str, ...]:
-        """The one stated."""
+        """The stated extension."""
         return (options.extension,)
 
     def ships(self, options: PythonOptions) -> tuple[str, ...]:

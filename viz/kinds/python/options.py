@@ -26,7 +26,7 @@ class PythonOptions:
     `attributes`, `dimensions`, `time`, `stream`, `record` and `paths`."""
 
     extension: str = "png"
-    """What the function writes, as a file name ends."""
+    """The extension of the file that the function writes, without the dot."""
 
     chained: bool = False
     """Made frame after frame: called as `f(frame, out_path, state_path)`. What it writes to

@@ -47,7 +47,7 @@ def _module(path: Path, shown: str) -> ModuleType:
 
 
 def where(error: Exception, shown: str) -> str:
-    """The error in a line, with the line of the user's file at which it arose."""
+    """The error in one line, with the line of the user's file at which it arose."""
     text = f"{type(error).__name__}: {error}".splitlines()[0]
     if isinstance(error, SyntaxError):
         return text

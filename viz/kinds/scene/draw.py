@@ -1,4 +1,4 @@
-"""A scene printed: what VTK rendered, with its axes, colour bar and words."""
+"""Draws a scene: the picture that VTK rendered, with axes, colour bar and words."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def draw(
         times.stamp(context.time), lead, _caption(scene, tall)
     )
     canvas.draw()
-    told = heading.texts(title, context, "; ".join(words) or "scene")
-    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
+    texts = heading.texts(title, context, "; ".join(words) or "scene")
+    write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
     camera = {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom}
     facts: dict[str, Any] = {
         "size": [options.width_px, options.height_px],
@@ -124,7 +124,7 @@ def draw(
 
 
 def _axes(figure: Figure, has_bar: bool, rows: int) -> Axes:
-    """What is rendered fills these, below ``rows`` of a legend."""
+    """The axes that the rendered picture fills, below ``rows`` of a legend."""
     point = figure.dpi / 72
     width, height = figure.bbox.width, figure.bbox.height
     left, bottom = round(_LEFT * point), round(_BOTTOM * point)
@@ -137,7 +137,7 @@ def _axes(figure: Figure, has_bar: bool, rows: int) -> Axes:
 
 
 def _beside(figure: Figure, axes: Axes) -> Axes:
-    """What the colour bar stands beside: as wide as the picture, clear of the words around it."""
+    """The axes beside the colour bar: as wide as the picture, clear of the words around it."""
     point = figure.dpi / 72 / figure.bbox.height
     box = axes.get_position()
     bottom, top = box.y0 + 34 * point, box.y1 - 24 * point
@@ -152,7 +152,7 @@ def _shades(options: SceneOptions) -> list[str]:
         colour = asked.colour or _PALETTE[n % len(_PALETTE)]
         if not is_color_like(colour):
             where = "haze" if isinstance(asked, Haze) else "isosurfaces"
-            raise RecipeError(f"{where}: {colour!r} is no colour")
+            raise RecipeError(f"{where}: {colour!r} is not a colour")
         found.append(colour)
     return found
 
@@ -176,8 +176,8 @@ def _sheets(coloured: Coloured, scale: Normalize, colormap: Any) -> list[Body]:
     for points, values in coloured.parts:
         pixels = colormap(scale(np.ma.masked_invalid(values)), bytes=True)
         if not coloured.on_ground:
-            # Nothing, rather than grey, where a plane lies under the ground or above the top, and
-            # where colours in steps (rain, echoes) have not begun; nor for what has no logarithm.
+            # Transparent, not grey, where a plane lies under the ground or above the top, below
+            # the first step of stepped colours (rain, echoes), and where there is no logarithm.
             pixels[~np.isfinite(values), 3] = 0
             if isinstance(scale, BoundaryNorm):
                 pixels[values < scale.vmin, 3] = 0
@@ -256,7 +256,7 @@ def _edges(scene: Scene, view: View) -> Array:
 
 
 def _legend(axes: Axes, scene: Scene, shades: list[str]) -> list[str]:
-    """What each isosurface and each haze is, above the picture; the words are returned."""
+    """Name each isosurface and each haze above the picture; return the words."""
     words, solid = [], []
     for asked, _, _, units, about in scene.shells:
         name = style.words(asked.variable, about)

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 _HEIGHTS = 40, 120
 """Between the lowest and the highest point: two for each level, within these numbers."""
 _CROOKED = 0.01
-"""By so much of their distance may points lie beside a regular grid."""
+"""How far points may lie off a regular grid, as a part of their spacing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def read_density(asked: Haze, frame: ProductFrame, volume: Volume, placed: Array
     for row, column in np.ndindex(part.shape[1:]):
         at, of = placed[:, row, column, 2], part[:, row, column]
         if of.any():
-            # Below the lowest level it is as there, above the highest there is nothing.
+            # The lowest value reaches half a spacing down; above the highest level there is none.
             dense[:, row, column] = np.interp(heights, at, of, right=0) * DENSEST
             dense[heights < at[0] - 0.5 * (at[1] - at[0]), row, column] = 0
     corners = np.array([[*placed[0, 0, 0, :2], bottom], [*placed[0, -1, -1, :2], top]])
@@ -81,5 +81,5 @@ def _check_regular(placed: Array) -> None:
         if not np.abs(along - even).max() <= _CROOKED * step:
             raise FrameError(
                 "haze: the rows and columns are not straight and equally far apart, as a haze "
-                "needs them: take isosurfaces"
+                "needs them: use isosurfaces"
             )

@@ -39,7 +39,7 @@ class SceneKind(PlainKind):
         return options.crop.tracks
 
     def chained(self, options: SceneOptions) -> bool:
-        """Whether a variable is of the time since the frame before."""
+        """Whether a variable covers the interval since the frame before."""
         names = [asked.variable for asked in options.seen]
         return of_interval((*names, options.variable or "", options.crop.follow or ""))
 
@@ -48,7 +48,7 @@ class SceneKind(PlainKind):
         return options.variable is not None and options.limits is None
 
     def inspect(self, options: SceneOptions, seen: Inspection) -> None:
-        """What stands in the air, on one grid; what is in colours; the crop."""
+        """Its isosurfaces and hazes, on one grid; the coloured variable; the crop."""
         from burstlens.viz.inspection import numbered
 
         for key, given in (("isosurfaces", options.isosurfaces), ("haze", options.haze)):

@@ -36,7 +36,7 @@ class Isosurface:
     """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
 
     opacity: float = 1.0
-    """From 0, not to be seen, to 1, not to be seen through."""
+    """From 0 (invisible) to 1 (opaque)."""
 
     def __post_init__(self) -> None:
         check_names((self.variable,))
@@ -48,7 +48,7 @@ class Isosurface:
 
 @dataclass(frozen=True, slots=True)
 class Haze:
-    """A 3-D variable as a haze, the denser the more there is of it (volume rendering)."""
+    """A 3-D variable as a haze that is denser where the value is higher (volume rendering)."""
 
     __pydantic_config__ = _CONFIG
 
@@ -65,8 +65,8 @@ class Haze:
     """A name that matplotlib knows, or `#rrggbb`. By default one of its own."""
 
     opacity: float = 0.8
-    """How much of what is behind it the densest haze hides, as thick as a tenth of the box is
-    high."""
+    """The part of the background that the densest haze hides, where it is as thick as a tenth of
+    the box's height."""
 
     def __post_init__(self) -> None:
         check_names((self.variable,))
@@ -83,20 +83,20 @@ class Slices:
     __pydantic_config__ = _CONFIG
 
     x: tuple[float, ...] = ()
-    """Vertical ones at these x, in km, as the numbers along the box are."""
+    """Vertical planes at these x, in km, as numbered along the box."""
 
     y: tuple[float, ...] = ()
     """The same along y."""
 
     lon: tuple[float, ...] = ()
-    """On the earth: vertical ones along the columns that are nearest to these degrees east in the
+    """On the earth: vertical planes along the columns that are nearest to these degrees east in the
     middle of the domain."""
 
     lat: tuple[float, ...] = ()
     """The same along rows, in degrees north."""
 
     height: tuple[float, ...] = ()
-    """Level ones, at so many km."""
+    """Horizontal planes at these heights, in km."""
 
     def __post_init__(self) -> None:
         if not (self.x or self.y or self.lon or self.lat or self.height):
@@ -107,7 +107,7 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """Where the scene is looked at from. It stays where it is for the whole series."""
+    """The camera. It stays in one place for the whole series."""
 
     __pydantic_config__ = _CONFIG
 
@@ -153,11 +153,11 @@ class SceneOptions:
     """The part of the domain that is shown."""
 
     exaggeration: float | None = None
-    """Heights are so many times as high as they are. By default round, so that the box is about
+    """Factor by which heights are stretched. By default a round one, so that the box is about
     a third as high as it is wide; never below 1."""
 
     camera: Camera = field(default_factory=Camera)
-    """Where the scene is looked at from: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
+    """The camera: `{ azimuth = 205, elevation = 25, zoom = 1 }`."""
 
     limits: Limits = None
     """Colour limits of `variable`: `[low, high]`; by default as for maps."""
@@ -203,5 +203,5 @@ class SceneOptions:
 
     @property
     def seen(self) -> tuple[Isosurface | Haze, ...]:
-        """What stands in the air, in the order of its colours."""
+        """Isosurfaces and hazes, in the order of their colours."""
         return (*self.isosurfaces, *self.haze)

@@ -24,9 +24,9 @@ from burstlens.viz.product import ProductFrame
 
 Array = NDArray[Any]
 _WIDE = 0.3
-"""How high a box is, next to its longer side, when nothing is said."""
+"""Default height of a box, as a part of its longer side."""
 _FLAT = 0.02
-"""The same of a box with nothing but the ground in it."""
+"""The same for a box that holds only the ground."""
 _ROUND = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
 _KM = {"m": 1e-3, "km": 1.0}
 
@@ -56,10 +56,10 @@ class Coloured:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is shown, in km where the frame tells them, heights as they are.
+    """What is shown, in km where the frame gives lengths; heights are not stretched.
 
     ``shells`` are isosurfaces: their points (z, y, x, 3), values (z, y, x) and words. ``ground``
-    are the points (y, x, 3) of the surface, ``water`` where it is (None: not told). ``low`` and
+    are the points (y, x, 3) of the surface, ``water`` where it is (None: not known). ``low`` and
     ``high`` are corners of the box, ``plane`` the one that x and y are on, in its own unit, which
     is ``scale`` km (1 where that is not a length).
     """
@@ -77,7 +77,7 @@ class Scene:
     height_in_km: bool
 
     def exaggeration(self, asked: float | None) -> float:
-        """How many times as high as they are heights are shown."""
+        """The factor by which heights are stretched."""
         if asked is not None:
             return asked
         wide = max(h - w for h, w in zip(self.high[:2], self.low[:2], strict=True))
@@ -213,7 +213,7 @@ def _coloured(options: SceneOptions, frame: ProductFrame, shown: Volume) -> Colo
 
 
 def _high(height: float, units: str) -> str:
-    """A height in words, on levels that tell no height in the levels' own count."""
+    """A height in words; the number of a level where the levels have no heights."""
     if not units:
         return f"level {height:.4g}"
     return f"{height:.4g} {'km' if units in _KM else units}"
@@ -270,7 +270,7 @@ def _ground(
 
 def _ceiling(frame: ProductFrame, crop: Crop, named: str) -> float | None:
     """The height of WRF's highest level at rest, km: of the base state, which does not move with
-    the frames, so that the box stands still. None where the frame does not tell."""
+    the frames, so that the box stands still. None where the frame does not have it."""
     if "PHB" not in frame or "bottom_top" not in frame.dimensions:
         return None
     window = resolve(crop, frame, named)

@@ -3,7 +3,7 @@
 VTK ends its process by a segmentation fault where it finds no OpenGL, and drivers have faults of
 their own; a worker must outlive both, so this is a program by itself
 (``renderer.py`` starts it). It ends when the other end of its pipe is closed, or the
-worker is no more.
+worker has ended.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def render(window: Any, stage: Stage) -> Array:
     camera.SetFocalPoint(*stage.view.focus)
     scene.ResetCameraClippingRange()
     clear = all(map(_is_opaque, stage.bodies))
-    # Peeling sorts what is seen through; it does not go with samples, so edges are smoothed after.
+    # Depth peeling sorts translucent bodies; it excludes multisampling: FXAA smooths the edges.
     scene.SetUseDepthPeeling(not clear)
     scene.SetUseFXAA(not clear)
     window.SetMultiSamples(_SAMPLES if clear else 0)
@@ -150,7 +150,7 @@ def _shell(body: Shell) -> Any:
 
 
 def _cut(surface: Any) -> None:
-    """Take away the triangles that lie next to what is missing: nobody knows what is there."""
+    """Remove the triangles next to missing points: their surface is not known."""
     beside = surface.GetPointData().GetArray(_MISSING)
     if beside is None or not surface.GetNumberOfPolys():
         return
@@ -171,7 +171,7 @@ def _fog(body: Fog) -> Any:
     image.SetOrigin(*low)
     image.SetSpacing(*((high - low) / np.maximum([nx - 1, ny - 1, nz - 1], 1)))
     image.GetPointData().SetScalars(numpy_to_vtk(body.values.ravel(), deep=True))
-    # Rays on the processor: this needs no 3-D textures of whatever OpenGL there is.
+    # Ray casting on the CPU: this does not depend on 3-D textures of the OpenGL.
     mapper = vtkFixedPointVolumeRayCastMapper()
     mapper.SetInputData(image)
     mapper.AutoAdjustSampleDistancesOff()
@@ -265,12 +265,12 @@ def _points(points: Array) -> Any:
 
 
 def main(descriptor: int, worker: int) -> None:
-    """Answer each stage with its pixels, or with the words of what went wrong."""
+    """Answer each stage with its pixels, or with the text of the error."""
     window = vtkRenderWindow()
     window.SetOffScreenRendering(1)
     with Connection(descriptor) as pipe:
         while True:
-            # Whatever the worker has forked may hold the other end open after its death.
+            # Processes that the worker forked may hold the other end open after its death.
             while not pipe.poll(_LOOK_S):
                 if os.getppid() != worker:
                     return

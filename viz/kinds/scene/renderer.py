@@ -1,4 +1,4 @@
-"""A worker's hold on the process that renders its scenes, and on its end."""
+"""Starts, feeds and ends the process that renders a worker's scenes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NEEDS = (
 
 
 class Renderer:
-    """A process of :mod:`.render`: started when needed, anew after its end."""
+    """A process of :mod:`.render`: started when needed, and again after it ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -44,7 +44,7 @@ class Renderer:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Start the process, unless it runs: it imports VTK while the worker goes on."""
+        """Start the process, unless it runs: it imports VTK while the worker continues."""
         if self._process is not None and self._process.poll() is None:
             return
         self.close()
@@ -72,7 +72,7 @@ class Renderer:
         self.start()
         assert self._process is not None
         late = threading.Event()
-        # Not only the answer may be late: a process that hangs takes no stage either.
+        # Not only the answer may be late: a process that hangs does not read the stage either.
         watch = threading.Timer(timeout_s, _kill, (self._process, late))
         answered = False
         watch.start()
@@ -87,7 +87,7 @@ class Renderer:
             raise FrameError(reason) from error
         finally:
             watch.cancel()
-            # Whatever came in between: an answer left in the pipe would be the next picture.
+            # After any interruption: an answer left in the pipe would become the next picture.
             if not answered:
                 self.close()
         if isinstance(answer, str):

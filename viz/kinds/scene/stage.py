@@ -33,7 +33,7 @@ class Shell:
 
 @dataclass(frozen=True, slots=True)
 class Fog:
-    """A haze in a box with the corners ``points`` (2, 3), seen from ``values`` (z, y, x) on, which
+    """A haze in a box with the corners ``points`` (2, 3), as dense as ``values`` (z, y, x), which
     are 0 to 65535: a ``thickness`` of the densest hides the part ``opacity`` of what is behind."""
 
     points: Array

@@ -47,7 +47,7 @@ def shown_range(vertical: Vertical, top: float | None) -> tuple[float, float]:
     low = float(np.nanmin(axis))
     if vertical.ground is not None:
         low = min(low, float(np.nanmin(on_axis(vertical, vertical.ground))))
-        # So much of the ground that it can be seen where it is lowest.
+        # Enough of the ground to be seen where it is lowest.
         low -= 0.015 * (float(np.nanmin(axis[-1])) - low)
     # The lowest of the highest level, so that no part of the picture is empty.
     high = float(np.nanmin(axis[-1]))
@@ -80,7 +80,7 @@ def label_axes(axes: Axes, sections: Sections) -> None:
     first, last = float(line.distance[0]), float(line.distance[-1])
     slack = 1e-3 * (last - first)  # an end at 299.9996 km is written as 300
     digits = _digits(line)
-    # Places stand below the distances, and take more room the finer they are told.
+    # Places stand below the distances, and take more room the more decimals they have.
     room = axes.bbox.width * 72 / axes.figure.dpi / (_PLACE + _DIGIT * digits)
     count = 6 if line.lon is None else int(np.clip(room, 1, 6))
     ticks = MaxNLocator(count, steps=STEPS).tick_values(first, last)
@@ -131,7 +131,7 @@ def _place(line: Transect, distance: float, digits: int) -> str:
     return f"{text}\n{latitude(round(degrees[0], digits))} {longitude(round(degrees[1], digits))}"
 
 
-def way(sections: Sections) -> str:
+def ends_label(sections: Sections) -> str:
     """Both ends in words; empty off the earth."""
     both = ends(sections) or ()
     return " to ".join(f"{latitude(round(a, 2))} {longitude(round(b, 2))}" for a, b in both)

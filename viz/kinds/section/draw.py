@@ -1,4 +1,4 @@
-"""A vertical section printed: field, isolines and wind over the ground, along the way between."""
+"""Draws a vertical section: field, isolines and wind over the ground, along its route."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.kinds.section.axes import (
     ends,
+    ends_label,
     label_axes,
     off_axis,
     on_axis,
     section_axes,
     shown_range,
-    way,
 )
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, Slice
@@ -103,13 +103,13 @@ def draw(
         )
     label_axes(axes, sections)
     title = options.title or style.words(field.name, field.long_name)
-    below = "  ·  ".join(part for part in (heading.subtitle(context), way(sections)) if part)
+    below = "  ·  ".join(part for part in (heading.subtitle(context), ends_label(sections)) if part)
     words = heading.Heading(figure, title, below, heading.maker(context))
     key = f"  ·  {BARBS_KEY}" if options.wind == "barbs" else ""
     words.write(times.stamp(context.time), lead, _caption(field) + key)
     canvas.draw()
-    told = heading.texts(f"{field.name}, vertical section", context, field.long_name)
-    write_png(np.asarray(canvas.buffer_rgba()), out, told, options.dpi)
+    texts = heading.texts(f"{field.name}, vertical section", context, field.long_name)
+    write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
     low, high = field.extent()
     bottom, top = (float(v) for v in axes.get_ylim())
     box = axes.bbox

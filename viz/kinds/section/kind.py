@@ -31,7 +31,7 @@ class SectionKind(PlainKind):
         return ("png",)
 
     def follows(self, options: SectionOptions) -> tuple[str, ...]:
-        """The track that gives its way."""
+        """The track that gives its route."""
         return (options.track,) if options.track else ()
 
     def widens(self, options: SectionOptions) -> bool:

@@ -35,11 +35,11 @@ class SectionOptions:
     """Where it ends."""
 
     path: tuple[End, ...] | str = ()
-    """Instead of `start` and `end`: the points that it goes through, in order; or along the way of
-    a storm so far, `track:NAME`, with the name of a product of the kind `track`."""
+    """Instead of `start` and `end`: the points that it goes through, in order; or along the
+    track of a storm so far, `track:NAME`, with the name of a product of the kind `track`."""
 
     follow: str | None = None
-    """Instead of them: through a storm, wherever it is in this frame: `track:NAME`."""
+    """Instead of these: through a storm's position in this frame: `track:NAME`."""
 
     azimuth: float = 90.0
     """With `follow`: towards the right end, in degrees from north (off the earth from y),
@@ -104,9 +104,9 @@ class SectionOptions:
         if self.top is not None and not self.top > 0:
             raise ValueError("top must be above zero")
         check_size(self.width_px, self.height_px, self.dpi, least=(300, 200))
-        self._check_way()
+        self._check_route()
 
-    def _check_way(self) -> None:
+    def _check_route(self) -> None:
         if (self.start is None) != (self.end is None):
             raise ValueError("start and end go together")
         if self.start is not None and self.start == self.end:
@@ -120,8 +120,8 @@ class SectionOptions:
             raise ValueError("follow and half_width_km go together")
         if self.half_width_km is not None and not 0 < self.half_width_km <= 10000:
             raise ValueError("half_width_km must be above 0, and 10000 at most")
-        ways = [self.start is not None, bool(self.path), self.follow is not None]
-        if sum(ways) != 1:
+        given = [self.start is not None, bool(self.path), self.follow is not None]
+        if sum(given) != 1:
             raise ValueError("a section needs start and end, or path, or follow")
 
     @property

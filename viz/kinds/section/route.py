@@ -1,4 +1,4 @@
-"""The way of a section: between points, along the way of a storm, or through it."""
+"""The route of a section: between points, along the track of a storm, or through the storm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.product import ProductFrame
 
 _HALVINGS = 12
-"""Of the half width, where the domain ends before it: to a four-thousandth of it."""
+"""Bisections that find the domain's edge, to 1/4096 of the half width."""
 
 
 def route(options: SectionOptions, frame: ProductFrame) -> Transect:
@@ -40,7 +40,7 @@ def route(options: SectionOptions, frame: ProductFrame) -> Transect:
 
 
 def _along(ground: Ground, track: Track, name: str) -> Transect:
-    """Along the positions of the track, from the earliest since which it is in the domain."""
+    """Along the positions of the track, from the first since which all lie in the domain."""
     places: list[tuple[float, float]] = []
     for point in reversed(track.seen):
         try:
@@ -50,7 +50,7 @@ def _along(ground: Ground, track: Track, name: str) -> Transect:
         if not places or place != places[-1]:
             places.append(place)
     if len(places) < 2:
-        raise FrameError(f"section: the track {name!r} has no two places in this domain yet")
+        raise FrameError(f"section: the track {name!r} has fewer than two positions in this domain")
     return replace(through(ground, places[::-1]), bends=())
 
 
@@ -78,7 +78,7 @@ def _across(ground: Ground, track: Track, azimuth: float, reach_km: float) -> Tr
 
     left, right = side(azimuth + 180), side(azimuth)
     if not left and not right:
-        raise FrameError("section: the domain is but a point of the line through the storm")
+        raise FrameError("section: only one point of the line through the storm lies in the domain")
     line = through(ground, [*left, centre, *right])
     at = line.bends[0] if line.bends else (0 if right else -1)
     distance = line.distance - line.distance[at]

@@ -1,4 +1,4 @@
-"""Seismograms as a picture: a panel a component, in it a trace a station, in order of distance."""
+"""Seismograms as a picture: one panel per component, one trace per station, by distance."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from burstlens.viz.product import Context
 
 Array = NDArray[Any]
 COLOURS = ("#0072b2", "#c04a00", "#00755a")
-"""Of the components: the colour-blind tell them apart (after Okabe & Ito 2008), dark for lines."""
+"""Of the components: distinct for the colour-blind (after Okabe & Ito 2008), dark for lines."""
 _TOP, _BOTTOM, _LEFT, _RIGHT, _BETWEEN = 78.0, 58.0, 74.0, 58.0, 36.0
 _ROW, _TALLEST = 42.0, 1200.0
 """Points: a station's share of the height, and the tallest that a picture becomes by itself."""
 _NAMED = 20.0
-"""Points between two stations from which on each is named with its distance."""
+"""From this many points between two stations on, each is named with its distance."""
 _SWING = 0.47
 """How far a trace swings on each side, in distances between stations."""
 
@@ -37,7 +37,7 @@ _SWING = 0.47
 def draw_section(
     section: RecordSection, options: SeismogramOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
-    """Draw the PNG and return what the index tells of it: its ``size`` in pixels."""
+    """Draw the PNG and return its facts for the index: ``size`` in pixels."""
     stations = section.traces.names.size
     figure, panels = paper(options, len(section.titles), stations * _ROW)
     sizes = section.peaks
@@ -109,7 +109,7 @@ def finish(
 
 
 def _draw_traces(axes: Axes, section: RecordSection, swings: Array, colour: str) -> None:
-    """All traces as one line with gaps: a line each would take longer to draw."""
+    """All traces as one line with gaps: one line per trace would take longer to draw."""
     axes.hlines(
         -np.arange(len(swings)), 0, 1, transform=axes.get_yaxis_transform(), color=style.FRAME,
         lw=0.4, alpha=0.6, zorder=1,
@@ -135,7 +135,7 @@ def thinned(times: Array, values: Array, pixels: float) -> tuple[Array, Array]:
         return times, values
     whole = times.size // each * each
     part = values[:whole].reshape(-1, each)
-    # A trace with a hole keeps it: a bin of which one sample is NaN is NaN.
+    # A gap in a trace stays a gap: a bin with one NaN sample is NaN.
     ends = np.sort(np.stack([part.argmin(axis=1), part.argmax(axis=1)]), axis=0)
     kept = (ends + np.arange(len(part)) * each).T.ravel()
     kept = np.append(kept, np.arange(whole, times.size))

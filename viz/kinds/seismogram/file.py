@@ -32,7 +32,7 @@ _BANDS = ((1000.0, "F"), (250.0, "C"), (80.0, "H"), (10.0, "B"), (1.0, "M"), (0.
 def write_traces(section: RecordSection, options: SeismogramOptions, out: Path) -> Made:
     """Write the traces as ``options.format``, in the shown units, as float32.
 
-    A first sample alone counts as one a second. RecipeError when ObsPy is not installed, FrameError
+    A single sample is written at 1 Hz. RecipeError when ObsPy is not installed, FrameError
     when no station has a value.
     """
     stream = _stream(section, options)
@@ -78,18 +78,18 @@ def _whole(pieces: list[slice], values: NDArray[Any]) -> Iterator[slice]:
 def channel_code(title: str, number: int, step_s: float) -> str:
     """The SEED code of a component: band, X for what is computed, orientation.
 
-    The orientation is told by the title's words, else it is the component's number (1, 2, 3).
+    The orientation follows from the title's words, else it is the component's number (1, 2, 3).
     """
     band = next((code for rate, code in _BANDS if step_s * rate < 1.000001), "V")
-    told = (code for word, code in _ORIENTATIONS.items() if word in title.lower())
-    return f"{band}X{next(told, str(number + 1))}"
+    codes = (code for word, code in _ORIENTATIONS.items() if word in title.lower())
+    return f"{band}X{next(codes, str(number + 1))}"
 
 
 def station_codes(names: list[str]) -> list[str]:
     """Codes of five capital letters and digits at most, different from each other.
 
-    A station whose name has none, or one that is taken, is numbered, with a number that is no
-    other's name.
+    A station whose name gives no code, or one that is taken, gets a number that is not another
+    station's code.
     """
     wanted = [re.sub(r"[^A-Z0-9]", "", name.upper())[:5] for name in names]
     taken = set(wanted)

@@ -15,7 +15,7 @@ from burstlens.viz.kinds.seismogram.options import EXTENSIONS, SeismogramOptions
 
 
 class SeismogramKind(PlainKind):
-    """Seismograms: each frame adds its samples to the last one's state."""
+    """Seismograms: each frame adds its samples to the state of the frame before."""
 
     name: ClassVar[str] = "seismogram"
     options: ClassVar[type[SeismogramOptions]] = SeismogramOptions
@@ -25,7 +25,7 @@ class SeismogramKind(PlainKind):
         from burstlens.viz.kinds.seismogram import draw, read  # noqa: F401
 
     def chained(self, options: SeismogramOptions) -> bool:
-        """Always: a seismogram is one of all frames so far."""
+        """Always: a seismogram covers all frames so far."""
         return True
 
     def extensions(self, options: SeismogramOptions) -> tuple[str, ...]:

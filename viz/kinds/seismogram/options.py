@@ -48,15 +48,15 @@ class SeismogramOptions:
     else of frames of the surface, which are sampled at `stations`."""
 
     stations: tuple[Place, ...] | str = ()
-    """Where frames of the surface are sampled, as on a map; one sample a frame. A stream of time
-    series has its own."""
+    """Where frames of the surface are sampled, given as on a map; one sample per frame. A stream
+    of time series has its own stations."""
 
     show: Literal["traces", "spectra", "response"] = "traces"
     """Seismograms stacked by distance; their Fourier amplitude spectra; or their response spectra:
     pseudo-acceleration of oscillators with a twentieth of critical damping."""
 
     source: Source | None = None
-    """The epicentre, from which distances count; by default what the file tells, if it does."""
+    """The epicentre, from which distances count; by default the file's, if it has one."""
 
     origin_s: float = 0.0
     """When the source begins, in the model's time."""
@@ -75,8 +75,8 @@ class SeismogramOptions:
     """Length of the time axis; by default as far as the traces go."""
 
     format: Literal["png", "mseed", "sac"] = "png"
-    """A picture; MiniSEED; or SAC, a file a trace, in a zip archive. The last two are written by
-    ObsPy (the extra `seismology`)."""
+    """A picture; MiniSEED; or SAC, one file per trace, in a zip archive. MiniSEED and SAC are
+    written by ObsPy (the extra `seismology`)."""
 
     network: str = "SY"
     """The network's code in MiniSEED and SAC; by default the FDSN's for synthetic seismograms."""
@@ -91,7 +91,7 @@ class SeismogramOptions:
     """Width of the picture, in pixels."""
 
     height_px: int | None = None
-    """Height of the picture, in pixels; by default as many stations ask."""
+    """Height of the picture, in pixels; by default it follows from the number of stations."""
 
     dpi: int = 100
     """Pixels per inch."""

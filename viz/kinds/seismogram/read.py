@@ -1,4 +1,4 @@
-"""Seismograms read of a frame: its samples, added to those of the frames before."""
+"""Seismograms up to a frame: its samples, added to those of the frames before."""
 
 from __future__ import annotations
 

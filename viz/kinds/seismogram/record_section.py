@@ -63,7 +63,7 @@ def record_section(
     titles = tuple(variable.long_name for variable in about)
     distances = _distances(options, frame, traces)
     if distances is None and options.layers:
-        raise FrameError("layers: arrivals need a source, which neither recipe nor file tells")
+        raise FrameError("layers: arrivals need a source, and neither recipe nor file has one")
     order = np.arange(traces.names.size)
     arrivals = {}
     if distances is not None:
@@ -102,7 +102,7 @@ def _source(options: SeismogramOptions, frame: ProductFrame) -> Source:
 
 
 def _distances(options: SeismogramOptions, frame: ProductFrame, traces: Traces) -> Array | None:
-    """Metres from the source; None where nobody tells of one."""
+    """Metres from the source; None where no source is known."""
     try:
         source = _source(options, frame)
     except FrameError:

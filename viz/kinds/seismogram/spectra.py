@@ -1,4 +1,4 @@
-"""Spectra of seismograms as a picture: a panel a component, a line a station."""
+"""Spectra of seismograms as a picture: one panel per component, one line per station."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _BODY = 300.0
 """Points: height of the panels."""
 _PERIODS = 60
 _FEWEST = 32
-"""Samples; of fewer there is no spectrum to speak of, and the panels stay empty."""
+"""Samples; fewer give no useful spectrum, and the panels stay empty."""
 _LISTED = 16
 """Stations named in the legend, at most."""
 _DECADES = 3.5
-"""What is so far below the highest value is left out."""
+"""What is further than this below the highest value is left out."""
 
 
 def draw_spectra(
     section: RecordSection, options: SeismogramOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
-    """Draw the PNG and return what the index tells of it: its ``size`` in pixels.
+    """Draw the PNG and return its facts for the index: ``size`` in pixels.
 
     Response spectra are in %g, Fourier amplitudes in the traces' units times s, of the longest part
     without a hole.
@@ -99,7 +99,7 @@ def _fourier(section: RecordSection) -> tuple[Array, Array] | None:
     if piece.stop - piece.start < _FEWEST:
         return None
     frequencies, values = fourier_amplitude(section.traces.values[..., piece], step)
-    # Zero has no logarithm, and the upper half of the band holds what the sampling made.
+    # Zero has no logarithm, and the upper half of the band holds sampling artefacts.
     kept = slice(1, max(2, frequencies.size // 2))
     return frequencies[kept], values[..., kept]
 

@@ -55,7 +55,7 @@ class Traces:
 
 
 def read_traces(path: Path | None) -> Traces | None:
-    """What :meth:`Traces.write` wrote, None of None. StateError when it is damaged."""
+    """What :meth:`Traces.write` wrote, None for None. StateError when it is damaged."""
     if path is None:
         return None
     arrays = read_arrays(path, KIND)
@@ -68,8 +68,8 @@ def read_traces(path: Path | None) -> Traces | None:
 def joined(before: Traces | None, more: Traces) -> Traces:
     """Both, one after the other; samples that ``before`` has already are left out.
 
-    StateError when they are not of the same stations and components, FrameError when there is no
-    sample at all.
+    StateError when they are not of the same stations and components, FrameError when there are no
+    samples at all.
     """
     if before is None:
         if not more.times.size:
@@ -86,7 +86,7 @@ def joined(before: Traces | None, more: Traces) -> Traces:
 
 
 def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
-    """What stations recorded since the last frame, from a CF time series (CF 9, timeSeries).
+    """What stations recorded since the frame before, from a CF time series (CF 9, timeSeries).
 
     Its components are on (sample, station) in either order; a variable with the ``cf_role``
     ``timeseries_id`` names the stations, one on the samples alone holds the times in s. FrameError

@@ -59,7 +59,7 @@ def draw(
     chart.curve(column.pressure, column.dew_point, _GREEN, "dew point")
     chart.parcel(column)
     chart.winds(column)
-    chart.legend(_told(column, options))
+    chart.legend(_numbers(column, options))
     words = heading.Heading(
         figure, options.title or "Sounding", _subtitle(column, context), heading.maker(context)
     )
@@ -171,7 +171,7 @@ class Chart:
         ours, theirs = (self.place(p / 100, k - air.ZERO_C) for k in (path, around))
         for warmer, colour in ((True, _RED), (False, _BLUE)):
             side = path > around if warmer else path < around
-            # What lies above the last level of free air is no inhibition.
+            # Above the highest level where the parcel is warmer there is no inhibition.
             side = side if warmer else side & (np.cumsum((path > around)[::-1])[::-1] > 0)
             self.axes.fill_betweenx(
                 ours[:, 1], ours[:, 0], theirs[:, 0], where=side, interpolate=True, color=colour,
@@ -199,17 +199,17 @@ class Chart:
             sizes={"emptybarb": 0.12},
         )  # fmt: skip
 
-    def legend(self, told: list[str]) -> None:
+    def legend(self, numbers: list[str]) -> None:
         """What the curves are, and the column's numbers, in the upper left, where no air is."""
         box = self.axes.legend(
             loc="upper left", fontsize=8.5, framealpha=0.9, edgecolor=style.FRAME,
-            title="\n".join(told), title_fontsize=9, alignment="left", fancybox=False,
+            title="\n".join(numbers), title_fontsize=9, alignment="left", fancybox=False,
         )  # fmt: skip
         for text in (*box.get_texts(), box.get_title()):
             text.set(family=style.FONT, color=style.INK)
 
 
-def _told(column: Column, options: SoundingOptions) -> list[str]:
+def _numbers(column: Column, options: SoundingOptions) -> list[str]:
     parcel = "lowest level" if options.parcel == "surface" else "most unstable"
     lines = [
         f"parcel: {parcel}",

@@ -36,7 +36,7 @@ class SoundingKind(PlainKind):
     def make(
         self, options: SoundingOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when the point is outside of the domain or a variable lacks."""
+        """Draw the PNG. FrameError when the point is outside or a variable is missing."""
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.sounding.draw import draw
         from burstlens.viz.kinds.sounding.read import read_column

@@ -26,7 +26,7 @@ class Column:
 
     ``condensation`` is the pressure and the temperature at which the parcel is saturated; ``cape``
     and ``cin`` (negative) are in J kg-1, ``water`` is precipitable, in kg m-2, None where it cannot
-    be told. ``place`` is latitude and longitude in degrees, None off the earth.
+    be computed. ``place`` is latitude and longitude in degrees, None off the earth.
     """
 
     pressure: Array

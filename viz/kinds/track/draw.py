@@ -1,4 +1,4 @@
-"""A storm's track as a file for others: a table (CSV) or GeoJSON."""
+"""A storm's track as a file for other programs: a table (CSV) or GeoJSON."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def _cut(points: tuple[Point, ...]) -> list[list[list[float]]]:
         before = points[n - 1] if n else point
         if abs(point.x - before.x) > 180:
             side = 180.0 if before.x > 0 else -180.0
-            way = (point.x - before.x + 180) % 360 - 180
-            lat = before.y + (point.y - before.y) * (side - before.x) / way
+            step = (point.x - before.x + 180) % 360 - 180
+            lat = before.y + (point.y - before.y) * (side - before.x) / step
             lines[-1].append([side, round(lat, 4)])
             lines.append([[-side, round(lat, 4)]])
         lines[-1].append([round(point.x, 4), round(point.y, 4)])

@@ -38,18 +38,18 @@ class TrackOptions:
     """Standard deviation of the Gaussian under which the extreme is looked for; 0 for none."""
 
     search_km: float = 200.0
-    """How far the storm may be from where it should be, for each interval of output since it was
-    seen. It should be where its last positions lead to."""
+    """How far the storm may be from its expected position, for each interval of output since it
+    was seen. The expected position continues its latest positions."""
 
     first_guess: Place | None = None
     """Where it should be in the first frame: `{ lat = 25.7, lon = -87.6 }`, or `{ x = 0.0,
     y = 5e4 }` in the unit of an idealized plane. By default the extreme of the whole field."""
 
     wind_km: float = 200.0
-    """The strongest 10 m wind is that within so many km, where the file has U10 and V10."""
+    """The strongest 10 m wind is taken within this many km, where the file has U10 and V10."""
 
     wind_units: str = "kn"
-    """In these units."""
+    """Units of that wind."""
 
     format: Literal["csv", "geojson"] = "csv"
     """The file that each frame gets, with the whole track so far."""

@@ -35,7 +35,7 @@ def start_track(frame: OpenFrame, options: TrackOptions) -> Track:
 
 
 def first_guess(options: TrackOptions, track: Track) -> Guess | None:
-    """Where the recipe says that the storm begins; RecipeError when it says it for other planes."""
+    """Where the recipe says that the storm begins; RecipeError when that is on another plane."""
     place = options.first_guess
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""A storm's track printed: the map above, its intensity over time below."""
+"""Draws a storm's track: the map above, its intensity over time below."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def draw_track_map(
             track, colours, what, width=width, dpi=map_dpi(asked), maker=heading.maker(context)
         )
         title = f"track of the {track.extreme} of {track.variable}"
-        told = heading.texts(title, context, track.long_name)
-        write_png(np.vstack([top, below]), out, told, options.dpi)
+        texts = heading.texts(title, context, track.long_name)
+        write_png(np.vstack([top, below]), out, texts, options.dpi)
     box = paper.axes.bbox
     return {
         "limits": list(limits),

@@ -1,4 +1,4 @@
-"""The product kind ``track-map``: a storm's way so far on a map, and how strong it was, below."""
+"""The product kind ``track-map``: a storm's track so far on a map, its intensity below."""
 
 from __future__ import annotations
 

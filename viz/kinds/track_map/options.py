@@ -24,11 +24,11 @@ class TrackMapOptions:
     """The name of a product of the kind `track`."""
 
     margin_km: float | None = None
-    """Show so much around the track; by default the whole domain."""
+    """Width of the surroundings of the track, in km; by default the whole domain."""
 
     limits: tuple[float, float] | None = None
     """Limits of the dots' colours and of the curve, in the track's units; by default round numbers
-    about what there was so far."""
+    around the values so far."""
 
     colormap: Colormap | None = None
     """A colour map of cmocean, cmcrameri or matplotlib; by default one that suits the quantity."""
@@ -43,7 +43,7 @@ class TrackMapOptions:
     """Coastlines and borders, where the frame is on the earth."""
 
     width_px: int = 900
-    """Width of the picture, in pixels; its height is as the map's shape asks."""
+    """Width of the picture, in pixels; its height follows from the map's shape."""
 
     dpi: int = 100
     """Pixels per inch: how large letters and lines are against the picture."""

@@ -25,9 +25,9 @@ from burstlens.viz.kinds.track_map.read import moment
 
 _dates: Any = dates
 _HEAD, _PANEL, _FOOT = 24.0, 96.0, 40.0
-"""Points of a panel's title, of a panel, and of what stands below them."""
+"""Heights in points: of a panel's title, of a panel, and of the words below the panels."""
 _ROOM = 0.08
-"""So much of the curve's limits is left beyond them, for a dot to be whole."""
+"""Room beyond the curve's limits, as a part of their range, so that dots are whole."""
 
 
 def draw_panels(
@@ -36,7 +36,7 @@ def draw_panels(
     """The panels as (height, width, 4) bytes, as wide as the picture and as tall as they need.
 
     ``what`` says in words what the value is; ``colours`` are those of its dots. The wind has a
-    panel where the track knows it.
+    panel where the track has it.
     """
     values = [point.value for point in track.points]
     winds = [point.max_wind for point in track.points]
@@ -98,7 +98,7 @@ def _times(track: Track) -> tuple[NDArray[np.float64], str]:
     """Where the times stand on the axis, and its unit; empty for dates (matplotlib's days)."""
     keys = [point.time for point in track.points]
     seconds = np.array([valid_time.seconds(key) for key in keys])
-    # Idealized runs begin in year 1, which tells nobody anything.
+    # Idealized runs begin in year 1: their dates mean nothing.
     if valid_time.is_calendar(keys[0]) and not keys[0].startswith("0"):
         return np.asarray(_dates.date2num([moment(key) for key in keys])), ""
     seconds = seconds - (seconds[0] if valid_time.is_calendar(keys[0]) else 0.0)

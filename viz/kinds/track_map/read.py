@@ -38,7 +38,7 @@ def read_track_map(options: TrackMapOptions, frame: ProductFrame, files: Path) -
 
 
 def dates(track: Track) -> tuple[Place, ...]:
-    """When the storm was where: the newest and the first point, then those that begin a day, or
+    """Dates at the track: at the newest and the first point, then at those that begin a day, or at
     some of a track shorter than a day."""
     points, between = track.points, track.points[1:-1]
     if valid_time.seconds(points[-1].time) - valid_time.seconds(points[0].time) < _DAY_S:
@@ -54,7 +54,7 @@ def _dated(point: Point, on_earth: bool) -> Place:
     if valid_time.is_calendar(point.time):
         when = moment(point.time)
         clock = f"{when:%H:%M}".removesuffix(":00")
-        # Idealized runs begin in year 1, which tells nobody anything.
+        # Idealized runs begin in year 1: their dates mean nothing.
         name = f"{when:%H:%M:%S}" if when.year < 1000 else f"{when:%d %b} {clock}Z"
     if on_earth:
         return Place(name, lat=point.y, lon=point.x)
@@ -62,7 +62,7 @@ def _dated(point: Point, on_earth: bool) -> Place:
 
 
 def _plane(frame: ProductFrame, track: Track) -> grid.Plane:
-    """The frame's, of any variable that lies on one: it may lack what is followed."""
+    """The frame's plane, of any variable that has one: the followed one may be missing."""
     for name in (track.variable, *frame.names):
         with suppress(FrameError):
             return grid.separated(grid.map_plane(frame, name, {}))

@@ -2,7 +2,7 @@
 
 Format: VTK's "VTKHDF file format", version 2.7, StructuredGrid, which VTK 9.7 and ParaView 6.2 are
 the first to read. In a series each array has the number of the time step as its first axis. That
-series is a file of references (HDF5 virtual datasets) to the frames' files, a few hundred bytes a
+series is a file of references (HDF5 virtual datasets) to the frames' files, a few hundred bytes per
 frame, so that it can be written anew, whole, for each frame: docs/decisions/0034 says why.
 """
 
@@ -82,9 +82,9 @@ def write_vtkhdf(
 
 
 def layout_of(facts: Mapping[str, Any]) -> Layout | None:
-    """The layout that :func:`write_vtkhdf` told of a file; None where the facts hold none.
+    """The layout that :func:`write_vtkhdf` returned for a file; None where the facts hold none.
 
-    A file of a user's own program may end alike, with any facts or none.
+    A user's own program may make such a file, with any facts or none.
     """
     layout = facts.get("layout")
     if not isinstance(layout, Mapping) or "Points" not in layout:
@@ -103,7 +103,7 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
     """Write the series of frames, in the order of time, and return how many are in it.
 
     A series has one layout, that of the newest frame: frames with another one are left out. The
-    file stands whole under its name at once. Raises OSError when it cannot be written.
+    file is replaced in one step. Raises OSError when it cannot be written.
     """
     layout = steps[-1].layout
     shown = [step for step in steps if step.layout == layout]
@@ -143,7 +143,7 @@ def _hdf5(path: Path, size: int) -> Iterator[h5py.File]:
 def _refer(
     root: h5py.Group, path: str, kind: str, shape: tuple[int, ...], steps: Sequence[Step]
 ) -> None:
-    # VTK's reader (9.7) does not know what to make of the time axis of a single step: until there
+    # VTK's reader (9.7) cannot read the time axis of a single step: until there
     # are two, the series is a static file.
     whole = shape if len(steps) == 1 else (len(steps), *shape)
     layout = h5py.VirtualLayout(whole, kind)

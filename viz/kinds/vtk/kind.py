@@ -26,7 +26,7 @@ class VtkKind(PlainKind):
         from burstlens.viz.kinds.vtk import draw, read  # noqa: F401
 
     def extensions(self, options: VtkOptions) -> tuple[str, ...]:
-        """Only the frame's coordinates tell which XML file it becomes."""
+        """Only the frame's coordinates decide which XML file it becomes."""
         if options.format == "vtkhdf":
             return ("vtkhdf",)
         only = options.grid == "curvilinear" or options.coordinates == "sphere"
@@ -37,7 +37,7 @@ class VtkKind(PlainKind):
         return options.crop.tracks
 
     def chained(self, options: VtkOptions) -> bool:
-        """Whether a variable is of the time since the frame before."""
+        """Whether a variable covers the interval since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
 
     def inspect(self, options: VtkOptions, seen: Inspection) -> None:

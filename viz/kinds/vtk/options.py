@@ -17,7 +17,7 @@ Coordinates = Literal["auto", "projection", "lonlat", "sphere"]
 
 @dataclass(frozen=True, slots=True)
 class WindVector:
-    """The three components of a wind. WRF's, when nothing is said."""
+    """The three components of a wind. WRF's by default."""
 
     __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
@@ -58,10 +58,10 @@ class VtkOptions:
 
     coordinates: Coordinates = "auto"
     """`projection`: metres on the model's own plane. `lonlat`: degrees. `sphere`: metres from the
-    centre of the earth. `auto`: the model's plane where the frame tells it, else degrees."""
+    centre of the earth. `auto`: the model's plane where the frame has it, else degrees."""
 
     exaggeration: float = 1.0
-    """Heights are so many times as high as they are. Winds are not changed."""
+    """Factor by which heights are stretched. Winds are not changed."""
 
     surface: str | None = None
     """2-D variables lie on this one, in metres, instead of at 0: `HGT` for the terrain."""

@@ -1,4 +1,4 @@
-"""A script that shows a series in ParaView: opened, coloured, turned to be seen, at its last time.
+"""A script that opens a series in ParaView: at its latest time, coloured, in a fitting view.
 
 Run in ParaView 5.11; of later versions only the documentation was read. Importable on a login node.
 """
@@ -51,7 +51,7 @@ version = vtkSMProxyManager.GetVersionMajor(), vtkSMProxyManager.GetVersionMinor
 if version < NEEDS:
     refuse(
         SERIES + " needs ParaView %d.%d or later, and this is %d.%d" % (*NEEDS, *version)
-        + (': of a product with format = "xml" 5.11 opens the .pvd.' if NEEDS > (6, 0) else ".")
+        + (': with format = "xml", ParaView 5.11 opens the .pvd.' if NEEDS > (6, 0) else ".")
     )
 
 import numpy as np

@@ -17,7 +17,7 @@ def pvd_entry(time: str, name: str, *, start: str | None = None) -> str:
     """One file of a series: the line that :func:`pvd_text` takes.
 
     ``time`` is a valid-time key and ``name`` the file's name relative to the .pvd's folder.
-    ValueError for what is no key.
+    ValueError when ``time`` is not a key.
     """
     return f'<DataSet timestep="{time_value(time, start):.17g}" part="0" file={quoteattr(name)}/>'
 

@@ -112,7 +112,7 @@ def read_volume(
 ) -> Volume:
     """Read the crop of each variable at the cell centres, and the coordinates of these.
 
-    ``units`` are those that are asked for, by variable; else they are the file's.
+    ``units`` are the requested ones, by variable; the others keep the file's.
     ``simplest`` takes the simplest mesh that holds the coordinates, else it is curvilinear.
     ``surface`` is a 2-D variable in metres on which 2-D variables lie, at 0 otherwise. A depth
     (CF ``positive = "down"``) becomes a negative height, so that the picture stands upright.
@@ -165,20 +165,20 @@ def read_volume(
 def _plane(
     frame: ProductFrame, variable: str, window: Window, coordinates: Coordinates
 ) -> grid.Plane:
-    """The horizontal coordinates that are asked for; FrameError where the frame has none such."""
+    """The horizontal coordinates that are asked for; FrameError where the frame lacks them."""
     if coordinates in ("auto", "projection"):
         plane = grid.map_plane(frame, variable, window, centred=True)
         if coordinates == "projection" and plane.geographic:
             raise FrameError(
-                "coordinates: the frame tells no projection of the model, only longitude and "
-                "latitude: take lonlat or sphere"
+                "coordinates: the frame has no projection of the model, only longitude and "
+                "latitude: use lonlat or sphere"
             )
         return plane
     plane = grid.plane(frame, variable, window, centred=True)
     if not plane.geographic:
         raise FrameError(
             f"coordinates: {coordinates} needs longitude and latitude, and the frame has none: "
-            "take projection"
+            "use projection"
         )
     return plane
 

@@ -102,7 +102,7 @@ def _named(name: str, array: Any) -> Any:
 def _write(writer: Any) -> None:
     """Run the writer. OSError when anything went wrong: VTK itself only prints."""
     errors: list[str] = []
-    # The executive is who reports a full disk; the writer may return 1 all the same.
+    # The executive reports a full disk; the writer may return 1 all the same.
     for source in (writer, writer.GetExecutive(), writer.GetCompressor()):
         source.AddObserver("ErrorEvent", lambda _source, event: errors.append(event))
     written, code = writer.Write(), writer.GetErrorCode()

@@ -15,7 +15,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.run.index import Published, product_path
 
 BUDGET_BYTES = 6 * 2**20
-"""Of all pictures, as they lie in the file."""
+"""Of all pictures together, as encoded in the file."""
 THUMBNAILS = 8
 THUMBNAIL_PX = 320
 LARGE_PX = 1200
@@ -64,7 +64,7 @@ def gallery(products: Path, entries: Sequence[Published]) -> list[Series]:
 
 
 def _spread(entries: Sequence[Published]) -> list[Published]:
-    """At most ``THUMBNAILS``, evenly spaced, the first and the last among them; none of one."""
+    """At most ``THUMBNAILS``, evenly spaced, with the first and the last; of one entry none."""
     last = len(entries) - 1
     gaps = min(THUMBNAILS - 1, last)
     return [entries[round(last * it / gaps)] for it in range(gaps + 1)] if gaps else []

@@ -1,6 +1,6 @@
 """A run's report, put together: what ran, how it went, what was seen, and with what.
 
-The templates beside this file lay it out. Every text in it may be somebody else's: jinja2 escapes
+The templates beside this file lay it out. Any text in it may be another user's: jinja2 escapes
 all that a template prints, and control characters are dropped.
 """
 
@@ -31,13 +31,13 @@ from burstlens.viz.pages.report.plot import Line, Plot, TimeAxis
 from burstlens.viz.pages.report.story import Story, story_of
 
 HASHED_BYTES = 64 * 2**20
-"""Of a larger file the size is stated and no digest."""
+"""For a larger file the size is given, but no digest."""
 MOST_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report that stands whole at ``path``: its size, and that of the pictures in it."""
+    """A complete report at ``path``: its size, and that of the pictures in it."""
 
     path: Path
     run: str
@@ -96,7 +96,7 @@ def _templates() -> Environment:
 
 
 def _axis(story: Story, *, over: bool) -> TimeAxis | None:
-    """From the run's first event to its last, or to now; None of a run without a journal."""
+    """From the run's first event to its last, or to now; None for a run without a journal."""
     if story.begin is None or story.end is None:
         return None
     return TimeAxis(story.begin, story.end if over else max(story.end, time.time()))
@@ -164,7 +164,7 @@ def _recipe(run: RunView) -> str:
 
 
 def _files(place: Path) -> list[tuple[str, int, str]]:
-    """Name, bytes and SHA-256 of what was given and what came of it."""
+    """Name, bytes and SHA-256 of the run's inputs and results."""
     names = ["recipe.toml", "run.json", "journal.jsonl", "products/index.jsonl"]
     for folder in ("files", "output"):
         found = sorted(path for path in (place / folder).rglob("*") if path.is_file())

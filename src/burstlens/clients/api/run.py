@@ -20,7 +20,7 @@ class Run(RunView):
     def dashboard(self, *, allow_stop: bool = False) -> Dashboard:
         """The live view of the run, for a notebook. Raises RunError without ``anywidget``.
 
-        Stopping has to be allowed: a notebook is run again from top to bottom, and shared.
+        Stopping must be allowed first: notebooks are shared, and run again from top to bottom.
         """
         try:
             from burstlens.viz.pages.widget import Dashboard

@@ -44,8 +44,8 @@ class Runs(Sequence[Run]):
         heads = ("run", "state", "frames", "last heard of (UTC)", "title")
         rows = [_cells(run) for run in self._runs[:SHOWN]]
         more = f", the newest {SHOWN}" if len(self) > SHOWN else ""
-        told = f"{counted(len(self), 'run')}{more}" if rows else self._none()
-        return html_table(heads, rows, told)
+        caption = f"{counted(len(self), 'run')}{more}" if rows else self._none()
+        return html_table(heads, rows, caption)
 
     def _none(self) -> str:
         return f"no runs in {self._folder}"
@@ -71,11 +71,11 @@ def launch(
     """Start a run that lives on its own, as ``burstlens run --detach``, and return at once.
 
     Its driver is a process in a session of its own, or with ``batch`` a job of one core: neither
-    a kernel's restart nor its end harms the run. ``settings`` are those of ``--set``, as
-    ``{"simulation.nodes": 4}`` or ``["simulation.nodes=4"]``. What is risky is warned of. Raises
+    a kernel's restart nor its end affects the run. ``settings`` are those of ``--set``, as
+    ``{"simulation.nodes": 4}`` or ``["simulation.nodes=4"]``. Risky settings give warnings. Raises
     RecipeError, SiteError, RunError.
     """
-    # The driver's modules take a second to load, which looking at runs does without.
+    # The driver's modules take a second to load, and reading runs does not need them.
     from burstlens.workflows.driver.detach import detach, submit_driver
     from burstlens.workflows.plan.commands import new_run
 

@@ -1,4 +1,4 @@
-"""The command line: parse, call one function, print, exit code. Nothing is decided here.
+"""The command line: parse, call one function, print, exit code. It makes no decisions.
 
 :mod:`burstlens.core.exit_codes` has the exit codes. Heavy modules are imported inside the
 commands that need them, so that ``status`` and ``list`` answer at once.
@@ -14,7 +14,7 @@ import typer
 
 from burstlens.clients.cli import after, describing, launching, looking, steering
 from burstlens.core.errors import BurstlensError
-from burstlens.core.printable import say, tell
+from burstlens.core.printable import print_stderr, say
 from burstlens.core.version import __version__
 
 app = typer.Typer(
@@ -45,7 +45,7 @@ _VERSION: dict[str, Any] = {
 
 
 def program() -> click.Command:
-    """The whole command, in which each command takes ``--version`` as well."""
+    """The program with all its commands; each one takes ``--version`` as well."""
     whole = typer.main.get_command(app)
     commands = getattr(whole, "commands", {})
     for command in (whole, *commands.values()):
@@ -55,7 +55,7 @@ def program() -> click.Command:
 
 @app.callback()
 def _groups() -> None:
-    """Without this the only command of a group would be the program itself."""
+    """No-op: without it, typer would make a group's only command the program itself."""
 
 
 def main() -> None:
@@ -63,12 +63,12 @@ def main() -> None:
     try:
         program()()
     except BurstlensError as error:
-        tell(f"burstlens: {error}")
+        print_stderr(f"burstlens: {error}")
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
         if error.filename is None:
             raise
-        tell(f"burstlens: cannot use {error.filename}: {error.strerror}")
+        print_stderr(f"burstlens: cannot use {error.filename}: {error.strerror}")
         sys.exit(1)

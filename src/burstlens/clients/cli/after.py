@@ -1,4 +1,4 @@
-"""Commands that bring home what a run has shown: ``movie``, ``report``, ``cinema``, ``crate``."""
+"""Commands that export a run's results: ``movie``, ``report``, ``cinema``, ``crate``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from burstlens.clients.cli.arguments import JsonOpt, RunArg, complete_product
 from burstlens.core.exit_codes import INTERRUPTED
-from burstlens.core.printable import printable, say, tell
+from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
 PANEL = "Keep"
@@ -29,15 +29,15 @@ def movie(
     ] = None,
     fps: Annotated[
         float | None,
-        typer.Option(min=0.1, max=120, help="Frames a second; by default it lasts about 10 s."),
+        typer.Option(min=0.1, max=120, help="Frames per second; by default it lasts about 10 s."),
     ] = None,
     as_json: JsonOpt = False,
 ) -> None:
     """Make a movie of a product's pictures, in the order of their valid times.
 
-    Without PRODUCT one of each product that is a picture, here, as RUN-PRODUCT.mp4. While the run
-    goes on it is of the frames so far. MP4 needs `pip install 'burstlens[movie]'`; without it the
-    movie is an animated PNG. A frame without a picture is shown as the hole that it is.
+    Without PRODUCT it makes one movie per picture product, here, as RUN-PRODUCT.mp4. While the
+    run goes on, a movie has the frames so far. MP4 needs `pip install 'burstlens[movie]'`; without
+    it the movie is an animated PNG. A frame without a picture is shown as a gap.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -46,7 +46,7 @@ def movie(
     try:
         made = make_movies(run, product, out, fps)
     except KeyboardInterrupt:
-        tell("interrupted; no unfinished movie is left")
+        print_stderr("interrupted; no unfinished movie is left")
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         say(json.dumps([it.value() for it in made], indent=2))
@@ -69,8 +69,9 @@ def report(
 ) -> None:
     """Write a report of a run as one HTML file that needs nothing else.
 
-    What ran and how it ended, the newest pictures, some of all times, the course of the run, its
-    guards and alarms, the recipe and the hashes of its files. It prints well, and loads nothing.
+    It shows what ran and how it ended, the newest pictures, some of all times, the course of the
+    run, its guards and alarms, the recipe and the hashes of its files. It can be printed, and
+    loads nothing.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -100,13 +101,14 @@ def cinema(
         str | None, typer.Option("-o", "--out", metavar="FOLDER", help="Where to; RUN.cdb else.")
     ] = None,
     volumes: Annotated[
-        bool, typer.Option("--volumes", help="Also what is no picture: volumes, netCDF.")
+        bool,
+        typer.Option("--volumes", help="Also products that are not pictures: volumes, netCDF."),
     ] = False,
     as_json: JsonOpt = False,
 ) -> None:
     """Write a run's pictures as a Cinema database (specification D), a folder for Cinema's viewers.
 
-    A row is one valid time; its columns are the time, what maps know of their fields, the files.
+    A row is one valid time; its columns are the time, the fields' statistics, and the files.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -133,10 +135,10 @@ def cinema(
     epilog="Example: burstlens crate last",
 )
 def crate(run: RunArg = "last", as_json: JsonOpt = False) -> None:
-    """Describe a run as an RO-Crate: what ran, with what, when, and which files came of it.
+    """Describe a run as an RO-Crate: what ran, with what, when, and which files it made.
 
     Writes ro-crate-metadata.json (RO-Crate 1.1, Process Run Crate) into the run directory, which
-    then is a crate that archives take. Needs `pip install 'burstlens[provenance]'`.
+    is then a crate that archives accept. Needs `pip install 'burstlens[provenance]'`.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """

@@ -1,6 +1,6 @@
-"""The arguments and options that commands share, and what the tab key offers for them.
+"""The arguments and options that commands share, and their shell completion.
 
-What arguments are stands in the commands' docstrings: typer < 0.25 loses their help with
+The commands' docstrings explain the arguments: typer < 0.25 loses their help with
 click >= 8.4.
 """
 

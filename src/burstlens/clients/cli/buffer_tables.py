@@ -1,4 +1,4 @@
-"""Buffers in a terminal: pools, buffers, and the commands that give back what nobody needs."""
+"""Buffers in a terminal: pools, buffers, and the commands that give back unused ones."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def show_buffers(site: str | None, *, as_json: bool) -> None:
             for row in rows
         ],
     )
-    told = [text for row in rows if (text := _told(row))]
-    if told:
-        print("\n".join(told))
+    lines = [text for row in rows if (text := _details(row))]
+    if lines:
+        print("\n".join(lines))
 
 
-def _told(row: BufferRow) -> str:
-    """Whose it is and who holds it, below the table, where there is room for it."""
+def _details(row: BufferRow) -> str:
+    """Its run and the jobs that hold it; printed below the table, where there is room."""
     parts = [] if row.state in {"", "allocated"} else [printable(row.state)]
     if row.run:
         parts.append(f"made for {row.run} ({row.run_state})")

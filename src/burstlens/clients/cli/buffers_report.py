@@ -1,7 +1,7 @@
-"""Which buffers there are, who holds them, and which of them could be given back.
+"""Which buffers exist, which jobs hold them, and which of them could be given back.
 
-A login node sees no burst buffer: what there is comes from Slurm, how full a buffer is from the
-last snapshot of the run that fills it. Folders on a plain directory are looked at themselves.
+A login node sees no burst buffer: Slurm lists them, and the latest snapshot of the run that fills
+a buffer says how full it is. Folders on a plain directory are measured directly.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True)
 class BufferRow:
-    """One buffer. ``used`` (bytes) and ``age_s`` are None where they cannot be told.
+    """One buffer. ``used`` (bytes) and ``age_s`` are None where they are unknown.
 
-    ``holders`` are jobs in words. ``run`` is the run of this user that it was made for, with its
-    ``run_state``; ``free_with`` the command that gives it back, where that run is over and
-    nothing holds it.
+    ``holders`` describe jobs. ``run`` is the run of this user that it was made for, with its
+    ``run_state``; ``free_with`` is the command that gives it back, where that run is over and
+    no job holds it.
     """
 
     name: str
@@ -57,7 +57,7 @@ class BufferRow:
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """A run of this user, and how it stands with its buffer: whether the run made it."""
+    """A run of this user, and whether the run made its buffer."""
 
     run: RunDir
     state: str
@@ -83,7 +83,7 @@ def buffers(site: Site) -> tuple[list[PoolRow], list[BufferRow]]:
 
 def _burst(burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferRow:
     if burst.user != getpass.getuser():
-        owner = None  # somebody else's buffer may have the name that a run of ours would give
+        owner = None  # another user's buffer may have the name that a run of ours would give
     held = tuple(_said(holder) for holder in holders if _holds(holder, burst))
     return BufferRow(
         name=burst.name or f"(of job {burst.job_id})",
@@ -125,7 +125,7 @@ def _age(created: str) -> float | None:
 
 
 def _owners() -> dict[str, _Owner]:
-    """Runs by the persistent buffer that they have, or would have made."""
+    """Runs by the name of the persistent buffer that they have made or would make."""
     found: dict[str, _Owner] = {}
     for run in all_runs():
         try:
@@ -144,7 +144,7 @@ def _owners() -> dict[str, _Owner]:
 
 
 def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
-    """The user's folders on each candidate directory that there is."""
+    """The user's folders on each candidate directory that exists."""
     runs = {}
     for run in all_runs():
         try:

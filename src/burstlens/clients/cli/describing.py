@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from burstlens.clients.cli.arguments import ExplainOpt, JsonOpt, RecipeArg, SetOpt, SiteOpt
-from burstlens.core.printable import printable, say, tell
+from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
 PANEL = "Prepare"
@@ -26,7 +26,7 @@ class _InJson(TyperCommand):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """As click's. Exits with 2 after the JSON document of a usage error."""
+        """As click's. After a usage error, prints a JSON document and exits with 2."""
         as_json = "--json" in args
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -61,7 +61,7 @@ def check(
         say(json.dumps(report.value(), indent=2))
     else:
         for message in report.refused:
-            tell(f"burstlens: {message}")
+            print_stderr(f"burstlens: {message}")
         for line in report.lines():
             say(line)
         if not report.refused:

@@ -19,7 +19,7 @@ from burstlens.clients.cli.arguments import (
     SiteOpt,
 )
 from burstlens.core.exit_codes import DONE, STOPPED_BY_GUARD
-from burstlens.core.printable import printable, say, tell
+from burstlens.core.printable import print_stderr, printable, say
 
 if TYPE_CHECKING:
     from burstlens.core.run.directory import RunDir
@@ -64,7 +64,7 @@ def run(
         return
     made, warnings = new_run(recipe, site, settings or [], name, batch=batch)
     for warning in warnings:
-        tell(f"warning: {warning}")
+        print_stderr(f"warning: {warning}")
     _start(made, detach=detach, batch=batch, as_json=as_json)
 
 
@@ -87,7 +87,7 @@ def demo(
 
     made, warnings = new_run(RECIPE, "local", settings or [], name)
     for warning in warnings:
-        tell(f"warning: {warning}")
+        print_stderr(f"warning: {warning}")
     tour = Tour(made)
     code = drive(made, as_json=False, note=tour.beginning())
     if code == DONE:
@@ -97,7 +97,7 @@ def demo(
 
 @app.command(
     rich_help_panel=PANEL,
-    short_help="Go on with a run after a crash, a failure or a stop.",
+    short_help="Resume a run after a crash, a failure or a stop.",
     epilog="Example: burstlens resume last --detach",
 )
 def resume(
@@ -106,11 +106,11 @@ def resume(
     batch: BatchOpt = False,
     as_json: JsonOpt = False,
 ) -> None:
-    """Take up a run whose driver has died, or whose model has failed or was stopped.
+    """Resume a run whose driver has died, or whose model has failed or was stopped.
 
-    A model that still runs is adopted, one that has ended badly starts a new attempt; products
-    that stand are not made again. A run that ended with frames lost or damaged (exit code 5) is
-    left as it is: only a new run writes them again.
+    A model that still runs is adopted; one that has ended badly is started in a new attempt.
+    Published products are not made again. A run that ended with frames lost or damaged (exit code
+    5) is left as it is: only a new run writes them again.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -131,7 +131,7 @@ def resume(
 
 
 def _last_outcome(run: RunDir) -> dict[str, Any]:
-    """How the run ended, as its journal has it; nothing where it has not."""
+    """How the run ended, by its journal; empty where it has not ended."""
     from burstlens.core.run.history import replay
     from burstlens.core.run.journal import read
 

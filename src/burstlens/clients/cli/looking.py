@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from burstlens.clients.cli.arguments import JsonOpt, PlaceArg, RunArg, complete_product
-from burstlens.core.printable import printable, say, tell
+from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
 PANEL = "Look"
@@ -39,7 +39,7 @@ def list_runs(as_json: JsonOpt = False) -> None:
 
 @app.command(rich_help_panel=PANEL, epilog="Example: burstlens status last --json")
 def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
-    """Tell how a run stands.
+    """Show the status of a run.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -64,16 +64,16 @@ def watch(
         typer.Option(
             "--product",
             metavar="PRODUCT",
-            help="Whose picture; the first product that has some else.",
+            help="Whose picture; by default the first product that has some.",
             autocompletion=complete_product,
         ),
     ] = None,
 ) -> None:
     """Watch a run in the terminal until it ends. Ctrl-C leaves it running.
 
-    With --picture the newest picture is shown where the terminal can: with kitty's graphics, as
-    sixels, or else made of coloured half-blocks. It is sent when it changes, and never faster than
-    a slow ssh takes it. Not on dumb terminals, through pipes and with NO_COLOR.
+    With --picture the newest picture is shown: with kitty's graphics, as sixels, or else as
+    coloured half-blocks. It is sent when it changes, and never faster than a slow ssh connection
+    can take it. There is no picture on dumb terminals, in pipes and with NO_COLOR.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -93,7 +93,7 @@ def watch(
             if can_show(console):
                 say(text(watch_picture(open_run(run), product, console)))
                 return
-            tell("no pictures: the output is not a terminal with colours")
+            print_stderr("no pictures: the output is not a terminal with colours")
         with View() as view:
             for found in looks(open_run_dir(run)):
                 if found["state"] in OVER:
@@ -126,15 +126,15 @@ def serve(
     """Show runs in a browser: pictures as they arrive, progress, alarms; Ctrl-C ends it.
 
     RUN is a run's id (or the start of it), its directory, or `last`; DIR is a folder of runs.
-    Without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, those that begin later too.
+    Without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, also those that begin later.
 
     It listens on this machine alone. From your own, forward the port with the ssh line that is
-    printed, or let VS Code do it. Whoever has the printed link, with its token, can look;
-    nobody else can, also not other users of this machine. Runs are only read, unless
-    --allow-stop is given.
+    printed, or let VS Code do it. Anyone with the printed link, which holds a token, can look;
+    without it no user can, not even on this machine. Runs are only read, unless --allow-stop is
+    given.
 
-    The link is another one at each start. With --token-file and --port it stays, and pages that
-    are open go on.
+    The link changes at each start. With --token-file and --port it stays the same, and open
+    pages keep working.
     """
     from burstlens.clients.serving.server import serve as serve_runs
     from burstlens.clients.serving.shelf import shelf_of

@@ -17,7 +17,7 @@ WIDEST = 100
 
 
 def show_sites(*, as_json: bool) -> None:
-    """Print all sites, and which one is taken here and why."""
+    """Print all sites, and which one is used here and why."""
     found, why = sites()
     if as_json:
         print(json.dumps({"sites": [asdict(site) for site in found], "why": why}, indent=2))

@@ -15,7 +15,7 @@ from burstlens.core.printable import printable
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, marked: int = -1) -> None:
     """Print rows of text below their columns, and an empty line; row ``marked`` stands out.
 
-    Cells may come from other programs: what would move a cursor is taken out of them.
+    Cells may come from other programs: control characters are removed from them.
     """
     clean = [[printable(cell) for cell in row] for row in rows]
     console = Console(highlight=False)

@@ -1,4 +1,4 @@
-"""What the demo prints: where its products are, and commands to go on with, ready to be pasted."""
+"""What the demo prints: where its products are, and what to run next, ready to be pasted."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ RECIPE = "seismic-basin"
 
 
 def program() -> str:
-    """How a shell in any folder calls this Burstlens: by its name where the PATH finds it.
+    """The command that starts this Burstlens in any folder: its name where the PATH finds it.
 
-    Ask before a run is driven, which puts the folder of this Python first on the PATH.
+    Call this before a run is driven: that puts the folder of this Python first on the PATH.
     """
     called = Path(sys.argv[0]).absolute()
     if called.name != "burstlens":

@@ -1,4 +1,4 @@
-"""A run read from its directory, whoever owns it and even if its driver has died.
+"""A run read from its directory, for any owner and even if its driver has died.
 
 ``view`` is the run as an object, ``status`` its state in words, ``steering`` drops the requests to
 stop, pause or add. Imports ``workflows``, ``viz`` without its pages, ``cluster_configs`` and

@@ -1,4 +1,4 @@
-"""The frames of a run as a table: one row a frame."""
+"""The frames of a run as a table: one row per frame."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class FrameRow:
     """One frame: a completed output time of one stream.
 
     ``time`` is the valid-time key. ``written`` is the file's time by the file server's clock,
-    ``detected`` when the watcher found it whole, both in Unix seconds; ``signal`` is what told.
-    ``products`` are those published of it. A damaged frame has no signal, but the reason.
+    ``detected`` when the watcher found it whole, both in Unix seconds; ``signal`` is the evidence
+    for that. ``products`` are those published of it. A damaged frame has no signal but a reason.
     """
 
     stream: str

@@ -1,4 +1,4 @@
-"""Looking at a run again and again, also while its directory is away."""
+"""Repeated reads of a run's status, also while its directory is unavailable."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from burstlens.core.quantity import show_duration
 from burstlens.core.run.directory import RunDir
 
 AWAY_S = 600.0
-"""How long a run whose directory is away is looked for: its driver waits as long."""
+"""How long to wait for a run directory that is unavailable: its driver waits as long."""
 
 
 def looks(run: RunDir) -> Iterator[Status]:
-    """The run's status, for ever; while it cannot be read, the last one, whose ``hint`` says so.
+    """The run's status, endlessly; while it cannot be read, the latest one, with a ``hint``.
 
-    Raises RunError when the first look fails, and when none has succeeded for ``AWAY_S``.
+    Raises RunError when the first read fails, and when none has succeeded for ``AWAY_S``.
     """
     last = status_of(str(run.path))
     seen = time.monotonic()

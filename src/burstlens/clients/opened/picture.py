@@ -24,7 +24,7 @@ LARGEST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The picture at ``path``, that of one valid time. ``open(picture, "rb")`` works as well."""
+    """The picture at ``path``, of one valid time. ``open(picture, "rb")`` works as well."""
 
     path: Path
     entry: Published
@@ -46,9 +46,9 @@ class Picture:
         return f"{self.entry.product} at {time_label(self.entry.time)}: {self.path}"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """What IPython shows; without a path, which means nothing to who is sent the notebook."""
-        told = f"{self.entry.product} at {time_label(self.entry.time)}"
-        return {"text/plain": told, self.type: base64.b64encode(self.data).decode("ascii")}
+        """What IPython shows; without a path, which means nothing on another machine."""
+        label = f"{self.entry.product} at {time_label(self.entry.time)}"
+        return {"text/plain": label, self.type: base64.b64encode(self.data).decode("ascii")}
 
 
 def is_picture(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The products of a run by name, and of each the files by valid time."""
+"""The products of a run by name, and the files of each by valid time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Time = str | float | datetime
 
 @dataclass(frozen=True, slots=True)
 class ProductView:
-    """A product of a run: what is published of it, one entry a frame, in order of valid time."""
+    """A product of a run: its published files, one entry per frame, in order of valid time."""
 
     name: str
     kind: str
@@ -35,8 +35,8 @@ class ProductView:
 
     @property
     def series(self) -> Path | None:
-        """The ``.pvd`` or ``.vtkhdf`` that ParaView opens, also while frames arrive; None for what
-        has none."""
+        """The ``.pvd`` or ``.vtkhdf`` that ParaView opens, also while frames arrive; None for other
+        products."""
         paths = (self.folder / f"{self.name}{suffix}" for suffix in (".pvd", ".vtkhdf"))
         return next((path for path in paths if path.is_file()), None)
 
@@ -46,7 +46,8 @@ class ProductView:
     def entry(self, time: Time = "latest", stream: str | None = None) -> Published:
         """What is published for a valid time.
 
-        Raises RunError with near times, also when several streams have one and none is named.
+        Raises RunError with near times, also when several streams have that time and ``stream`` is
+        None.
         """
         entries = [entry for entry in self.entries if stream in (None, entry.stream)]
         if not entries:
@@ -68,12 +69,12 @@ class ProductView:
         return product_path(self.folder, self.entry(time, stream).name)
 
     def image(self, time: Time = "latest", stream: str | None = None) -> Picture:
-        """The picture of a valid time. Raises RunError when the product is none."""
+        """The picture of a valid time. Raises RunError when the product is not a picture."""
         entry = self.entry(time, stream)
         path = product_path(self.folder, entry.name)
         if not is_picture(entry.name):
             raise RunError(
-                f"{self.name} is no picture but {path.suffix or 'a file'}: "
+                f"{self.name} is not a picture but {path.suffix or 'a file'}: "
                 f'path("{self.name}") names it for the program that reads it'
             )
         return Picture(path, entry)
@@ -99,7 +100,7 @@ def _cells(product: ProductView) -> tuple[str, ...]:
 
 
 def _key(time: Time) -> str:
-    """A valid time as its key; what is none, as it is. Without a time zone it is UTC."""
+    """A valid time as its key; other text unchanged. Without a time zone it is UTC."""
     if isinstance(time, datetime):
         at = time.astimezone(UTC) if time.tzinfo else time
         return valid_time.calendar_key(*at.timetuple()[:6])
@@ -110,7 +111,7 @@ def _key(time: Time) -> str:
 
 
 def _nearest(key: str, entries: Sequence[Published]) -> str:
-    """The times next to one that is not there."""
+    """The end of a message: the published times nearest to a missing one."""
     try:
         at = valid_time.seconds(key)
         entry = min(entries, key=lambda entry: abs(valid_time.seconds(entry.time) - at))

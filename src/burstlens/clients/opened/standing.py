@@ -1,4 +1,4 @@
-"""How a run stands: its snapshot, and whether its driver lives, starts, is silent or is dead."""
+"""The state of a run: its snapshot, and whether its driver lives, starts, is silent or is dead."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _DOES = {
     "t": "its process is held by a debugger",
     "D": "its process waits for its file system",
 }
-"""What a process does that writes nothing, by the kernel's letter."""
+"""Why a live process writes nothing, by the kernel's state letter."""
 
 
 def standing_of(run: RunDir) -> Status:
-    """The snapshot of a run with what is known of its driver. Raises RunError, OSError.
+    """The snapshot of a run with the state of its driver. Raises RunError, OSError.
 
     ``driver_alive``: whether it lives, or can still begin. ``hint`` says what a person should know
-    of it. A run whose driver is known to be dead is ``lost``, one whose driver has been asked for
+    about it. A run whose driver is known to be dead is ``lost``; one whose driver was requested
     and has not begun is ``starting``.
     """
     found = _snapshot(run)
@@ -34,7 +34,7 @@ def standing_of(run: RunDir) -> Status:
     end = None
     if start is not None and _is_ahead(start, found):
         end = end_of(start)
-        # It may have begun, and even ended, between the two looks.
+        # It may have begun, and even ended, between the two reads.
         found = _snapshot(run)
         if not _is_ahead(start, found):
             start = end = None
@@ -82,7 +82,7 @@ def _starting(run: RunDir, found: Status, start: Start) -> Status:
 
 
 def _failed_start(run: RunDir, start: Start, end: str) -> str:
-    """What to say of a start that is known to be dead."""
+    """The message for a start that is known to be dead."""
     said = last_words(run, start)
     why = f": {said}" if said else ""
     log = "" if start.log_from is None else f"; its log is {run.logs / 'driver.log'}"
@@ -90,7 +90,7 @@ def _failed_start(run: RunDir, start: Start, end: str) -> str:
 
 
 def _add_silence(found: Status, *, by_job: bool) -> None:
-    """Say that a driver which lives has written nothing for long, and what its process does."""
+    """Add that a live driver has written nothing for long, and what its process does."""
     driver = found["driver"]
     who = f"pid {driver.get('pid')} on {driver.get('host')}"
     if driver.get("loading"):
@@ -108,13 +108,13 @@ def _add_silence(found: Status, *, by_job: bool) -> None:
 
 
 def _model_ended(run: RunDir) -> bool:
-    """Whether the newest attempt's supervisor has told that its model ended."""
+    """Whether the newest attempt's supervisor has recorded that its model ended."""
     started = [int(path.name) for path in run.path.glob("attempts/*") if path.name.isdecimal()]
     return bool(started) and (run.job(f"attempt-{max(started)}") / "ended.json").exists()
 
 
 def _left(run: RunDir, *, ended: bool) -> str:
-    """What a driver that is gone has left behind."""
+    """What a dead driver has left behind."""
     if ended:
         return ", and the model has ended"
     if run.asked():
@@ -123,7 +123,7 @@ def _left(run: RunDir, *, ended: bool) -> str:
 
 
 def _add_sentinels(run: RunDir, found: Status) -> None:
-    """Add the trips that the sentinel found without a driver, which journals them later."""
+    """Add the trips that the sentinel found without a driver; the next driver journals them."""
     names = ("guard", "stream", "time", "attempt")
     known = {tuple(trip.get(name) for name in names) for trip in found.get("trips") or []}
     for trip in read_lines(run.sentinel):

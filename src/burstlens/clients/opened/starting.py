@@ -1,4 +1,4 @@
-"""Whether a start can still begin: asked of the process, or of the scheduler where it is a job."""
+"""Whether a start can still begin: by its process, or by the scheduler where it is a job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def end_of(start: Start) -> str | None:
-    """Why it can begin no more, in words; None as long as it is not known to be dead."""
+    """Why it cannot begin any more, as text; None unless it is known to be dead."""
     if start.job is not None:
         state = _job_state(start.job)
         return f"{start.who} ended ({state.text})" if state.over else None
@@ -28,7 +28,7 @@ def end_of(start: Start) -> str | None:
 
 
 def progress_of(start: Start) -> str:
-    """What the start does now, in words."""
+    """What the start does now, as text."""
     if start.job is None:
         return f"its driver is loading ({start.who})"
     state = _job_state(start.job)
@@ -39,7 +39,7 @@ def progress_of(start: Start) -> str:
 
 
 def job_runs(start: Start) -> bool:
-    """Whether the batch job of that start has not ended, as far as the scheduler says."""
+    """Whether the scheduler lists the batch job of that start as not ended."""
     return start.job is not None and not _job_state(start.job).over
 
 
@@ -49,7 +49,7 @@ def _job_state(job: str) -> JobState:
 
 @cache
 def _slurm() -> Slurm:
-    """Asked seldom and once at a time: what looks at a run does not wait for a controller."""
+    """Slurm with rare, single queries: readers of a run must not wait for a controller."""
     from burstlens.cluster_configs.slurm import Slurm
 
     return Slurm(patience_s=0.0)

@@ -1,4 +1,4 @@
-"""How runs stand, read from their directories alone: fast, and whether or not a driver lives."""
+"""The status of runs, read from their directories alone: fast, with or without a driver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def status_of(name: str) -> Status:
     run = open_run_dir(name)
     try:
         found = standing_of(run)
-        text(found)  # what cannot be shown is not a snapshot of ours
+        text(found)  # a status that cannot be shown is not a snapshot of ours
     except OSError as error:
         raise RunError(f"cannot read {error.filename or run.path}: {error.strerror}") from error
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -31,12 +31,12 @@ def status_of(name: str) -> Status:
 
 
 def rows() -> list[dict[str, Any]]:
-    """One row for each run: id, state, frames, title; the newest first."""
+    """One row per run: id, state, frames, title; the newest first."""
     found = []
     for run in all_runs():
         try:
             status = status_of(str(run.path))
-        except RunError as error:  # it hides no other one
+        except RunError as error:  # the other runs are still listed
             status = {"state": "unreadable", "frames": {"ready": 0}, "title": str(error)}
         found.append(
             {
@@ -52,7 +52,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 def progress_text(status: Status) -> str:
-    """How far the model is; nothing while that is not known."""
+    """The model's progress; empty while that is not known."""
     progress = status.get("progress")
     if not progress:
         return ""
@@ -80,37 +80,37 @@ def facts(status: Status) -> list[tuple[str, str]]:
         frames += f", {status['frames']['damaged']} damaged"
     if status["backlog"] or not over:
         frames += f", {counted(status['backlog'], 'product')} to be made"
-    told = [("model", progress_text(status)), ("frames", frames)]
+    shown = [("model", progress_text(status)), ("frames", frames)]
     for name, product in status["products"].items():
         failed = f", {product['failed']} failed" if product["failed"] else ""
-        told.append((name, f"{product['published']} published{failed}"))
+        shown.append((name, f"{product['published']} published{failed}"))
     if status.get("latency_s"):
         latency = {key: show_duration(value) for key, value in status["latency_s"].items()}
         last = "" if over else f"last {latency['last']}, "
-        told.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
-    told.append(("ledger", _ledger(status["ledger"])))
-    told.append(("buffer", _buffer(status)))
-    told.append(("guards", _guards(status)))
-    told.append(("saved", _saved(status)))
+        shown.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
+    shown.append(("ledger", _ledger(status["ledger"])))
+    shown.append(("buffer", _buffer(status)))
+    shown.append(("guards", _guards(status)))
+    shown.append(("saved", _saved(status)))
     if not over:
         waits = status.get("waits_for")
-        told.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
-        told.append(("viewing", "" if status["block"] == "running" else status["block"]))
+        shown.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
+        shown.append(("viewing", "" if status["block"] == "running" else status["block"]))
         resume = f"burstlens resume-watching {status['run']}"
-        told.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
+        shown.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
     else:
-        told.append(("took", _took(status)))
-    told.append(("pictures", status["pictures"]))
-    return [(label, text) for label, text in told if text]
+        shown.append(("took", _took(status)))
+    shown.append(("pictures", status["pictures"]))
+    return [(label, text) for label, text in shown if text]
 
 
 def _ledger(ledger: dict[str, int]) -> str:
     """Raw bytes against product bytes."""
     raw, products = ledger["raw_bytes"], ledger["product_bytes"]
-    told = f"{show_bytes(raw)} raw, {show_bytes(products)} brought out"
+    text = f"{show_bytes(raw)} raw, {show_bytes(products)} brought out"
     if not products or raw <= products:
-        return told
-    return f"{told}, {raw / products:.{0 if raw >= 10 * products else 1}f} times less"
+        return text
+    return f"{text}, {raw / products:.{0 if raw >= 10 * products else 1}f} times less"
 
 
 def _buffer(status: Status) -> str:
@@ -128,21 +128,21 @@ def _buffer(status: Status) -> str:
 
 
 def _guards(status: Status) -> str:
-    """Which guards tripped or fail; how many are quiet, and how many have judged nothing yet."""
+    """Which guards tripped or failed; how many are quiet, and how many have judged nothing yet."""
     found = status.get("guards") or []
-    told, waiting = [], 0
+    parts, waiting = [], 0
     for guard in found:
         if guard.get("state") in {"tripped", "failed"}:
             more = f" and {guard['repeats']} times more" if guard.get("repeats") else ""
-            told.append(f"{guard.get('name', 'a guard')} {guard['state']}{more}")
+            parts.append(f"{guard.get('name', 'a guard')} {guard['state']}{more}")
         waiting += guard.get("state") == "waiting"
-    quiet = len(found) - len(told) - waiting
-    told += [f"{quiet} quiet"] if quiet else []
-    return ", ".join([*told, f"{waiting} waiting"] if waiting else told)
+    quiet = len(found) - len(parts) - waiting
+    parts += [f"{quiet} quiet"] if quiet else []
+    return ", ".join([*parts, f"{waiting} waiting"] if waiting else parts)
 
 
 def _took(status: Status) -> str:
-    """How long a driver or the model ran: pauses between a crash and a resume do not count."""
+    """How long a driver or the model ran, without the time between a crash and a resume."""
     if status.get("took_s") is None:
         return ""
     idle = status.get("idle_s") or 0.0
@@ -161,19 +161,19 @@ def next_steps(status: Status) -> list[str]:
     if status["state"] not in OVER - {"done"}:
         return []
     code = (status.get("outcome") or {}).get("exit_code")
-    told = [f"go on with: burstlens resume {status['run']}"]
+    steps = [f"go on with: burstlens resume {status['run']}"]
     if code == STOPPED_BY_GUARD:
-        told[0] += "; the guard that stopped it looks again"
+        steps[0] += "; the guard that stopped it looks again"
     elif code == NO_SPACE:
-        told = [
+        steps = [
             "when the buffer has more room (what this attempt wrote stays on it): "
             f"burstlens resume {status['run']}"
         ]
     elif code == FRAMES_LOST:
-        told = ["only the model can write the lost frames again: start a new run"]
+        steps = ["only the model can write the lost frames again: start a new run"]
     if (status.get("buffer") or {"released": True})["released"] is False:
-        told.append(f"give its buffer back: burstlens free {status['run']}")
-    return told
+        steps.append(f"give its buffer back: burstlens free {status['run']}")
+    return steps
 
 
 def text(status: Status) -> str:
@@ -192,6 +192,6 @@ def text(status: Status) -> str:
 
 
 def aligned(pairs: list[tuple[str, str]]) -> list[str]:
-    """Labels and texts as lines, the texts below each other."""
+    """Labels and texts as lines, with the texts aligned."""
     width = max(len(label) for label, _ in pairs)
-    return [f"  {label:<{width}}  {told}" for label, told in pairs]
+    return [f"  {label:<{width}}  {value}" for label, value in pairs]

@@ -1,7 +1,7 @@
-"""Steering, the client's side: stop, pause and resume watching, add products to a run that goes on.
+"""Steering, the client's side: stop, pause and resume watching, add products to a live run.
 
-Everything is asked by files in ``control/``, which the run's driver obeys, the one that lives or
-the next one; docs/steering.md tells what it makes of them.
+Each request is a file in ``control/``, which the run's driver obeys, the live one or the next
+one; docs/steering.md describes how it handles them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.journal import Event, read
 
 ANSWER_S = 10.0
-"""How long to wait for a driver that lives to answer; it looks twice a second."""
+"""How long to wait for the answer of a live driver; it looks twice per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of an addition: the names asked for, those that are new, and those ``taken``.
+    """The result of an addition: the names asked for, those that are new, and whether it was
+    ``taken``.
 
-    ``gone`` counts, for each new product, the frames that are no longer on the buffer. Not taken:
-    no driver has answered yet, and the next look of one will.
+    ``gone`` counts, for each new product, the frames that are no longer on the buffer. When not
+    ``taken``, no driver has answered yet; the next one that looks will.
     """
 
     run: str
@@ -39,22 +40,22 @@ class Added:
     all_frames: bool = False
 
     def text(self) -> str:
-        """In a sentence."""
+        """One sentence for the user."""
         if not self.new:
             return f"nothing to add: {self.run} makes {', '.join(self.names)} already"
         names = ", ".join(self.new)
         if not self.taken:
             return f"{names}: handed to {self.run}, whose driver adds it as soon as it can"
         earlier = ", and of the earlier frames that are still on the buffer"
-        told = f"{self.run} makes {names} from now on{earlier if self.all_frames else ''}"
+        sentence = f"{self.run} makes {names} from now on{earlier if self.all_frames else ''}"
         lost = max(self.gone.values(), default=0)
-        return f"{told}; {lost} frames are no longer on the buffer" if lost else told
+        return f"{sentence}; {lost} frames are no longer on the buffer" if lost else sentence
 
 
 def nothing_to_stop(run: str, status: Status) -> str | None:
-    """Why a run of that status cannot be stopped, for people; None when it can.
+    """Why a run of that status cannot be stopped, as text; None when it can.
 
-    Without a driver the model may go on, and can be stopped, until its supervisor tells its end.
+    Without a driver the model may go on, and can be stopped, until its supervisor records its end.
     """
     if status["state"] in OVER - {"lost"}:
         return f"{run} is over already: {status['state']}"
@@ -65,7 +66,7 @@ def nothing_to_stop(run: str, status: Status) -> str | None:
 
 
 def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
-    """Ask the run to stop; what to tell the person, ``then`` added where a driver hears it.
+    """Ask the run to stop; returns the message for the user, with ``then`` where a driver lives.
 
     The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s. Raises
     RunError where the control folder cannot be written.
@@ -80,11 +81,11 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     if not any((run.path / "attempts").glob("*")):
         free = f"burstlens free {run.id} cancels what it has asked for"
         return f"{asked}; its driver is gone and no model was started: {free}"
-    return f"{asked}; its driver is gone, burstlens status {run.id} tells when the model has ended"
+    return f"{asked}; its driver is gone, burstlens status {run.id} shows when the model has ended"
 
 
 def pause(name: str) -> str:
-    """Ask that no products are made until :func:`resume_watching`; what to tell the person.
+    """Ask that no products are made until :func:`resume_watching`; returns the user's message.
 
     The model goes on, frames are found, guards are judged. Raises RunError.
     """
@@ -107,9 +108,9 @@ def resume_watching(name: str) -> str:
 def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     """Hand the ``[[product]]`` tables of a file to the run's driver, with the files they need.
 
-    ``all_frames``: also of every frame that is still on the buffer. Raises RecipeError with
-    everything that is wrong, and then nothing is changed; RunError when the run is over, when a
-    needed file would replace another one of the run's, or when the driver refuses.
+    ``all_frames``: make them also of every frame that is still on the buffer. Raises RecipeError
+    with all faults, and then changes nothing; RunError when the run is over, when a needed file
+    would replace another one of the run's, or when the driver refuses.
     """
     from burstlens.core.run.history import replay
     from burstlens.workflows.driver.addition import Addition, check_addition
@@ -118,7 +119,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     run = _going_on(name)
     given = Path(os.path.expanduser(file))
     if given.exists() and not given.is_file():  # its parts are looked for beside a file
-        raise RecipeError(f"{file} is no file; write the [[product]] tables to one")
+        raise RecipeError(f"{file} is not a file; write the [[product]] tables to one")
     source = given.resolve()
     addition = Addition(tuple(_tables(source)), all_frames, file=str(source))
     history = replay(read(run.journal))
@@ -166,7 +167,7 @@ def _tables(source: Path) -> list[dict[str, object]]:
 
 
 def _bring(names: list[str], folder: Path, run: RunDir) -> None:
-    """Copy what products need to the run's files: all of it, or nothing where one cannot be."""
+    """Copy the files that products need to the run's files: all of them, or none on an error."""
     wrong = []
     for name in names:
         here, there = folder / name, run.files / name
@@ -184,7 +185,7 @@ def _bring(names: list[str], folder: Path, run: RunDir) -> None:
 
 
 def _copy(here: Path, there: Path) -> None:
-    """A whole copy that never replaces what another addition has brought at the same moment."""
+    """Copy a file whole, never replacing one that another addition has just brought."""
     there.parent.mkdir(parents=True, exist_ok=True)
     part = there.with_name(f".{there.name}.{os.getpid()}.part")
     try:

@@ -14,7 +14,7 @@ LONG = 32
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
-    """A table of texts. Each text is escaped: it may come from a file of somebody else's."""
+    """A table of texts. Each text is escaped: it may come from another user's file."""
     head = "".join(f'<th scope="col" style="text-align:left">{text_html(it)}</th>' for it in heads)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return (
@@ -38,7 +38,7 @@ def text_html(text: object) -> str:
 
 
 def clock_time(seconds: float | None) -> str:
-    """Unix seconds as date and time of day in UTC, the same on every machine that looks.
+    """Unix seconds as date and time of day in UTC, the same on every machine.
 
     >>> clock_time(0.0)
     '1970-01-01 00:00:00'
@@ -52,7 +52,7 @@ def clock_time(seconds: float | None) -> str:
 
 
 def time_label(key: str) -> str:
-    """A valid-time key as people write it; what is none, as it is."""
+    """A valid-time key as people write it; other text unchanged."""
     try:
         return valid_time.label(key)
     except ValueError:

@@ -1,7 +1,7 @@
 """A run, read from its directory: its state, frames, products, events and log.
 
-It reads the run directory and drops control files, nothing else, so it serves on any host, for
-anybody's run, even if the driver has died.
+It only reads the run directory and drops control files, so it works on any host, for any user's
+run, even if the driver has died.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from burstlens.core.run.journal import Event, read
 POLL_S = 0.25
 ENDS_S = 20.0
 LOG_BYTES = 2**20
-"""Of a log, at most the last so many are read: a model's log may hold gigabytes."""
+"""At most this many bytes of a log's end are read: a model's log may hold gigabytes."""
 
 
 class RunStatus(dict[str, Any]):
@@ -43,10 +43,10 @@ class RunStatus(dict[str, Any]):
 
 
 class RunView:
-    """A run, read from its directory alone; what is read once is not read again.
+    """A run, read from its directory alone; nothing is read twice.
 
-    Each property tells how the run stands at that moment. All raise RunError when the directory
-    cannot be read.
+    Each property gives the run's current state. All raise RunError when the directory cannot be
+    read.
     """
 
     def __init__(self, run: RunDir) -> None:
@@ -62,7 +62,7 @@ class RunView:
 
     @property
     def status(self) -> RunStatus:
-        """State, progress, counts, latency, ledger, alarms, as ``burstlens status`` tells them."""
+        """State, progress, counts, latency, ledger, alarms, as ``burstlens status`` shows them."""
         return RunStatus(status_of(str(self.directory.path)))
 
     @property
@@ -81,7 +81,7 @@ class RunView:
 
     @property
     def products(self) -> Products:
-        """The products, those of which nothing is published yet too."""
+        """The products, also those that have nothing published yet."""
         views = {name: (kind, list[Published]()) for name, kind in _kinds(self.directory).items()}
         for entry in self._published().values():
             views.setdefault(entry.product, ("", []))[1].append(entry)
@@ -94,7 +94,7 @@ class RunView:
     def image(
         self, product: str | None = None, time: Time = "latest", stream: str | None = None
     ) -> Picture:
-        """The picture of a product at a valid time; without a product the newest picture at all.
+        """The picture of a product at a valid time; without a product the run's newest picture.
 
         ``time`` is ``"latest"``, a valid-time key, a time such as ``"2005-08-28 12:00:00"``, or
         elapsed seconds. Raises RunError, with near names or times, when there is none.
@@ -137,7 +137,7 @@ class RunView:
             raise _unreadable(path, error) from error
 
     def stop(self, *, now: bool = False) -> str:
-        """Ask the run to stop, as ``burstlens stop``; what came of it, also when it is over.
+        """Ask the run to stop, as ``burstlens stop``; returns a message, also when it is over.
 
         The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s.
         Works with a dead driver too. Raises RunError where the control folder cannot be written.
@@ -156,8 +156,9 @@ class RunView:
         steering.resume_watching(str(self.directory.path))
 
     def resume(self) -> bool:
-        """Take the run up again after a crash, a failure or a stop, as ``burstlens resume
-        --detach``; False when there is nothing to take up. Raises RunError.
+        """Resume the run after a crash, a failure or a stop, as ``burstlens resume --detach``.
+
+        Returns False when there is nothing to resume. Raises RunError.
         """
         from burstlens.workflows.driver.detach import detach
         from burstlens.workflows.driver.run import resumable
@@ -174,7 +175,7 @@ class RunView:
         ``discard`` gives up raw files that are not home yet. Raises RunError.
         """
         self._let_driver_end()
-        # A process of its own: who frees a run is its driver as long as he lives.
+        # A process of its own: it becomes the run's driver until it ends.
         words = [sys.executable, "-m", "burstlens", "free", str(self.directory.path)]
         done = subprocess.run(
             words + ["--discard"] * discard, capture_output=True, text=True, check=False
@@ -184,7 +185,7 @@ class RunView:
         return done.stdout.strip()
 
     def _let_driver_end(self) -> None:
-        """A driver lives on for a moment after it has told how the run ended."""
+        """Wait for the driver: it lives on for a moment after it has recorded the run's end."""
         end = clock.monotonic() + ENDS_S
         while clock.monotonic() < end:
             status = self.status
@@ -193,10 +194,10 @@ class RunView:
             clock.sleep(POLL_S)
 
     def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
-        """Wait until the run is over, or so many products are published, or the time is up.
+        """Wait until the run is over, or ``published`` products are published, or the time is up.
 
-        Returns the status, whose ``state`` tells which. A run that starts or is resumed is not
-        over; a directory that is away is waited for, ten minutes at most, then RunError is raised.
+        Returns the status, whose ``state`` says which. A run that starts or is resumed is not
+        over. It waits ten minutes for an unavailable directory, then raises RunError.
         An interrupt ends the waiting, not the run.
         """
         end = None if timeout_s is None else clock.monotonic() + timeout_s
@@ -227,7 +228,7 @@ def _by_time(entry: Published) -> tuple[str, str]:
 def _kinds(run: RunDir) -> dict[str, str]:
     """The kind of each product: the recipe's, in its order, and those that were added since."""
     kinds: dict[str, str] = {}
-    with contextlib.suppress(AttributeError, KeyError, OSError, TypeError):  # somebody else's file
+    with contextlib.suppress(AttributeError, KeyError, OSError, TypeError):  # another user's file
         table: Any = (read_json(run.facts) or {})["table"]
         kinds |= {str(it["name"]): str(it["kind"]) for it in table["product"]}
     with contextlib.suppress(AttributeError, KeyError, OSError, TypeError):

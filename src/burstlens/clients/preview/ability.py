@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 LIMIT_S = 0.6
-"""For the terminal's answer: an ssh across an ocean takes 0.3 s."""
+"""For the terminal's answer: ssh across an ocean takes 0.3 s."""
 CELL = (8, 16)
-"""Pixels of a cell where the terminal does not tell: small, so that nothing overflows."""
-# Kitty's graphics, the size of a cell, and what every terminal answers, the last of all.
+"""Pixels of a cell where the terminal does not report them: small, so that nothing overflows."""
+# Ask for kitty's graphics, the size of a cell, and last what every terminal answers.
 _QUESTION = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[16t\x1b[c"
 _KITTY = re.compile(rb"\x1b_Gi=31;([^\x1b]*)\x1b\\")
 _CELL = re.compile(rb"\x1b\[6;(\d+);(\d+)t")
@@ -37,12 +37,12 @@ class Ability:
 
 @contextlib.contextmanager
 def quiet_keys(keyboard: int) -> Iterator[None]:
-    """Keys are neither echoed nor waited for as lines within the block; Ctrl-C still interrupts."""
+    """Within the block keys are not echoed and come one by one; Ctrl-C still interrupts."""
     if not os.isatty(keyboard):
         yield
         return
     before = termios.tcgetattr(keyboard)
-    # At once and not after a flush: keys that were typed ahead stay for the shell.
+    # TCSANOW, not TCSAFLUSH: keys that were typed ahead stay for the shell.
     tty.setcbreak(keyboard, termios.TCSANOW)
     try:
         yield
@@ -53,8 +53,8 @@ def quiet_keys(keyboard: int) -> Iterator[None]:
 def ability(keyboard: int, screen: int, *, limit_s: float = LIMIT_S) -> Ability:
     """What the terminal of these descriptors can show. Call it within :func:`quiet_keys`.
 
-    Whoever has typed ahead is not asked for an answer among the keys: then, and when none comes in
-    time, pictures are made of coloured cells, which any terminal can.
+    When keys were typed ahead, the terminal is not queried. Then, and when no answer comes in time,
+    pictures are made of coloured cells, which any terminal can show.
     """
     if not (os.isatty(keyboard) and os.isatty(screen)) or _waiting(keyboard, 0.0):
         return Ability("cells")
@@ -71,13 +71,13 @@ def ability(keyboard: int, screen: int, *, limit_s: float = LIMIT_S) -> Ability:
 
 
 def drop_late_answer(keyboard: int) -> None:
-    """Take an answer that came after its time out of what the shell would read next."""
+    """Discard an answer that came too late, so that the shell does not read it."""
     if os.isatty(keyboard) and _waiting(keyboard, 0.0):
         give_back(keyboard, os.read(keyboard, 4096))
 
 
 def give_back(keyboard: int, read: bytes) -> None:
-    """Type again what was read and is no answer, where the kernel lets us."""
+    """Type input again that was read and is not an answer, where the kernel allows it."""
     for pattern in (_KITTY, _CELL, _ATTRIBUTES):
         read = pattern.sub(b"", read)
     with contextlib.suppress(OSError):
@@ -100,9 +100,9 @@ def _waiting(keyboard: int, limit_s: float) -> bool:
 
 
 def _cell(screen: int, answer: bytes) -> tuple[int, int]:
-    told = _CELL.search(answer)
-    if told is not None and int(told[1]) and int(told[2]):
-        return int(told[2]), int(told[1])
+    found = _CELL.search(answer)
+    if found is not None and int(found[1]) and int(found[2]):
+        return int(found[2]), int(found[1])
     with contextlib.suppress(OSError):
         size = fcntl.ioctl(screen, termios.TIOCGWINSZ, bytes(8))
         rows, columns, width, height = struct.unpack("HHHH", size)

@@ -33,7 +33,7 @@ class Canvas:
         return self._size
 
     def resized(self) -> bool:
-        """Whether the window has another size than at the last look; then all is to be drawn."""
+        """Whether the window's size has changed since the last call; then all must be drawn."""
         now = self.console.size
         if (now.width, now.height) == self._size:
             return False
@@ -43,7 +43,7 @@ class Canvas:
         return True
 
     def show(self, top: int, lines: list[str]) -> None:
-        """Put lines, by their row from 0 on; those that stand there already are not sent."""
+        """Put lines from row ``top`` (from 0) on; unchanged lines are not sent."""
         missing = top + len(lines) - len(self._lines)
         self._lines += [""] * missing
         for row, line in enumerate(lines, start=top):
@@ -52,12 +52,12 @@ class Canvas:
                 self._send(f"\x1b[{row + 1};1H{line}\x1b[0m\x1b[K")
 
     def put(self, top: int, sequence: bytes) -> None:
-        """Put a picture that is a sequence of its own, with its corner in row ``top``."""
+        """Put a picture, as an escape sequence, with its corner in row ``top``."""
         self._send(f"\x1b[{top + 1};1H")
         self._write(sequence)
 
     def lines(self, renderable: RenderableType) -> list[str]:
-        """What Rich makes of it, line by line."""
+        """The lines that Rich renders."""
         with self.console.capture() as held:
             self.console.print(renderable, soft_wrap=False)
         return held.get().splitlines()

@@ -16,7 +16,7 @@ from PIL import Image
 from rich.color import Color, ColorSystem
 
 MOST_PX = 300_000
-"""Of a picture sent as pixels: more is slow over ssh and shows hardly more of a map."""
+"""Largest size of a picture sent as pixels: more is slow over ssh and hardly shows more."""
 COLOURS = 128
 _CHUNK = 4096
 _ID = 7303
@@ -44,8 +44,8 @@ def fitted(picture: Image.Image, width: int, height: int, *, aspect: float = 1.0
 
 
 def kitty(picture: Image.Image, columns: int, rows: int) -> bytes:
-    """The escape sequences that put a picture at the cursor, scaled to so many cells; the one that
-    was put before goes."""
+    """The escape sequences that put a picture at the cursor, scaled to ``columns`` by ``rows``
+    cells, and remove the one before."""
     held = io.BytesIO()
     _reduced(picture).save(held, "PNG", optimize=True)
     text = base64.b64encode(held.getvalue())
@@ -86,7 +86,7 @@ def _reduced(picture: Image.Image) -> Image.Image:
 
 
 def _runs(signs: NDArray[np.integer]) -> bytes:
-    """Signs with runs of more than three told by their length; empty ones at the end left out."""
+    """Run-length encoded signs (runs of more than three), without empty ones at the end."""
     used = np.flatnonzero(signs != 63)
     out = bytearray()
     for sign, run in groupby(signs[: used[-1] + 1 if len(used) else 0].tolist()):
@@ -96,7 +96,7 @@ def _runs(signs: NDArray[np.integer]) -> bytes:
 
 
 def half_blocks(picture: Image.Image, system: ColorSystem) -> list[str]:
-    """The picture, two pixels a cell, as one text a row of cells, in the colours of ``system``."""
+    """The picture, two pixels per cell, one text per row of cells, in the colours of ``system``."""
     levels = np.asarray(picture, dtype=np.uint16)
     pixels = (levels * _SHADES + 127) // 255 * 255 // _SHADES
     if len(pixels) % 2:
@@ -108,7 +108,7 @@ def half_blocks(picture: Image.Image, system: ColorSystem) -> list[str]:
             front, back = _code(*top, True, system), _code(*bottom, False, system)
             sign = "▀"
             if top == bottom:
-                front, sign = now[0], " "  # nothing of the front is seen
+                front, sign = now[0], " "  # the foreground colour is not visible
             change = [new for new, old in zip((front, back), now, strict=True) if new != old]
             if change:
                 row.append(f"\x1b[{';'.join(change)}m")
@@ -121,7 +121,7 @@ def half_blocks(picture: Image.Image, system: ColorSystem) -> list[str]:
 @cache
 def _code(red: int, green: int, blue: int, front: bool, system: ColorSystem) -> str:
     if system is ColorSystem.EIGHT_BIT:
-        # Rich goes by hue, and gives greys that are nearly white a yellow.
+        # Rich chooses by hue, and turns greys that are nearly white into yellow.
         near = np.abs(_EIGHT_BIT - (red, green, blue)).sum(axis=1).argmin() + 16
         return f"{38 if front else 48};5;{near}"
     colour = Color.from_rgb(red, green, blue).downgrade(system)

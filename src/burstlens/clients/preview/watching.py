@@ -1,4 +1,4 @@
-"""Watching a run with its newest picture: which one, when it is drawn anew, at what cost."""
+"""Watch a run with its newest picture: which picture, when to redraw it, at what rate."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.run.index import Published, product_path
 
-BYTES_A_SECOND = 24_000
-"""A picture is drawn no sooner than the one before could have gone over such a line."""
+BYTES_PER_SECOND = 24_000
+"""A picture is drawn only when a line of this rate would have sent the one before."""
 PERIOD_S = 0.5
 TEXT_ROWS = 5
 _SYSTEMS = {
@@ -38,19 +38,19 @@ _SYSTEMS = {
 
 
 def can_show(console: Console) -> bool:
-    """Whether pictures can be shown: on a terminal that knows cursors and colours."""
+    """Whether pictures can be shown: on a terminal with cursor control and colours."""
     plain = console.is_dumb_terminal or console.no_color or console.color_system not in _SYSTEMS
     return console.is_terminal and sys.stdout.isatty() and not plain
 
 
 def watch_picture(run: RunView, product: str | None, console: Console) -> Status:
     """Show the run and the newest picture of a product (the first that has pictures) until it is
-    over; returns its last status.
+    over; returns its final status.
 
     Raises RunError for an unknown product, KeyboardInterrupt when a person leaves.
     """
     if product is not None:
-        run.products[product]  # an unknown name is told before the screen changes
+        run.products[product]  # an unknown name is reported before the screen changes
     keyboard = sys.stdin.fileno() if sys.stdin and not sys.stdin.closed else -1
     with quiet_keys(keyboard):
         way = ability(keyboard, sys.stdout.fileno())
@@ -90,7 +90,7 @@ class Preview:
         self._due = 0.0
 
     def look(self, status: Status) -> None:
-        """Draw what has changed: the text at once, the picture when the line is free for it."""
+        """Draw what has changed: the text at once, the picture when the line is free."""
         resized = self.canvas.resized()
         newest = self._newest()
         now = self._clock()
@@ -101,7 +101,7 @@ class Preview:
             except (RunError, OSError, ValueError, SyntaxError) as error:
                 self.canvas.show(TEXT_ROWS, [printable(f"{newest.name}: {error}")])
             self._drawn = newest
-            self._due = now + (self.canvas.sent - before) / BYTES_A_SECOND
+            self._due = now + (self.canvas.sent - before) / BYTES_PER_SECOND
         self.canvas.show(0, self.canvas.lines(self._text(status))[:TEXT_ROWS])
 
     def _newest(self) -> Published | None:

@@ -1,4 +1,4 @@
-"""Access: every request shows the server's token, whoever on this machine it comes from."""
+"""Access: every request must have the server's token, also from other users of this machine."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ starts; with <code>--token-file</code> it stays.</p>
 <button>Open</button></form>
 </html>
 """
-TOLD = "a token is needed: Authorization: Bearer TOKEN, or the whole link that was printed\n"
+ACCESS_HELP = "a token is needed: Authorization: Bearer TOKEN, or the whole link that was printed\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may ask: whoever shows ``token`` once as ``?token=`` (a cookie then stands for it), or
+    """Checks that a client has ``token``: once as ``?token=`` (then a cookie stands for it), or
     each time as ``Authorization: Bearer``.
 
-    Browsers send one host's cookies to all its ports. So everything lies in a ``folder`` whose
-    name the token gives, the cookie is for that folder alone, and no other server gets it;
-    ``port`` in its name keeps two servers with one token file apart.
+    Browsers send one host's cookies to all its ports. So all addresses lie in a ``folder`` with a
+    name derived from the token, and the cookie is for that folder alone: no other server gets it.
+    ``port`` in the cookie's name separates two servers with one token file.
     """
 
     token: str
@@ -57,7 +57,7 @@ class Access:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """The check, before any other code sees the request; a middleware."""
+        """A middleware that checks each request before any other code gets it."""
         if self._same(request.query.get("token")):
             return self._entered(request)
         if not request.rel_url.raw_path.startswith(f"{self.folder}/"):
@@ -76,11 +76,11 @@ class Access:
         return kind.lower() == "bearer" and self._same(given.strip())
 
     def _entered(self, request: web.Request) -> web.StreamResponse:
-        """Set the cookie and go on without the token in the address.
+        """Set the cookie and redirect to the address without the token.
 
         A proxy may have put a prefix before our paths that only the browser knows. So the cookie
-        gets no path, which makes it the folder of the address, and it is set by our own folder's.
-        Other addresses are those of an earlier server: what lay in its folder lies in ours.
+        gets no path, and browsers take the folder of the address that sets it: our own folder.
+        Other addresses are those of an earlier server: the files in its folder are in ours.
         """
         path = request.rel_url.raw_path
         if path == f"{self.folder}/":
@@ -96,9 +96,9 @@ class Access:
 
 def _denied(request: web.Request) -> web.StreamResponse:
     if "text/html" not in request.headers.get("Accept", ""):
-        return web.Response(status=403, text=TOLD)
-    # A link on another site brings no SameSite=Strict cookie along; the same request made by a
-    # page of our own does.
+        return web.Response(status=403, text=ACCESS_HELP)
+    # A request from a link on another site has no SameSite=Strict cookie; the same request from a
+    # page of our own has it.
     strange = request.headers.get("Sec-Fetch-Site") == "cross-site"
     again = '<meta http-equiv="refresh" content="0">' if strange else ""
     return html(DENIED.format(again=again), status=403)

@@ -1,4 +1,4 @@
-"""The application: which request is answered with what."""
+"""The application: the answer to each request."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from burstlens.core.printable import printable
 
 PAGE = ["products", "index.html"]
 WAYS: tuple[list[str], ...] = ([], [""], ["products"], ["products", ""])
-"""Folders of a run whose address leads to its page."""
+"""Folders of a run whose address redirects to its page."""
 ANY = "/{path:(?s:.*)}"
 ROWS_S = 1.0
 FOR_EVER = "private, max-age=31536000, immutable"
 
 
 class Application:
-    """Answers requests for the runs on a shelf; with ``allow_stop`` also takes wishes."""
+    """Answers requests for the runs on a shelf; with ``allow_stop`` also requests to steer them."""
 
     def __init__(self, shelf: Shelf, access: Access, *, allow_stop: bool) -> None:
         self.patience = Patience()
@@ -55,7 +55,7 @@ class Application:
         return headers.html(_list_text())
 
     async def _runs(self, request: web.Request) -> web.StreamResponse:
-        async with self._rows_lock:  # many pages ask, one looks
+        async with self._rows_lock:  # many pages ask, one call reads
             if time.monotonic() >= self._rows_due:
                 begin = time.monotonic()
                 self._rows = await self.patience.call("", self._shelf.rows)
@@ -125,7 +125,7 @@ class Application:
 def _json(value: object, *, status: int = 200) -> web.Response:
     try:
         text = json.dumps(value, allow_nan=False)
-    except ValueError:  # a field that blew up: browsers take no NaN
+    except ValueError:  # a field that blew up: JSON.parse does not accept NaN
         text = json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None))
     response = web.Response(
         text=text,

@@ -1,4 +1,4 @@
-"""Control: a person's wish from the page becomes a file in the run's ``control/``."""
+"""Control: a request from the page to steer a run becomes a file in the run's ``control/``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ASKS = ("stop", "stop-now", "pause", "resume-watching")
 BODY_BYTES = 4096
 BODY_S = 10.0
 HEADER = "X-Burstlens"
-"""A header that another site's page cannot send without being asked first, and is then refused."""
+"""A header that another site's page cannot send without a CORS preflight, which is refused."""
 
 
 class RefusedError(Exception):
-    """Why a wish is not granted, for people, and the HTTP status."""
+    """Why a request is refused, as text, and the HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class RefusedError(Exception):
 
 
 async def asked(request: web.Request) -> str:
-    """What a request asks for. Raises RefusedError when it is not well-formed."""
+    """The action that a request names. Raises RefusedError when it is not well-formed."""
     if request.headers.get(HEADER) != "1":
         raise RefusedError(403, f"the header {HEADER}: 1 is missing")
     try:

@@ -1,4 +1,4 @@
-"""A file that is sent by its handle."""
+"""HTTP response with a file given by its handle."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
 CHUNK_BYTES = 65536
-"""What is held in memory for each client that reads slowly."""
+"""Bytes held in memory for each client that reads slowly."""
 
 
 class HandleResponse(web.FileResponse):
-    """aiohttp's answer with a file, of parts of it and of none when it has not changed.
+    """aiohttp's file response (whole, ranges, not modified) for an open handle (O_PATH).
 
-    Of the file that a handle (O_PATH) names: by its own name another one may be found by now.
+    By its own name another file may be found by now.
     """
 
     def __init__(self, handle: io.FileIO, headers: Mapping[str, str]) -> None:
@@ -25,8 +25,8 @@ class HandleResponse(web.FileResponse):
         self._handle = handle
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Send it. A file that was cut meanwhile ends the connection: the client must not wait
-        for the rest, nor take the next answer for it.
+        """Send it. If the file was truncated meanwhile, close the connection: the client must not
+        wait for the rest, nor take the next answer for it.
         """
         with self._handle:
             writer = await super().prepare(request)

@@ -1,4 +1,4 @@
-"""Headers: what browsers are told of each answer, so that no file of a run can act as the page."""
+"""Headers of each answer, which keep browsers from running a file of a run as the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SANDBOX = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:"
 )
-"""For documents among a run's files: each gets an origin of its own, without our cookie."""
+"""For documents among a run's files: each gets its own origin, without our cookie."""
 DOCUMENTS = {".htm", ".html", ".svg", ".xhtml", ".xml"}
 TYPES = {
     ".avi": "video/x-msvideo",
@@ -49,13 +49,13 @@ TEXTS = (".csv", ".jsonl", ".log", ".md", ".pvd", ".toml", ".txt")
 
 
 async def add_always(_request: web.Request, response: web.StreamResponse) -> None:
-    """Put the headers that every answer has; a signal of aiohttp."""
+    """Add the headers that every answer has; a signal handler of aiohttp."""
     response.headers.update(ALWAYS)
     response.headers.setdefault("Cache-Control", "no-cache")
 
 
 def html(text: str, *, status: int = 200) -> web.Response:
-    """A page of our own: its inline scripts and styles may run, by their hashes, and no others."""
+    """A page of our own: only its inline scripts and styles may run, by their hashes."""
     response = web.Response(
         text=text,
         status=status,
@@ -80,7 +80,7 @@ def policy_of(text: str) -> str:
 
 
 def of_file(path: PurePath, *, log: bool) -> dict[str, str]:
-    """The headers of a run's file, by its name. Whatever lies among the logs is shown as text."""
+    """The headers of a run's file, by its name. Every file among the logs is shown as text."""
     suffix = path.suffix.lower()
     if log or suffix in TEXTS:
         return {"Content-Type": "text/plain; charset=utf-8"}
@@ -112,7 +112,7 @@ class _Inline(HTMLParser):
             self._found[self._inside][-1] += data
 
     def sources(self, tag: str) -> str:
-        """The hashes as a policy names them."""
+        """The hashes in the syntax of a policy."""
         hashes = [
             base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
             for text in self._found[tag]

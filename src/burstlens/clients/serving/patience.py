@@ -1,4 +1,4 @@
-"""Patience: files are touched in threads, and a file system that hangs takes only a few of them."""
+"""Patience: files are read in threads, and a file system that hangs blocks only a few of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 class Patience:
-    """Runs what may hang outside the event loop, at most ``AT_ONCE`` at a time for each run.
+    """Runs calls that may hang outside the event loop, at most ``AT_ONCE`` at a time per run.
 
-    So it takes eight runs on file systems that hang before another one's clients must wait.
+    So clients of a run wait only when eight other runs are on file systems that hang.
     """
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Patience:
 
     @property
     def hangs(self) -> bool:
-        """Whether a thread is still at work."""
+        """Whether a thread is still busy."""
         return bool(self._under_way)
 
     async def call(self, run: str, function: Callable[..., T], *arguments: object) -> T:
         """``function(*arguments)``, in a thread.
 
-        Raises what it raises, and HTTPServiceUnavailable when it takes longer than
-        ``PATIENCE_S``, the time included in which the run's other calls hold all its threads.
+        Raises what it raises, and HTTPServiceUnavailable when it takes longer than ``PATIENCE_S``,
+        including the time it waits for the run's other calls.
         """
         gate = self._gates.get(run) or self._gates.setdefault(run, asyncio.Semaphore(AT_ONCE))
         try:
@@ -48,7 +48,7 @@ class Patience:
                 self._under_way.add(future)
                 future.add_done_callback(self._under_way.discard)
                 future.add_done_callback(lambda _: gate.release())
-                return await asyncio.shield(future)  # it goes on when we give it up
+                return await asyncio.shield(future)  # it continues after the time is up
         except TimeoutError:
             raise web.HTTPServiceUnavailable(
                 text=f"the file system of {run or 'the runs'} has not answered for "

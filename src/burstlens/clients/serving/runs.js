@@ -1,5 +1,5 @@
 /**
- * The list of runs: what shelf.py gives of each, looked at again and again.
+ * The list of runs, polled from shelf.py.
  *
  * @typedef {object} Row
  * @property {string} run
@@ -15,13 +15,12 @@
 const PERIOD_MS = 2000;
 const OVER = new Set(["done", "failed", "stopped", "lost"]);
 const list = /** @type {HTMLElement} */ (document.getElementById("runs"));
-const told = /** @type {HTMLElement} */ (document.getElementById("told"));
+const summary = /** @type {HTMLElement} */ (document.getElementById("summary"));
 /** @type {Map<string, Card>} */
 const cards = new Map();
 
 /**
- * An element inside of another one. Texts go in as text: titles and names come from recipes and
- * folders.
+ * An element inside another one.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} tag
  * @param {string} [kind]
@@ -75,7 +74,7 @@ class Card {
       const shown = element("img");
       shown.alt = "";
       shown.src = place;
-      // The former one stays until this one is whole.
+      // The previous picture stays until this one is decoded.
       shown.decode().then(
         () => this.view.replaceChildren(shown),
         () => {},
@@ -85,6 +84,7 @@ class Card {
 }
 
 /**
+ * Set a text, never markup: titles and names come from recipes and folders.
  * @param {Element} node
  * @param {string} text
  */
@@ -93,7 +93,7 @@ function set(node, text) {
 }
 
 /**
- * A valid-time key as people write it.
+ * A valid-time key in readable form.
  * @param {string | null} key
  */
 function modelTime(key) {
@@ -116,11 +116,11 @@ function show(rows) {
   const same =
     wanted.length === list.children.length &&
     wanted.every((node, index) => node === list.children[index]);
-  if (!same) list.replaceChildren(...wanted); // also keeps the keyboard's place otherwise
+  if (!same) list.replaceChildren(...wanted); // otherwise the keyboard focus stays
   const live = rows.filter((row) => !OVER.has(row.state)).length;
-  told.className = "";
+  summary.className = "";
   set(
-    told,
+    summary,
     rows.length === 0
       ? "none yet; burstlens run or burstlens demo makes one"
       : `${rows.length} in all, ${live} in progress`,
@@ -133,8 +133,8 @@ async function look() {
     if (!answer.ok) throw new Error(answer.statusText);
     show(await answer.json());
   } catch {
-    told.className = "away";
-    set(told, "the server cannot be reached; what stands here may be old");
+    summary.className = "away";
+    set(summary, "the server cannot be reached; this list may be out of date");
   }
   setTimeout(look, document.hidden ? 10 * PERIOD_MS : PERIOD_MS);
 }

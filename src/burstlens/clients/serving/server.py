@@ -1,4 +1,4 @@
-"""The server: sockets on the loopback interface, what is printed, the end."""
+"""The server: its sockets on the loopback interface, what it prints, how it ends."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from typing import TYPE_CHECKING
 
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError, SiteError
-from burstlens.core.printable import printable, say, tell
+from burstlens.core.printable import print_stderr, printable, say
 
 if TYPE_CHECKING:  # it imports aiohttp, which may be missing
     from burstlens.clients.serving.access import Access
 
 IDLE_S = 30.0
-"""For a connection on which no request comes, and for a request's headers to be whole."""
+"""Time limit for an idle connection, and for the headers of a request."""
 STUCK_MS = 60_000
-"""For a client that takes nothing of what is sent to it."""
+"""Time limit for a client that reads nothing of what is sent to it."""
 BACKLOG = 1024
 OPEN_FILES = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server is found, and how from elsewhere: what ``--json`` prints."""
+    """The server's address, here and from another machine; ``--json`` prints it."""
 
     url: str
     port: int
@@ -64,7 +64,7 @@ def serve(
     file cannot be used.
     """
     # sendfile(2) would run in the event loop, where one page that a file server does not deliver
-    # stops everybody; aiohttp reads this when it is imported.
+    # blocks all clients; aiohttp reads this variable when it is imported.
     os.environ["AIOHTTP_NOSENDFILE"] = "1"
     try:
         import aiohttp  # noqa: F401
@@ -80,15 +80,15 @@ def serve(
     _raise_file_limit()
     sockets = _listen(port)
     address = _address(Access(token, sockets[0].getsockname()[1]))
-    told = json.dumps(asdict(address)) if as_json else _told(shelf, address, allow_stop)
-    asyncio.run(_serve(shelf, sockets, address, told, allow_stop=allow_stop, opened=open_browser))
+    text = json.dumps(asdict(address)) if as_json else _start_text(shelf, address, allow_stop)
+    asyncio.run(_serve(shelf, sockets, address, text, allow_stop=allow_stop, opened=open_browser))
 
 
 async def _serve(
     shelf: Shelf,
     sockets: list[socket.socket],
     address: Address,
-    told: str,
+    text: str,
     *,
     allow_stop: bool,
     opened: bool,
@@ -104,7 +104,7 @@ async def _serve(
     loop.set_default_executor(ThreadPoolExecutor(THREADS, "files"))
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             loop.add_signal_handler(number, ended.set)
     application = Application(shelf, Access(address.token, address.port), allow_stop=allow_stop)
     runner = web.AppRunner(
@@ -114,18 +114,18 @@ async def _serve(
     await runner.setup()
     for listening in sockets:
         await web.SockSite(runner, listening, backlog=BACKLOG).start()
-    say(told)
+    say(text)
     with _browser(address.url) if opened else contextlib.nullcontext():
         await ended.wait()
     await runner.cleanup()
     if application.patience.hangs:
-        # Python joins its threads at the end, and one that a dead file server holds never ends.
+        # Python joins its threads at exit, and one that waits for a dead file server never ends.
         sys.stdout.flush()
         os._exit(0)
 
 
 def _raise_file_limit() -> None:
-    """Let more clients in than login shells do: each one that reads takes three descriptors."""
+    """Raise a login shell's limit on open files: each client that reads takes three."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < OPEN_FILES:
         most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
@@ -133,7 +133,7 @@ def _raise_file_limit() -> None:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether an error is one of the server's, to be printed: requests that are none are not."""
+    """Whether an error is one of the server's, to be printed: malformed requests are not."""
     from aiohttp.http_exceptions import HttpProcessingError
 
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
@@ -157,7 +157,7 @@ def _listen(port: int) -> list[socket.socket]:
             first.close()
         if port:
             break
-    # Somebody else would get what people send to "localhost", the token included.
+    # Another user would get what people send to "localhost", including the token.
     raise RunError(f"port {port} is in use on ::1; --port takes another one")
 
 
@@ -192,7 +192,7 @@ def _address(access: Access) -> Address:
     return Address(url, port, access.token, ssh)
 
 
-def _told(shelf: Shelf, address: Address, allow_stop: bool) -> str:
+def _start_text(shelf: Shelf, address: Address, allow_stop: bool) -> str:
     what = shelf.only or f"the runs in {shelf.folder}"
     lines = [
         f"{printable(str(what))}, {'with' if allow_stop else 'without'} Stop:",
@@ -202,22 +202,23 @@ def _told(shelf: Shelf, address: Address, allow_stop: bool) -> str:
     ]
     if "SLURM_JOB_ID" in os.environ:
         lines.append("  (this is a compute node: the server ends with its job)")
-    return "\n".join([*lines, "Whoever has the link can see the runs. Ctrl-C ends the server."])
+    return "\n".join([*lines, "Anyone with the link can see the runs. Ctrl-C ends the server."])
 
 
 @contextlib.contextmanager
 def _browser(url: str) -> Iterator[None]:
     """Open the page in a browser, where there is a display.
 
-    By way of a file of the user's own: other users see a program's arguments, and so the token.
+    The browser gets the name of a private file: other users can see a program's arguments, and
+    would see the token.
     """
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        tell("no display here: open the link yourself")
+        print_stderr("no display here: open the link yourself")
         yield
         return
     with tempfile.TemporaryDirectory(prefix="burstlens-") as folder:  # only the user's
         page = Path(folder) / "open.html"
         page.write_text(f'<meta http-equiv="refresh" content="0; url={escape(url)}">\n')
-        # In a thread: some browsers are waited for.
+        # In a thread: with some browsers the call waits until they end.
         threading.Thread(target=webbrowser.open, args=[page.as_uri()], daemon=True).start()
         yield

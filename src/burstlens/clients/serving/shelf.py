@@ -1,4 +1,4 @@
-"""The shelf: which runs are served, and which of their files."""
+"""The shelf: the runs that are served, and their files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDERS = frozenset({"products", "logs"})
 FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 TAIL_BYTES = 65536
-"""How much of an index's end is searched for the newest picture."""
+"""Bytes at the end of an index that are searched for the newest picture."""
 
 Row = dict[str, Any]
 
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 def parts_of(raw_path: str) -> tuple[str, ...] | None:
     """The parts of a request's path, still percent-encoded; the last is empty after a slash.
 
-    None when a part is hidden, climbs, or is no file name: nothing of that kind is ever served.
+    None when a part is hidden, is ``..``, or is not a file name: such paths are never served.
 
     >>> parts_of("/storm-1/products/w/w%20d01.png")
     ('storm-1', 'products', 'w', 'w d01.png')
@@ -49,7 +49,7 @@ def parts_of(raw_path: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The runs of ``folder``, or ``only`` one of them. Every method looks at the disk."""
+    """The runs of ``folder``, or ``only`` one of them. Every method reads the disk."""
 
     folder: Path
     only: str | None = None
@@ -72,7 +72,7 @@ class Shelf:
         """The run's snapshot. Raises OSError, RunError."""
         found = self.run_dir(run)
         if found.status.is_symlink():
-            raise RunError(f"{found.status} is no file")
+            raise RunError(f"{found.status} is not a file")
         return status_of(str(found.path))
 
     def run_dir(self, run: str) -> RunDir:
@@ -81,7 +81,7 @@ class Shelf:
         return RunDir(self.folder / run)
 
     def rows(self) -> list[Row]:
-        """What is told of each run, the newest first; a run that cannot be read is left out.
+        """One row per run, the newest first; a run that cannot be read is left out.
 
         ``path`` and ``picture`` (the newest one, or None) are URLs relative to the list's.
         """
@@ -141,7 +141,7 @@ def _changed(path: Path) -> int:
 
 
 def _objects(tail: bytes) -> Iterator[Line]:
-    """The JSON objects among the lines of a file's end, the first of which may be torn."""
+    """The JSON objects in the lines of a file's end; the first line may be torn."""
     for line in tail.splitlines():
         with contextlib.suppress(ValueError, RecursionError):
             value = json.loads(line)
@@ -150,12 +150,12 @@ def _objects(tail: bytes) -> Iterator[Line]:
 
 
 def _descend(folder: Path, names: Sequence[str]) -> io.FileIO:
-    """A handle on the regular file that ``names`` lead to, through true folders alone."""
+    """A handle on the regular file at the path ``names``, without following links."""
     held = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     for name in names:
         try:
-            # O_PATH opens nothing: no pipe or device comes to harm, and a symbolic link is
-            # neither followed nor can anything be found behind it.
+            # O_PATH does not open the file: pipes and devices are not disturbed, and a symbolic
+            # link is not followed.
             found = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=held)
         finally:
             os.close(held)
@@ -167,7 +167,7 @@ def _descend(folder: Path, names: Sequence[str]) -> io.FileIO:
 
 
 def shelf_of(place: str | None) -> Shelf:
-    """The shelf for a folder of runs, for one run, or for the folder where runs are kept.
+    """The shelf for a folder of runs, for one run, or for the default folder of runs.
 
     Raises RunError, with near names.
     """

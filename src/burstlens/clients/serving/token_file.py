@@ -1,4 +1,4 @@
-"""The token file: one token for every start of a server, for its owner's eyes alone."""
+"""The token file: one token for every start of a server, readable only by its owner."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The run directory: its files, the journal of events, the index of products, status and heartbeat.
 
-``directory`` names each file, ``journal`` is the record that a run resumes from, ``history`` what
-it adds up to. Imports ``core`` alone.
+``directory`` names each file, ``journal`` is the record that a run resumes from, ``history`` the
+state that it adds up to. Imports ``core`` alone.
 """
 
 __all__ = [

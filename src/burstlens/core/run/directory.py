@@ -1,6 +1,6 @@
-"""The run directory: where everything of a run stands, on the parallel file system.
+"""The run directory: holds everything of a run, on the parallel file system.
 
-The only thing that driver, viewing block, supervisor and people share.
+The only thing that driver, viewing block, supervisor and clients share.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ class RunDir:
 
     @property
     def pause(self) -> Path:
-        """The file that stands while products are not to be made."""
+        """The file that exists while no products are to be made."""
         return self.control / "pause"
 
     @property
     def logs(self) -> Path:
-        """Logs brought home, one folder a job."""
+        """Logs brought home, one folder per job."""
         return self.path / "logs"
 
     @property
@@ -110,11 +110,11 @@ class RunDir:
 
     @property
     def start(self) -> Path:
-        """Who was last asked to drive the run; burstlens/core/run/start.py reads and writes it."""
+        """The latest start of a driver; burstlens/core/run/start.py reads and writes it."""
         return self.path / "start.json"
 
     def claim(self, epoch: int) -> Path:
-        """What the driver of that epoch says of itself, from its beginning on."""
+        """The file in which the driver of that epoch identifies itself, from its beginning on."""
         return self.path / f"driver-{epoch}"
 
     @property
@@ -142,16 +142,16 @@ class RunDir:
             ) from error
 
     def drop(self, name: str, why: Mapping[str, Any] | None = None) -> None:
-        """Drop a control file; ``resume-watching`` takes ``pause`` away. Raises RunError.
+        """Drop a control file; ``resume-watching`` removes ``pause``. Raises RunError.
 
-        ``why`` tells who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
-        a person does. A file that stands there already keeps what it tells.
+        ``why`` says who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
+        a person does. A file that exists already keeps its content.
         """
         if why is not None and self.asked() in ("stop-now", name):
-            return  # a guard's stop only ever makes one quicker
+            return  # the stop exists already; a guard may only make it quicker
         try:
             self.control.mkdir(exist_ok=True)
-            # No link leads out: what is open stays the run's own folder, whoever owns it.
+            # No link is followed: the open folder is the run's own, whichever user owns it.
             folder = os.open(self.control, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 if name == "resume-watching":
@@ -165,23 +165,23 @@ class RunDir:
             raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
 
     def asked(self) -> str | None:
-        """What clients ask for: ``stop-now``, ``stop`` or nothing."""
+        """The stop that clients ask for: ``stop-now``, ``stop`` or None."""
         for name in ("stop-now", "stop"):
-            if os.path.exists(self.control / name):  # Path.exists raises what a file server does
+            if os.path.exists(self.control / name):  # Path.exists raises a file server's errors
                 return name
         return None
 
     def why(self) -> dict[str, Any]:
-        """What the first stop that was asked for tells of itself; empty for a person's."""
+        """The reason in the first stop that was asked for; empty for a person's."""
         standing = []
         for name in ("stop", "stop-now"):
-            # By the file server's clock alone, as nodes may differ.
+            # By the file server's clock alone, as the clocks of nodes may differ.
             with contextlib.suppress(OSError):
                 standing.append(((self.control / name).lstat().st_mtime_ns, name))
         return read_dropped(self.control / min(standing)[1]) or {} if standing else {}
 
     def clear_control(self) -> None:
-        """Take the control files away, before a new attempt. Raises RunError when one stays."""
+        """Remove the control files before a new attempt. Raises RunError when one stays."""
         for name in ("stop-now", "stop", "frame-done"):
             try:
                 (self.control / name).unlink(missing_ok=True)
@@ -190,8 +190,8 @@ class RunDir:
                 raise RunError(f"cannot take {place} away: {error.strerror}") from error
 
     def sweep(self) -> None:
-        """Delete what killed processes have left: staged products that nobody will publish and
-        temporary files. Only when no worker of this run lives.
+        """Delete what killed processes have left: staged products that will never be published and
+        temporary files. Call it only when no worker of this run lives.
         """
         left = [
             *self.incoming.glob("*"),
@@ -207,15 +207,15 @@ class RunDir:
 
 
 def _drop(name: str, why: Mapping[str, Any] | None, folder: int) -> None:
-    """Make the file, or leave the one that stands: of two at once the first stands as well."""
+    """Create the file, or leave an existing one: of two at once the first is kept as well."""
     try:
         descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)
     except FileExistsError:
         if why is None:
-            os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))  # or what stands is no file
+            os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))  # raises for a non-file
         return
     with open(descriptor, "wb") as stream:
-        # It asks for the stop from its first moment, and also where a full disk takes no more.
+        # Its existence alone asks for the stop, also where a full disk takes no content.
         stream.write(json.dumps(why).encode() if why is not None else b"")
 
 
@@ -231,7 +231,7 @@ def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
         return
     found = []
     for path in place.iterdir():
-        with contextlib.suppress(OSError):  # no run, gone by now, or not for this user to see
+        with contextlib.suppress(OSError):  # not a run, gone by now, or not readable by this user
             found.append(((path / "run.json").stat().st_mtime, path))
     for _, path in sorted(found, reverse=True):
         yield RunDir(path)
@@ -272,12 +272,12 @@ _FACTS = {
 
 
 def facts_of(run: RunDir, *needed: str) -> dict[str, object]:
-    """The facts in ``run.json``, of which those that are ``needed`` are there.
+    """The facts in ``run.json``; those that are ``needed`` must be there.
 
     Raises RunError when they cannot be read.
     """
     shape = _FACTS | {name: _FACTS[f"{name}?"] for name in needed}
     facts = read_record(run.facts, shape, "the run directory is damaged: restore it from a copy")
     if facts is None:
-        raise RunError(f"{run.facts} is missing; this is no whole run directory")
+        raise RunError(f"{run.facts} is missing; this is not a complete run directory")
     return facts

@@ -1,4 +1,4 @@
-"""An append-only file of JSON objects, read on from where the last look stopped."""
+"""Incremental reads of an append-only file of JSON objects."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The lines of one look; the next one begins at ``offset`` (bytes).
+    """The lines of one read; the next read begins at ``offset`` (bytes).
 
-    ``fresh`` says that they begin anew, since the file is another one or shorter than it was:
-    whatever was read before is to be forgotten. ``more`` says that whole lines are left.
+    ``fresh`` says that they start from the beginning, since the file was replaced or truncated:
+    the caller must forget what it read before. ``more`` says that whole lines are left.
     """
 
     lines: list[Line]
@@ -38,9 +38,9 @@ def read_stretch(
 ) -> Stretch:
     """The objects from ``offset`` on, until about ``limit`` bytes are read.
 
-    A torn last line is left for the next look, a foreign one is passed over, and so is one
-    without the bytes ``mark``, unparsed. A missing file is empty. Raises OSError, also for
-    what is no regular file.
+    A torn last line is left for the next read. Foreign lines are skipped, and so are lines
+    without the bytes ``mark``, unparsed. A missing file is empty. Raises OSError, also when it
+    is not a regular file.
     """
     try:
         stream = open_regular(path)
@@ -63,7 +63,7 @@ def read_stretch(
 
 
 def number(value: Any) -> float | None:
-    """A value of such an object when it is a finite number, else None: lines may be foreign."""
+    """The value as a float when it is a finite number, else None: lines may be foreign."""
     return value if type(value) in (int, float) and isfinite(value) else None
 
 
@@ -76,7 +76,7 @@ def _line_start(descriptor: int, offset: int) -> int:
 
 
 def _objects(lines: list[bytes]) -> list[Line]:
-    """What the lines hold; at once, which takes half the time, as long as none is foreign."""
+    """The objects in the lines; parsed at once, in half the time, unless one is foreign."""
     try:
         with uncollected():
             values = json.loads(b"[" + b",".join(lines) + b"]")
@@ -87,8 +87,8 @@ def _objects(lines: list[bytes]) -> list[Line]:
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Without garbage collection: amid 100,000 new objects it finds nothing, in a third of the
-    time."""
+    """Disable garbage collection: with 100,000 new objects it frees nothing and takes a third of
+    the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -106,7 +106,7 @@ def _value(line: bytes) -> object:
 
 
 class Followed:
-    """One reader's place in such a file. ``mark`` is as for :func:`read_stretch`."""
+    """One reader's position in such a file. ``mark`` is as for :func:`read_stretch`."""
 
     def __init__(self, path: Path, *, mark: bytes = b"") -> None:
         self._path = path
@@ -115,7 +115,7 @@ class Followed:
         self._inode = 0
 
     def look(self) -> Stretch:
-        """What has come since the last look. Raises OSError."""
+        """The lines since the previous call. Raises OSError."""
         inode = self._present()
         if inode != self._inode:
             self._offset = 0

@@ -9,16 +9,16 @@ from burstlens.core.errors import RunError
 from burstlens.core.version import __version__
 
 FORMAT = 1
-"""Raised when an older Burstlens would misread what is written; new fields and events do not."""
+"""Increased when an older Burstlens would misread the files; not for new fields and events."""
 
 
 def stamp() -> dict[str, Any]:
-    """What ``run.json`` and the first line of each driver in the journal say of the format."""
+    """The format's fields in ``run.json`` and in each driver's first line of the journal."""
     return {"format": FORMAT, "burstlens": __version__}
 
 
 def require_format(value: Mapping[str, Any], place: str) -> None:
-    """Raise RunError when ``value``, which stands at ``place``, is of a newer format."""
+    """Raise RunError when ``value``, read from ``place``, is of a newer format."""
     written = value.get("format") or 1
     if written > FORMAT:
         version = str(value.get("burstlens") or "a newer version")[:40]

@@ -1,7 +1,7 @@
-"""Whether a driver lives: its process on this host, its heartbeat's changes on any other.
+"""Whether a driver lives: by its process on this host, by changes of its heartbeat on any other.
 
-Clocks of nodes differ. So one look at a heartbeat's age does not show that a driver is dead:
-it is when the heartbeat does not change either, by this process's own clock.
+Clocks of nodes differ. So a heartbeat's age alone does not show that a driver is dead: it is
+dead when the heartbeat does not change either, by this process's own clock.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from burstlens.core.run.directory import RunDir
 
 STALE_S = 15.0
 CONFIRM_S = 2.0
-"""How long a heartbeat is looked at that seems old; drivers write one about once a second."""
+"""How long to watch a heartbeat that seems old; drivers write one about once per second."""
 CERTAIN_S = 86_400.0
-"""Beyond this no clock is wrong."""
+"""Clocks are assumed to differ by less than this."""
 LOADING_S = 1800.0
 """How long a driver on another host may load before its first heartbeat: from a cold file system
-that takes minutes, and clocks of nodes may differ by as much."""
+loading takes minutes, and clocks of nodes may differ by as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ def driver_lives(
 ) -> bool:
     """Whether ``driver`` (host, pid, ticks, heartbeat, as in ``status.json``) lives.
 
-    Waits up to ``confirm_s`` seconds from the first look at a heartbeat of another host that
-    seems old, or not yet due. Raises OSError.
+    Waits up to ``confirm_s`` seconds from the first read of a heartbeat of another host that
+    seems old, or lies in the future. Raises OSError.
     """
     if is_here(driver):
         return process_state(driver["pid"], driver.get("ticks")) is not None
@@ -64,7 +64,7 @@ def driver_lives(
 
 
 def is_here(process: dict[str, Any]) -> bool:
-    """Whether a process (host, pid) is one of this host, which can be looked at."""
+    """Whether a process (host, pid) is one of this host."""
     return process.get("host") == socket.gethostname() and isinstance(process.get("pid"), int)
 
 
@@ -76,7 +76,7 @@ def process_state(pid: int, ticks: object) -> str | None:
 
 
 def ticks_of(pid: int) -> int | None:
-    """The kernel's start time of a process, which with the pid names it for good."""
+    """The kernel's start time of a process, which with the pid identifies it."""
     found = _stat(pid)
     return None if found is None else found[1]
 
@@ -86,7 +86,7 @@ def _look(run: RunDir, driver: dict[str, Any]) -> _Seen:
     beat = float(value) if isinstance(value, int | float) else 0.0
     before = _seen.get(run.path)
     if before is None or before.beat != beat:
-        # An earlier one is another driver's, of which nothing is known yet.
+        # An earlier heartbeat is another driver's, which has not been seen to change yet.
         moved = before is not None and beat > before.beat
         _seen[run.path] = _Seen(beat, time.monotonic(), moved)
     return _seen[run.path]

@@ -1,4 +1,4 @@
-"""What the journal says of a run so far: pure replay, the ground of resume."""
+"""The state of a run by its journal: pure replay, the basis of resume."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class JobRecord:
-    """A supervised job as journalled."""
+    """A supervised job, by the journal."""
 
     name: str
     job_id: str | None = None
@@ -28,25 +28,25 @@ class JobRecord:
 
 @dataclass(slots=True)
 class History:
-    """The journal, folded."""
+    """The state that the journal's events add up to."""
 
     state: str = "new"
     buffer: dict[str, Any] | None = None
     buffer_requested: bool = False
-    """Whether space was asked for since it was last given back: it may exist, whatever follows."""
+    """Whether space was requested since it was last released: it may exist in any case."""
     buffer_released: bool = False
     staged_in: bool = False
     brought_home: bool = False
     kept_home: bool = False
-    """Whether what ``[stage_out]`` names came home after the model ended, however it did."""
+    """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
     attempt: int = 0
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     frames: set[tuple[str, str, int]] = field(default_factory=set)
     damaged: set[tuple[str, str, int]] = field(default_factory=set)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
-    """Damaged frames whose valid time nothing shows: stream, file, record, attempt."""
+    """Damaged frames of unknown valid time: stream, file, record, attempt."""
     files: dict[int, set[str]] = field(default_factory=dict)
-    """The files that frames were ready in, by attempt."""
+    """The files that hold ready frames, by attempt."""
     released: set[tuple[str, str, int]] = field(default_factory=set)
     inspected: set[tuple[str, str, int]] = field(default_factory=set)
     """Frames that every guard of their stream has read."""
@@ -58,11 +58,11 @@ class History:
     holes: set[Key] = field(default_factory=set)
     """Published, but only as a placeholder."""
     standing: Counter[str] = field(default_factory=Counter)
-    """How many of each product stand, placeholders apart."""
+    """How many of each product are published, without placeholders."""
     failures: Counter[str] = field(default_factory=Counter)
     """How many of each product are failed."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """Why a product last failed."""
+    """The latest reason why a product failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     """The colour limits of each product whose limits follow its frames."""
     drawn: dict[Key, tuple[float, float]] = field(default_factory=dict)
@@ -73,18 +73,18 @@ class History:
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The tables of products that were added to the running run, by name."""
     passed_over: dict[str, frozenset[tuple[str, str, int]]] = field(default_factory=dict)
-    """Of each product that was added: the frames before it, of which it is not made."""
+    """For each product that was added: the earlier frames that it skips."""
     raw_bytes: int = 0
     product_bytes: int = 0
     started: float | None = None
     outcome: dict[str, Any] | None = None
     """How the run ended, as ``status.json`` has it."""
     last: float = 0.0
-    """When the last event was journalled."""
+    """When the latest event was journalled."""
     idle_s: float = 0.0
-    """Between drivers, how long no model ran either."""
+    """How long neither a driver nor a model ran."""
     ready: set[tuple[str, str]] = field(default_factory=set)
-    """Stream and valid time of the frames that are ready, of whichever attempt."""
+    """Stream and valid time of the frames that are ready, of any attempt."""
 
     def has_damage(self, damage: Damage) -> bool:
         """Whether that damage is known already."""
@@ -94,9 +94,9 @@ class History:
         return (damage.stream, file, damage.record, damage.attempt) in self.undated
 
     def lost_frames(self) -> list[tuple[str, str]]:
-        """Stream and valid time (or file), in words, of each lost or damaged frame, in order.
+        """Stream and valid time (or file), as text, of each lost or damaged frame, in order.
 
-        Those of the last attempt, and those of earlier ones that no attempt has written whole.
+        Those of the latest attempt, and those of earlier ones that no attempt has written whole.
         """
         dated = {
             (stream, time)
@@ -111,8 +111,8 @@ class History:
         return [(stream, valid_time.label(time)) for stream, time in sorted(dated)] + undated
 
     def counts(self) -> dict[str, int]:
-        """Frames that stand, each valid time of a stream once: one that a later attempt has
-        written again is still one; and those that are lost or damaged."""
+        """How many frames are ready (each valid time of a stream counts once, also when a later
+        attempt has written it again), and how many are lost or damaged."""
         return {"ready": len(self.ready), "damaged": len(self.lost_frames())}
 
     def took_s(self, until: float) -> float | None:
@@ -122,18 +122,18 @@ class History:
         return round(max(0.0, until - self.started - self.idle_s), 3)
 
     def settled(self, key: Key, attempt: int) -> bool:
-        """Whether that product of this attempt (or a later one) stands or has failed for good."""
+        """Whether that product of this attempt (or a later one) is published or finally failed."""
         return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
 
     def outgrown(self, key: Key) -> bool:
-        """Whether that picture stands and the colour limits of its series have widened since."""
+        """Whether that picture is published and its series' colour limits have widened since."""
         limits = self.limits.get(key[0])
         if limits is None or key not in self.published or key in self.holes:
             return False
         return self.drawn.get(key) != limits
 
     def apply(self, event: Event) -> None:
-        """Fold one event in."""
+        """Apply one event to the state."""
         fold = _FOLDS.get(str(event["event"]))
         if fold is not None:
             fold(self, event)
@@ -141,7 +141,7 @@ class History:
 
 
 def replay(events: Iterable[Event]) -> History:
-    """The history that these events tell."""
+    """The history after these events."""
     history = History()
     for event in events:
         history.apply(event)
@@ -174,8 +174,8 @@ def _started(history: History, event: Event) -> None:
 
 def _ended(history: History, event: Event) -> None:
     history.state = str(event.get("outcome", "failed"))
-    told = {key: event.get(key) for key in ("exit_code", "message", "line", "saved_node_hours")}
-    history.outcome = {"state": history.state, **told}
+    fields = {key: event.get(key) for key in ("exit_code", "message", "line", "saved_node_hours")}
+    history.outcome = {"state": history.state, **fields}
 
 
 _BUFFER = ("kind", "path", "folder", "name", "owned", "by")

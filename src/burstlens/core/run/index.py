@@ -1,4 +1,4 @@
-"""The index of a run's products, as readers see it: what is published and where it lies."""
+"""The index of a run's products, as readers see it: published products and their files."""
 
 from __future__ import annotations
 
@@ -64,25 +64,25 @@ class Published:
     def latency_s(self) -> float | None:
         """Seconds from the frame's last byte to the product's publication.
 
-        None where they are not known, or clocks differ so that they would be negative.
+        None where it is unknown, or would be negative since clocks differ.
         """
         return None if self.written is None or self.t < self.written else self.t - self.written
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What its kind tells of it, such as ``min``, ``max`` and ``units`` of a map."""
+        """Facts from its kind, such as ``min``, ``max`` and ``units`` of a map."""
         facts = self.line.get("facts")
         return facts if isinstance(facts, dict) else {}
 
     @property
     def placeholder(self) -> str:
-        """Why this only marks a hole in the series; empty for a real product."""
+        """Why this is only a placeholder in the series; empty for a real product."""
         facts = self.facts
         return str(facts.get("reason", "no reason")) if facts.get("placeholder") else ""
 
 
 class Index:
-    """``products/index.jsonl``, read on from where the last look stopped.
+    """``products/index.jsonl``, read incrementally.
 
     ``entries`` holds the newest line of each product, stream and time, in order of publication.
     """
@@ -92,7 +92,7 @@ class Index:
         self._followed = Followed(path)
 
     def look(self) -> None:
-        """Read what has come. A line that is no index line is passed over. Raises OSError."""
+        """Read new lines. A line that is not an index line is skipped. Raises OSError."""
         stretch = self._followed.look()
         if stretch.fresh:
             self.entries = {}
@@ -108,7 +108,7 @@ class Index:
 
 
 def published(line: Line) -> Published | None:
-    """A line of the index; None when it is none."""
+    """The line as an entry of the index; None when it is not one."""
     for name in ("product", "stream", "time", "name"):
         if not isinstance(line.get(name), str):
             return None
@@ -118,8 +118,8 @@ def published(line: Line) -> Published | None:
 def product_path(products: Path, name: str) -> Path:
     """The file that an index line names.
 
-    Raises RunError when it is missing, or when the name or a link leads out of ``products``: an
-    index is written by whoever owns the run, and read by others with their own rights.
+    Raises RunError when it is missing, or when the name or a link leads out of ``products``: the
+    run's owner writes the index, and other users read it with their own rights.
     """
     path = products / name
     try:

@@ -1,4 +1,4 @@
-"""The journal of a run: append-only, written by the driver alone, the truth.
+"""The journal of a run: append-only, written by the driver alone, the authoritative record.
 
 Resume, dashboards and benchmarks read nothing else. Each line has ``t`` (Unix seconds UTC,
 microseconds), ``driver`` (the epoch of the driver that wrote it), ``event``, and its fields;
@@ -61,7 +61,7 @@ EVENTS: dict[str, Shape] = {
     "product.added": {"product": str, "table": dict, "gone?": int},
     "control.received": {"control": str},
 }  # fmt: skip
-"""What readers rely on, by event; docs/journal.md has all fields. Other events are passed over."""
+"""Fields that readers rely on, by event; docs/journal.md has all. Other events are skipped."""
 
 _EVERY = {"event": str, "t?": CLOCK, "driver?": int, "format?": int, "burstlens?": str}
 
@@ -114,9 +114,9 @@ class Journal:
         return record
 
     def sync(self) -> None:
-        """Bring all events to disk: before a rename, a release, a cancel or a destroy.
+        """Flush all events to disk: before a rename, a release, a cancel or a destroy.
 
-        Raises OSError when the target is full or away.
+        Raises OSError when the target is full or unavailable.
         """
         self._lines.sync()
 

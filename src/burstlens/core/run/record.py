@@ -21,7 +21,7 @@ def read_record(
     ``foreign_is_none`` for one that is not a JSON object.
 
     Raises RunError, which names the file and says what to do ``then``, when it cannot be read, is
-    no JSON object, does not fit, or is of a newer format than this Burstlens reads.
+    not a JSON object, does not fit, or is of a newer format than this Burstlens reads.
     """
     try:
         with open_regular(path) as stream:

@@ -1,4 +1,4 @@
-"""The snapshot of a run as it stands on disk: ``status.json``, checked, or what replaces it."""
+"""The snapshot of a run on disk: ``status.json``, checked, or its replacement."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ SHAPE = {
     "driver": _DRIVER,
     "outcome?": _OUTCOME,
 }
-"""What readers rely on; docs/journal.md has all keys."""
+"""Keys that readers rely on; docs/journal.md has all."""
 _THEN = "it is only a snapshot: delete it, and what the journal says is shown"
 
 
 def read_snapshot(run: RunDir) -> Status:
-    """What ``status.json`` says, with the keys that an older version has not written.
+    """The content of ``status.json``, with the keys that an older version has not written.
 
-    Without the file, or when it is not JSON, it is what the journal says. Raises RunError, which
+    Without the file, or when it is not JSON, it is made from the journal. Raises RunError, which
     names the file.
     """
     known = new_status(run)
     found = read_record(run.status, {}, _THEN, foreign_is_none=True)
     if found is None:
         return known | _from_journal(run)
-    # A version before this one has not written every key.
+    # An older version has not written every key.
     wrong = fault(known | found, SHAPE)
     if wrong:
         raise RunError(f"{run.status}: {wrong}; {_THEN}")
@@ -68,7 +68,7 @@ def read_snapshot(run: RunDir) -> Status:
 
 
 def new_status(run: RunDir) -> Status:
-    """The snapshot of a run that no driver has taken yet. Raises RunError."""
+    """The snapshot of a run that has had no driver yet. Raises RunError."""
     facts = facts_of(run)
     return {
         "run": run.id,
@@ -91,7 +91,7 @@ def new_status(run: RunDir) -> Status:
 
 
 def _from_journal(run: RunDir) -> Status:
-    """How a run stands by its journal alone; nothing where there is none. Raises RunError."""
+    """The state of a run by its journal alone; empty without a journal. Raises RunError."""
     if not run.journal.exists():
         return {}
     from burstlens.core.run.history import replay

@@ -1,4 +1,4 @@
-"""The start of a driver: who was asked to drive a run.
+"""The start of a driver: the process or job that will drive a run.
 
 ``start.json`` names the process or the batch job that will be the driver of the next epoch, from
 before it exists until the driver itself writes ``status.json``. So a run whose driver loads, or
@@ -28,9 +28,10 @@ LOG_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Who will drive the run in that epoch: a process of ``host``, or the batch job ``job``.
+    """What will drive the run in that epoch: a process of ``host``, or the batch job ``job``.
 
-    ``asked`` is in Unix seconds; the driver's messages begin at ``log_from`` bytes of its log.
+    ``asked`` is the time of the request in Unix seconds; the driver's messages begin at
+    ``log_from`` bytes of its log.
     """
 
     epoch: int
@@ -43,21 +44,21 @@ class Start:
 
     @property
     def who(self) -> str:
-        """In words: ``pid 12 on login1``."""
+        """As text: ``pid 12 on login1``."""
         return f"job {self.job}" if self.job else f"pid {self.pid} on {self.host}"
 
 
 def note_start(
     run: RunDir, epoch: int, pid: int, *, job: str | None = None, log_from: int | None = None
 ) -> None:
-    """Write who will drive the run in that epoch. Raises OSError."""
+    """Record what will drive the run in that epoch. Raises OSError."""
     start = Start(epoch, round(time.time(), 3), socket.gethostname(), pid, ticks_of(pid), job,
                   log_from)  # fmt: skip
     write_json(run.start, asdict(start))
 
 
 def read_start(run: RunDir) -> Start | None:
-    """The last start; None in the directory of an older version. Raises RunError."""
+    """The latest start; None in the directory of an older version. Raises RunError."""
     then = f"delete it, and burstlens resume {run.id}"
     found = read_record(run.start, _SHAPE, then)
     if found is None:
@@ -66,7 +67,7 @@ def read_start(run: RunDir) -> Start | None:
 
 
 def last_words(run: RunDir, start: Start) -> str:
-    """The last message that a driver which is dead has left in its log; empty without one."""
+    """The final message of a dead driver in its log; empty without one."""
     if start.log_from is None:
         return ""
     with contextlib.suppress(OSError), (run.logs / "driver.log").open("rb") as log:
@@ -79,6 +80,6 @@ def last_words(run: RunDir, start: Start) -> str:
 
 
 def driver_process() -> dict[str, Any]:
-    """This process, as a driver names itself in ``status.json`` and in its claim."""
+    """This process, as a driver identifies itself in ``status.json`` and in its claim."""
     pid = os.getpid()
     return {"host": socket.gethostname(), "pid": pid, "ticks": ticks_of(pid)}

@@ -1,4 +1,4 @@
-"""Where the states of chained products lie: the newest ones up to a valid time."""
+"""The states of chained products: the newest ones up to a valid time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import bisect
 from dataclasses import dataclass, field
 
 HELD_BYTES = 256 << 20
-"""States of one product on one stream take so much room at most."""
+"""The states of one product on one stream take at most this many bytes."""
 LEAST = 8
-"""... but so many of the newest are kept, whatever their size."""
+"""... but this many of the newest are kept, whatever their size."""
 CHANCES = 3
-"""States that a frame may go on from: the newest, and others before it should it be unusable."""
+"""States that a frame may continue from: the newest, and older ones in case it is unusable."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class States:
         self._series: dict[tuple[str, str], _Series] = {}
 
     def note(self, product: str, stream: str, time: str, name: str, size: int) -> None:
-        """A state of ``size`` bytes stands; it takes the place of one of the same valid time."""
+        """Add a state of ``size`` bytes; it replaces one of the same valid time."""
         series = self._series.setdefault((product, stream), _Series())
         if time not in series.names:
             bisect.insort(series.times, time)
@@ -48,7 +48,7 @@ class States:
         return tuple(series.names[time][0] for time in reversed(found))
 
     def surplus(self, product: str, stream: str) -> list[str]:
-        """The oldest states, forgotten here and to be deleted, that there is no room for."""
+        """The oldest states beyond the limits, forgotten here; the caller deletes them."""
         series = self._series.get((product, stream), _Series())
         gone = []
         while series.bytes > HELD_BYTES and len(series.times) > LEAST:

@@ -1,4 +1,4 @@
-"""TOML files that people write: their text with the place of each value, and all faults at once.
+"""TOML files that people write: the place of each value, and all faults at once.
 
 Imports ``core`` alone.
 """

@@ -1,4 +1,4 @@
-"""Faults of a recipe or another TOML file: where each one stands, what is wrong, as one report."""
+"""Faults of a recipe or another TOML file: the place and message of each, as one report."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from burstlens.core.fault import LONGEST_KEY, LONGEST_MESSAGE, Fault, KeyPath, P
 from burstlens.core.printable import printable
 
 MOST = 100
-"""No more faults than this are kept; the others are counted."""
+"""The most faults that are kept; further ones are only counted."""
 
 
 @dataclass(slots=True)
 class Faults:
-    """Faults found so far, in the order of their finding."""
+    """Faults found so far, in order of discovery."""
 
     found: list[Fault] = field(default_factory=list)
     more: int = 0
-    """How many were found beside those that are kept."""
+    """How many more were found than are kept."""
     guessed: set[KeyPath] = field(default_factory=set)
-    """Paths whose values were left out or replaced, so that the rest could be made."""
+    """Paths whose values were left out or replaced, so that the rest could be read."""
 
     def __bool__(self) -> bool:
         return bool(self.found)
@@ -43,15 +43,15 @@ class Faults:
         place: Place | None = None,
         lacking: bool = False,
     ) -> None:
-        """Note one fault; ``place`` where ``path`` does not lead to it."""
+        """Add one fault; give ``place`` where ``path`` does not lead to it."""
         if self.full:
             self.more += 1
         else:
             self.found.append(Fault(path, message, value, place, dotted(path), lacking))
 
     def take(self, others: Faults, *, lacking: bool) -> None:
-        """Note the faults of another check; without those that are ``lacking`` where it was made
-        for what a misspelt name was only probably meant for."""
+        """Add the faults of another check; ``lacking`` false leaves out its lacking faults, as when
+        the check was made on a guessed name."""
         for one in others:
             if lacking or not one.lacking:
                 self.add(one.path, one.message, one.value, lacking=one.lacking)
@@ -91,7 +91,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def at(place: Any, path: KeyPath) -> Any:
-    """The value at a path of a table; None where there is none."""
+    """The value at a path of a table; None where it is missing."""
     for step in path:
         try:
             place = place[step]

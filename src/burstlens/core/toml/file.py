@@ -12,7 +12,7 @@ from burstlens.core.toml.faults import key_of, report
 from burstlens.core.toml.text import TomlText, read_text
 
 MOST_BYTES = 1024**2
-"""A file that is larger is not a recipe."""
+"""A larger file is not a recipe."""
 
 
 def read_file(path: Path) -> TomlText:

@@ -1,4 +1,4 @@
-"""Where each value of a TOML text stands, which tomllib does not say."""
+"""The place of each value in a TOML text, which tomllib does not give."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from itertools import count
 from burstlens.core.fault import KeyPath
 
 DEEPEST = 32
-"""Tables and arrays that are nested deeper are refused: no recipe needs them, and whatever walks
-through them would end with a RecursionError."""
+"""Tables and arrays that are nested deeper are refused: no recipe needs them, and code that walks
+through them would raise a RecursionError."""
 
 _STRING = (
     r'"""(?:\\[\s\S]|(?!""")[^\\])*""""{0,2}'
@@ -31,7 +31,7 @@ _SCALAR = re.compile(rf"{_STRING}|[^\s,\]}}#]+(?: \d[^\s,\]}}#]*)?")
 _BRACKETS = re.compile(rf"{_STRING}|#[^\n]*|([\[{{])|([\]}}])")
 
 Places = dict[KeyPath, tuple[int, int]]
-"""Line and column, from 1: of a table its header, of a value its key, in an array the value."""
+"""Line and column, from 1: of a table's header, a value's key, or a value in an array."""
 
 
 def places(text: str) -> Places:
@@ -43,9 +43,9 @@ def places(text: str) -> Places:
 
 
 def statements(text: str) -> dict[int, KeyPath]:
-    """What each statement of ``text`` sets, by its line: the path of a header's table, of a key.
+    """The path that each statement of ``text`` sets (a header's table or a key), by its line.
 
-    Its statements need not go together: a key may be there twice.
+    The statements need not be consistent: a key may be there twice.
     """
     scanner = _Scanner(text)
     scanner.places()
@@ -67,7 +67,7 @@ def too_deep(text: str) -> tuple[int, int] | None:
 
 
 def parts(key: str) -> tuple[str, ...]:
-    """The parts of a key as it is written: ``a."b.c"`` has two."""
+    """The parts of a key: ``a."b.c"`` has two."""
     return tuple(_plain(part) for part in _PART.findall(key))
 
 
@@ -78,7 +78,7 @@ def _plain(part: str) -> str:
 
 
 class _Scanner:
-    """Goes once through a text, with a stack instead of recursion."""
+    """Scans a text once, with a stack instead of recursion."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -141,7 +141,7 @@ class _Scanner:
         return path
 
     def _value(self, path: KeyPath) -> None:
-        """Go past a value, noting what stands in its arrays and inline tables."""
+        """Skip a value, noting the places in its arrays and inline tables."""
         waiting: list[tuple[KeyPath, Iterator[int] | None]] = []
         here: KeyPath | None = path
         while True:

@@ -1,4 +1,4 @@
-"""A TOML table to a dataclass, with every fault at once, each by the path of its key."""
+"""Read a TOML table into a dataclass; all faults at once, each with the path of its key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 MOST_ROUNDS = 20
 _STAND_INS: tuple[Any, ...] = ("x", 1, ["x"], True, {})
-"""What may take the place of a required value that is missing or wrong."""
+"""Substitutes for a required value that is missing or wrong."""
 _UNKNOWN = "unexpected_keyword_argument"
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 
@@ -60,9 +60,9 @@ def read_table(
 ) -> T | None:
     """``cls(**table)`` checked by pydantic, with its faults added under ``path``.
 
-    Where a key is wrong, what is returned was made without it, so that its other values can still
-    be checked (``faults.guessed`` has its path); None where not even that can be made. ``also`` are
-    keys of the same table that were read elsewhere: good hints for a misspelt one.
+    Where a key is wrong, the result is made without it, so that its other values can still be
+    checked (``faults.guessed`` has its path); None where that fails too. ``also`` are keys of the
+    same table that were read elsewhere: suggestions for a misspelt one.
     """
     reading = _Reading(cls, deepcopy(dict(table)), tuple(also))
     made: T | None = _made(reading, path, faults)
@@ -76,7 +76,7 @@ def _made(reading: _Reading, path: KeyPath, faults: Faults) -> Any:
             return adapter(reading.cls).validate_python(reading.left)
         except ValidationError as error:
             found = reading.of_pydantic(error)
-        except RecipeError as error:  # an adapter's own check of what goes together
+        except RecipeError as error:  # an adapter's own check of several keys together
             found = [reading.of_table((), str(error).removeprefix(f"{path[0]}." if path else ""))]
         for one in reading.fresh(found):
             faults.add((*path, *one.path), one.message, one.value, lacking=one.lacking)
@@ -95,27 +95,27 @@ class _Found:
     kind: str = "value_error"
     lacking: bool = False
     meant: tuple[str, ...] = ()
-    """Keys that an unknown one may have been meant for."""
+    """Suggestions for an unknown key."""
 
 
 @dataclass(slots=True)
 class _Reading:
-    """A table that is checked again and again, each time without what was found wrong."""
+    """A table that is checked repeatedly, each time without the keys found wrong."""
 
     cls: Any
     left: dict[str, Any]
     also: tuple[str, ...]
     gone: set[str] = field(default_factory=set)
-    """Names of keys that were taken out: what a message says of them is no fault of its own."""
+    """Names of keys that were taken out: a message about them is not a fault of its own."""
     guessed: set[KeyPath] = field(default_factory=set)
-    """Their paths, and those of what a misspelt key was probably meant for."""
+    """Their paths, and those of the keys that misspelt ones probably stand for."""
     known: set[tuple[KeyPath, str]] = field(default_factory=set)
 
     def of_pydantic(self, error: ValidationError) -> list[_Found]:
         """The faults of one validation."""
         details = error.errors(include_url=False)[:MOST]
         found = [one for detail in details for one in self._of(detail)]
-        # Of a union each member complains: that a value is not one of the others says nothing.
+        # Each member of a union reports a fault: those of the other members say nothing.
         return [
             one
             for one in found
@@ -123,7 +123,7 @@ class _Reading:
         ]
 
     def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
-        """Those that are new, and are no consequence of what was taken out."""
+        """Those that are new and not a consequence of keys that were taken out."""
         for one in found:
             consequence = self.gone and self.gone & set(_WORD.findall(one.message))
             if not consequence and (one.path, one.message) not in self.known:
@@ -131,7 +131,7 @@ class _Reading:
                 yield one
 
     def mend(self, found: Sequence[_Found]) -> bool:
-        """Take out what is wrong; False when nothing could be."""
+        """Take out the wrong keys; False when none could be."""
         changed = False
         for one in found if len(found) < MOST else ():
             self.gone.update(one.meant)
@@ -140,9 +140,9 @@ class _Reading:
         return changed
 
     def of_table(self, place: KeyPath, message: str) -> _Found:
-        """A fault that the table at ``place`` has as a whole, put down to a key of it."""
+        """A fault of the table at ``place`` as a whole, assigned to one of its keys."""
         blamed = _blamed(at(self.left, place), message)
-        for key in blamed:  # what the report shows anyhow
+        for key in blamed:  # the report shows the key in any case
             message = message.removeprefix(f"{key}: ")
         path = (*place, *blamed)
         value = at(self.left, path) if blamed else None
@@ -195,7 +195,7 @@ class _Reading:
         return there
 
     def _stand_in(self, key: str) -> bool:
-        """Put something that is accepted in the place of a required value."""
+        """Replace a required value by one that is accepted."""
         for given in ({}, *({key: value} for value in _STAND_INS)):
             try:
                 adapter(self.cls).validate_python({**self.left, **given})
@@ -210,7 +210,7 @@ class _Reading:
 
 
 def _closer(other: _Found, one: _Found) -> bool:
-    """Whether ``other`` says more exactly what is wrong than a wrong type."""
+    """Whether ``other`` is more exact than a message about a wrong type."""
     if other.path == one.path:
         return not other.kind.endswith("_type")
     return other.path[: len(one.path)] == one.path

@@ -1,8 +1,8 @@
-"""A TOML text with every fault of its syntax, and the table that the rest of it holds.
+"""A TOML text with all faults of its syntax, and the table of its valid part.
 
 tomllib stops at the first fault. Here each statement (a header, or a key with its value) that it
-refuses is reported and replaced by the nearest that it accepts, so that whatever else is wrong
-with the table can be reported as well.
+refuses is reported and replaced by the nearest that it accepts, so that all other faults of the
+table can be reported as well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from burstlens.core.toml.places import (
 )
 
 LONGEST_STATEMENT = 400
-"""A statement without its end is looked for in at most so many lines."""
+"""The end of a statement is searched in at most this many lines."""
 MOST_REPAIRS = 50
 
 _STARTS = re.compile(rf"[ \t]*(?:\[\[?[ \t]*{KEY}[ \t]*(?:\]|$)|{KEY}[ \t]*=)")
@@ -43,20 +43,20 @@ _BLANK = re.compile(r"[ \t]*(?:#.*)?")
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFault:
-    """What tomllib says of one statement, with its line and column from 1."""
+    """tomllib's message about one statement, with its line and column from 1."""
 
     message: str
     line: int
     column: int
     path: KeyPath | None = None
-    """What the statement sets; None where that could not be read."""
+    """The path that the statement sets; None where that could not be read."""
     value: str | None = None
-    """The value as it stands there."""
+    """The value as written."""
 
 
 @dataclass(slots=True)
 class TomlText:
-    """A text that was read: its table without what is faulty, and the faults."""
+    """A text that was read: its table without the faulty parts, and the faults."""
 
     text: str
     table: dict[str, Any] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class TomlText:
 
     @property
     def places(self) -> Places:
-        """The place of each value of the table; found when it is first asked for."""
+        """The place of each value of the table; computed on first use."""
         if self._places is None:
             self._places = places(self.text)
         return self._places
@@ -91,7 +91,7 @@ def read_text(text: str) -> TomlText:
 
 
 def _without_huge_numbers(made: TomlText) -> None:
-    """Refuse integers that TOML does not promise to hold; Python cannot even print some of them."""
+    """Refuse integers beyond TOML's 64 bits; Python cannot even print some of them."""
     waiting: list[tuple[KeyPath, Any]] = [((), made.table)]
     while waiting:
         path, place = waiting.pop()
@@ -113,7 +113,7 @@ class _Repair:
         """Each fault with the line, from 0, on which its statement begins."""
 
     def text(self) -> TomlText:
-        """Statement by statement, then what is only wrong in all of them together."""
+        """Repair each statement, then the faults of all of them together."""
         first = 0
         while first < len(self.lines):
             first = self._statement(first)
@@ -141,7 +141,7 @@ class _Repair:
                 return last
             ended = row > 0
             if row > 1 and _STARTS.match(self.lines[last - 1]):
-                message, row = _NO_END, 0  # it goes wrong where the next statement begins
+                message, row = _NO_END, 0  # tomllib reports it where the next statement begins
             at = (first + row, column) if row else (first + 1, len(line.rstrip()) + 1)
             fault = SyntaxFault(message, *at)
             if ended:
@@ -160,7 +160,7 @@ class _Repair:
         return last
 
     def _replace(self, first: int, last: int) -> str | None:
-        """Put what can be read in the place of a statement; returns its value as it stands."""
+        """Replace a statement by its readable part; returns its value as written."""
         line = self.lines[first]
         header, key = _HEADER.match(line), _KEY.match(line)
         self.lines[first:last] = [""] * (last - first)
@@ -170,14 +170,14 @@ class _Repair:
         if key is None or not key[2]:
             self.made.incomplete = True
             return line.strip()
-        # A word without quotes is meant as a text; whatever it is, its fault is reported.
+        # A word without quotes is taken as a text; its fault is reported in any case.
         value = line[key.end() :].split("#")[0].strip()
         plain = re.sub(r"[\"'\\\x00-\x1f\x7f]", "", value)
         self.lines[first] = f'{key[1]} = "{plain}"'
         return value
 
     def _without_repetitions(self) -> None:
-        """Take out what is wrong only beside the rest, such as a key that is there twice."""
+        """Take out statements that conflict with others, such as a key that is there twice."""
         for _ in range(MOST_REPAIRS):
             try:
                 self.made.table = tomllib.loads("\n".join(self.lines))

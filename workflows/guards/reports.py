@@ -1,6 +1,6 @@
-"""What guards make of a watcher's report: the logs, the pace of frames and lines, the room left.
+"""Guards that check the watcher's reports: the logs, the pace of frames and lines, the room left.
 
-Pure: clocks and sizes are handed in.
+Pure: times and sizes are arguments.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from burstlens.workflows.guards.pace import Filling, Pace
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How one guard stands now: its breach, or None where all is well, and the frame's stream and
-    valid time, as far as there is one."""
+    """The result for one guard: its breach, or None if all is well, and the stream and valid time
+    of the frame, if there is one."""
 
     guard: str
     breach: Breach | None
@@ -28,20 +28,20 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What raw frames hold on the buffer, and what is left for more."""
+    """The size of raw frames on the buffer, and the room left for more."""
 
     raw_bytes: int
     left_bytes: int
 
     @classmethod
     def of(cls, capacity: int, raw_bytes: int, free_bytes: int | None) -> Room:
-        """By the recipe's capacity or the disk's, whichever ends first."""
+        """From the recipe's capacity or the free space of the disk, whichever is less."""
         left = max(0, capacity - raw_bytes)
         return cls(raw_bytes, left if free_bytes is None else min(left, free_bytes))
 
 
-class Vigil:
-    """The guards of one attempt that look at no field. ``main`` is the model's first stream."""
+class ReportGuards:
+    """The guards of one attempt that need no fields. ``main`` is the model's first stream."""
 
     def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
         self._logs = {guard.called: guard for guard in guards if guard.log is not None}
@@ -58,13 +58,13 @@ class Vigil:
         self._time = ""
 
     def verdicts(self, report: Report, room: Room, now: float) -> Iterator[Verdict]:
-        """What the report means to each guard; ``now`` is a monotonic clock's."""
+        """The result of the report for each guard; ``now`` is the time of a monotonic clock."""
         if report.progress and report.progress.time:
             self._time = report.progress.time
         yield from self._of_logs(report)
         yield from self._of_room(report, room)
         over = report.ended or report.stopping or report.cursor.speech.ended_well
-        if not over:  # after the last frame nothing is late
+        if not over:  # after the final frame nothing is late
             yield from self._of_pace(report, now)
 
     def _of_logs(self, report: Report) -> Iterator[Verdict]:
@@ -109,7 +109,7 @@ class Vigil:
                 came = bool(streams) if stream is None else stream in streams
             late = pace.look(now, came=came)
             if not pace.begun:
-                continue  # what never came is not judged
+                continue  # what has never come is not judged
             breach = None
             if late is not None:
                 silent, usual = late
