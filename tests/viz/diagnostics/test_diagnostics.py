@@ -33,11 +33,7 @@ pytestmark = pytest.mark.integration
 
 PART = {"south_north": slice(1, 12, 3), "west_east": slice(2, 15, 4)}
 LEVELS = ("temperature@850hPa", "QVAPOR@2km", "U@1000m agl", "W@7", "wind@0-3km agl")
-
-
 SIZES = {"west_east": 15, "south_north": 12}
-
-
 TIME = "00010101T000800"
 
 
