@@ -249,7 +249,7 @@ def test_what_cannot_be_drawn_is_reported(
         pytest.raises(FrameError, match="the track 'storm' has no position yet"),
     ):
         TrackMapKind().make(TrackMapOptions("storm"), frame, context.files / "out", context)
-    with pytest.raises(FrameError, match="the track has longitude and latitude, which the map has"):
+    with pytest.raises(FrameError, match="longitude and latitude, which the map does not have"):
         Drawn(supercell, context, dataclasses.replace(whole, variable="W"))
     with pytest.raises(ValueError, match="there is no colour map 'viridi'; did you mean viridis"):
         Drawn(cyclone, context, whole, colormap="viridi")
