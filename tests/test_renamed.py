@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 import burstlens
-from burstlens.core.renamed import MODULES, NAMES
+from burstlens.core.renamed import METHODS, MODULES, NAMES
 
 
 @pytest.mark.parametrize("old", sorted(MODULES))
@@ -63,3 +63,15 @@ def test_the_line_of_the_user_is_named(tmp_path):
     assert (
         "own.py:2: DeprecationWarning: burstlens.errors is now burstlens.core.errors" in ran.stderr
     )
+
+
+@pytest.mark.parametrize(("owner", "old"), sorted(METHODS))
+def test_an_old_method_is_the_new_one(owner, old, run_dir):
+    new = METHODS[owner, old]
+    assert (type(run_dir).__name__, owner) == ("RunDir", "RunDir")
+    with pytest.warns(DeprecationWarning, match=f"{owner}.{old} is now {owner}.{new}") as seen:
+        found = getattr(run_dir, old)
+    assert seen[0].filename == __file__
+    assert found == getattr(run_dir, new)
+    with pytest.raises(AttributeError, match="'RunDir' object has no attribute 'nothing'"):
+        _ = run_dir.nothing

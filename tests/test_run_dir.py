@@ -81,14 +81,14 @@ def test_folders_obey_the_umask_and_parsls_keys_are_the_users_alone(tmp_path):
 
 
 def test_control_files_are_dropped_asked_for_and_taken_away(run_dir):
-    assert run_dir.asked() is None
-    run_dir.drop("stop")
-    assert run_dir.asked() == "stop"
-    run_dir.drop("stop-now")
-    assert run_dir.asked() == "stop-now"  # the stronger one
+    assert run_dir.stop_requested() is None
+    run_dir.request("stop")
+    assert run_dir.stop_requested() == "stop"
+    run_dir.request("stop-now")
+    assert run_dir.stop_requested() == "stop-now"  # the stronger one
     run_dir.clear_control()
     run_dir.clear_control()
-    assert run_dir.asked() is None
+    assert run_dir.stop_requested() is None
 
 
 def test_a_folder_without_facts_is_not_a_run(run_dir):
@@ -103,29 +103,29 @@ def test_jobs_have_folders_by_kind(run_dir):
 
 def test_the_first_stop_stands_when_others_ask_later(run_dir):
     guard = {"by": "guard", "text": "w > 60"}
-    run_dir.drop("stop-now", guard)
+    run_dir.request("stop-now", guard)
     os.utime(run_dir.control / "stop-now", (1000, 1000))
-    run_dir.drop("stop")
-    assert run_dir.why() == guard
+    run_dir.request("stop")
+    assert run_dir.stop_reason() == guard
     run_dir.clear_control()
-    run_dir.drop("stop-now")
-    run_dir.drop("stop", guard)
-    assert (run_dir.why(), run_dir.asked()) == ({}, "stop-now")
+    run_dir.request("stop-now")
+    run_dir.request("stop", guard)
+    assert (run_dir.stop_reason(), run_dir.stop_requested()) == ({}, "stop-now")
     assert not (run_dir.control / "stop").exists()
 
 
 def test_of_guards_that_ask_at_once_the_first_stands(run_dir, monkeypatch):
-    monkeypatch.setattr(type(run_dir), "asked", lambda self: None)  # as both of them found it
-    run_dir.drop("stop", {"by": "guard", "text": "first"})
-    run_dir.drop("stop", {"by": "guard", "text": "second"})
-    assert run_dir.why()["text"] == "first"
+    monkeypatch.setattr(type(run_dir), "stop_requested", lambda self: None)  # as both of them found it
+    run_dir.request("stop", {"by": "guard", "text": "first"})
+    run_dir.request("stop", {"by": "guard", "text": "second"})
+    assert run_dir.stop_reason()["text"] == "first"
 
 
 def test_a_guard_makes_a_persons_stop_quicker_and_it_stays_the_persons(run_dir):
-    run_dir.drop("stop")
+    run_dir.request("stop")
     os.utime(run_dir.control / "stop", (1000, 1000))
-    run_dir.drop("stop-now", {"by": "guard"})
-    assert (run_dir.asked(), run_dir.why()) == ("stop-now", {})
+    run_dir.request("stop-now", {"by": "guard"})
+    assert (run_dir.stop_requested(), run_dir.stop_reason()) == ("stop-now", {})
 
 
 @pytest.mark.parametrize(
@@ -138,18 +138,18 @@ def test_a_guard_makes_a_persons_stop_quicker_and_it_stays_the_persons(run_dir):
 def test_a_foreign_stop_file_gives_no_reason(run_dir, make):
     write_json(run_dir.facts, {"by": "guard"})
     make(run_dir.control / "stop")
-    assert run_dir.why() == {}
+    assert run_dir.stop_reason() == {}
 
 
 def test_a_request_follows_no_link(run_dir, tmp_path):
     (run_dir.control / "stop").symlink_to(tmp_path / "made")
     with pytest.raises(RunError, match="cannot write"):
-        run_dir.drop("stop")
+        run_dir.request("stop")
     run_dir.clear_control()
     run_dir.control.rename(tmp_path / "elsewhere")
     run_dir.control.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RunError, match="cannot write"):
-        run_dir.drop("stop-now")
+        run_dir.request("stop-now")
     assert list((tmp_path / "elsewhere").iterdir()) == []
     assert not (tmp_path / "made").exists()
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from burstlens.viz.product import ProductFrame as ProductFrame
     from burstlens.workflows.driver.run import execute as execute
     from burstlens.workflows.guards.guard import Guard as Guard
-    from burstlens.workflows.plan.commands import checked as checked
+    from burstlens.workflows.plan.commands import check_recipe as check_recipe
+    from burstlens.workflows.plan.commands import make_plan as make_plan
     from burstlens.workflows.plan.commands import new_run as new_run
-    from burstlens.workflows.plan.commands import plan_of as plan_of
     from burstlens.workflows.production.snapshot import Snapshot as Snapshot
     from burstlens.workflows.recipe import load as _recipe_check
     from burstlens.workflows.recipe.recipe import Buffer as Buffer
@@ -63,7 +63,7 @@ _HOMES = {
     "viz.product": ("ProductFrame",),
     "workflows.driver.run": ("execute",),
     "workflows.guards.guard": ("Guard",),
-    "workflows.plan.commands": ("checked", "new_run", "plan_of"),
+    "workflows.plan.commands": ("check_recipe", "make_plan", "new_run"),
     "workflows.production.snapshot": ("Snapshot",),
     "workflows.recipe.load": ("read_recipe=load",),
     "workflows.recipe.recipe": (

@@ -95,7 +95,9 @@ def test_a_driver_killed_between_two_lines_loses_no_trip_and_reports_none_twice(
 
 def test_the_stop_is_requested_before_its_trip_is_journalled(driver, run_dir, frame):
     asked = []
-    guarding, _, end = driver(lambda event: asked.append((event["event"], run_dir.asked())))
+    guarding, _, end = driver(
+        lambda event: asked.append((event["event"], run_dir.stop_requested()))
+    )
     bad = frame("t00000002.000", stream="d01")
     guarding.read(bad, readings(bad, breach=BAD))
     end()
@@ -108,12 +110,12 @@ def test_the_trip_that_requested_the_stop_is_reported_whichever_frame_returns_fi
     guarding, _, end = driver()
     one, other = (frame(f"t0000000{n}.000", stream="d01") for n in (2, 3))
     trip = Trip.of("whole", "stop", BAD, 1.0, "d01", other.time, 1)
-    run_dir.drop("stop", trip.why())  # as the worker that has read it does
+    run_dir.request("stop", trip.why())  # as the worker that has read it does
     for bad in (one, other):
         guarding.read(bad, readings(bad, breach=BAD))
     end()
     assert [event["time"] for event in events("guard.tripped")] == [one.time, other.time]
-    assert run_dir.why()["time"] == other.time
+    assert run_dir.stop_reason()["time"] == other.time
 
 
 def test_a_guard_of_a_stream_without_frames_raises_an_alarm_at_the_end(driver, events, frame):

@@ -96,7 +96,7 @@ def test_stopping_has_to_be_allowed(run, answers):
     assert answers.answer(POLL)[0]["may_stop"] is False
     answer, _ = answers.answer({"ask": "control", "run": None, "what": "stop"})
     assert "allow_stop=True" in answer["error"]
-    assert run.directory.asked() is None
+    assert run.directory.stop_requested() is None
 
 
 @pytest.mark.parametrize("what", ["stop", "stop-now"])
@@ -105,7 +105,7 @@ def test_stop_asks_the_run(run, what):
     answers = Answers(run, allow_stop=True)
     assert answers.answer(POLL)[0]["may_stop"] is True
     assert answers.answer({"ask": "control", "run": None, "what": what}) == ({}, [])
-    assert run.directory.asked() == what
+    assert run.directory.stop_requested() == what
 
 
 def test_a_neighbour_cannot_be_stopped_from_here(run, tmp_path):
@@ -115,7 +115,7 @@ def test_a_neighbour_cannot_be_stopped_from_here(run, tmp_path):
     answers = Answers(run, allow_stop=True)
     assert answers.answer(POLL | {"run": "other"})[0]["may_stop"] is False
     assert "error" in answers.answer({"ask": "control", "run": "other", "what": "stop"})[0]
-    assert other.directory.asked() is None
+    assert other.directory.stop_requested() is None
 
 
 def test_a_run_that_is_over_is_not_asked(run):
@@ -126,7 +126,7 @@ def test_a_run_that_is_over_is_not_asked(run):
     run.directory.status.write_text(json.dumps(status | {"state": "running", "outcome": None}))
     answer, _ = answers.answer({"ask": "control", "run": None, "what": "stop"})
     assert answer["error"].startswith("the model of done has ended already")
-    assert run.directory.asked() is None
+    assert run.directory.stop_requested() is None
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_without_leave_to_stop_the_widget_shows_the_command(lab, own_runs):
     view.get_by_role("button", name="Stop…").click()
     has(view, "burstlens stop storm")
     assert view.get_by_role("button", name="Stop now").count() == 0
-    assert run.directory.asked() is None
+    assert run.directory.stop_requested() is None
 
 
 @pytest.mark.slow

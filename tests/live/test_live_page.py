@@ -263,7 +263,7 @@ def test_a_run_that_stops_can_only_be_stopped_sooner(eight, ways, page):
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
     page.get_by_role("button", name="Stop now").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
-    assert eight.run.asked() == "stop-now"
+    assert eight.run.stop_requested() == "stop-now"
 
 
 def test_the_pause_button_keeps_the_focus_and_the_same_key_resumes(eight, ways, page):

@@ -13,7 +13,7 @@ import pytest
 
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.viz.product import PlainKind
-from burstlens.workflows.plan.commands import checked, new_run
+from burstlens.workflows.plan.commands import check_recipe, new_run
 from burstlens.workflows.recipe.load import load
 from burstlens.workflows.recipe.preflight import preflight, require, surveyed
 from burstlens.workflows.recipe.recipe import MadeProduct
@@ -152,14 +152,14 @@ def test_check_and_run_give_one_verdict_on_the_capacity(
         file.write_text(f"scheduler = 'local'\n[buffer]\n{folder}\n{site}\n")
         name = str(file)
     path, settings = str(recipe_file()), ["buffer.capacity=1000000 TiB"]
-    (finding,) = without_code(checked(path, name, settings))
+    (finding,) = without_code(check_recipe(path, name, settings))
     assert (finding.level, finding.path) == ("error", "buffer.capacity")
     with pytest.raises(SiteError) as raised:
         new_run(path, name, settings)
     # How much is free changes meanwhile.
     assert str(raised.value).partition(":")[0] == finding.text.partition(":")[0]
     assert not (tmp_path / "runs").exists() or not os.listdir(tmp_path / "runs")
-    assert without_code(checked(path, name, [])) == []
+    assert without_code(check_recipe(path, name, [])) == []
 
 
 def without_code(findings):
@@ -183,7 +183,7 @@ def on_two_nodes(recipe_file: Any) -> Callable[..., list[tuple[str, str]]]:
         path = recipe_file(text=TWO_NODES)
         text = "&time_control\n" + ",\n".join(settings) + "\n/\n"
         (path.parent / "inputs" / "namelist.input").write_text(text)
-        findings = checked(str(path), site)
+        findings = check_recipe(str(path), site)
         return [(one.level, one.text) for one in findings if one.path == "simulation.nodes"]
 
     return found
@@ -214,7 +214,7 @@ def test_output_of_the_first_rank_alone_is_fine_on_several_nodes(on_two_nodes: A
 def test_a_program_with_unknown_writers_gives_a_warning(recipe_file: Any):
     text = TWO_NODES.replace('model = "wrf"', 'model = "command"\ncommand = ["./a"]')
     (finding,) = [
-        one for one in checked(str(recipe_file(text=text)), "frontier")
+        one for one in check_recipe(str(recipe_file(text=text)), "frontier")
         if one.path == "simulation.nodes"
     ]  # fmt: skip
     assert finding.level == "warning"

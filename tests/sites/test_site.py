@@ -7,7 +7,7 @@ import pytest
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.core.errors import SiteError
-from burstlens.workflows.plan.plan import make_plan
+from burstlens.workflows.plan.plan import assemble
 
 SITE = """\
 scheduler = "slurm"
@@ -57,7 +57,7 @@ def test_the_viewing_block_is_a_step_on_the_node_where_the_first_rank_writes():
 
 def test_the_plan_says_where_inputs_go_and_when_the_disks_are_given_back(recipe):
     site = read(SITES / "frontier.toml")
-    plan = make_plan(recipe("simulation.nodes=2", "buffer.capacity=600 GiB"), site)
+    plan = assemble(recipe("simulation.nodes=2", "buffer.capacity=600 GiB"), site)
     what = {node.name: node.what for node in plan.nodes}
     assert what["buffer"] == "posix buffer in each node with room for 600 GiB"
     assert what["stage in"].endswith(", by the first job to each node")

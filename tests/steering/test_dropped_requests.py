@@ -35,7 +35,7 @@ def test_a_file_that_add_has_not_written_is_refused(tmp_path, make):
 def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     run, _ = new_run(str(recipe_file()), "local", [], "storm")
     table = {"name": "x", "kind": "map", "variable": "T2", "limits": [3, 1]}
-    request = Addition((table,), file="/home/me/mine.toml").drop(run)
+    request = Addition((table,), file="/home/me/mine.toml").request(run)
     history = replay([])
     snapshot = Snapshot(run, recipe(), history, 1)
     with contextlib.closing(Journal(run.journal, 1)) as journal:

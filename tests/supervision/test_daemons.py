@@ -61,7 +61,7 @@ def test_stop_now_ends_a_daemon_of_the_program(
     folder = job(f"{daemon} {mode}; sleep 300")
     supervise(folder)
     wait_for(lambda: written(out) > 20)
-    run_dir.drop("stop-now")
+    run_dir.request("stop-now")
     end = wait_for(lambda: read_json(folder / "ended.json"))
     assert end["reason"] == "stop-now"
     assert is_quiet(out)
@@ -132,7 +132,7 @@ def test_a_supervisor_collects_what_it_adopts(
     time.sleep(1.0)
     states = [job_processes._stat(pid)[:1] for pid in job_processes._children(child.pid)]
     assert states.count(["Z"]) < 900
-    run_dir.drop("stop-now")
+    run_dir.request("stop-now")
     assert child.wait(30) == 0
 
 

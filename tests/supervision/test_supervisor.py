@@ -151,7 +151,7 @@ def test_stop_now_ends_the_program_and_all_its_children(
     folder = job(STUBBORN)
     supervise(folder)
     child = int(wait_for(lambda: (place / "child").exists() and (place / "child").read_text()))
-    run_dir.drop("stop-now")
+    run_dir.request("stop-now")
     end = wait_for(lambda: read_json(folder / "ended.json"))
     assert (end["reason"], end["signal"]) == ("stop-now", "SIGKILL")
     wait_for(lambda: not alive(child))
@@ -161,7 +161,7 @@ def test_stop_ends_the_program_when_its_time_is_over(job, supervise, wait_for, p
     folder = job("touch begun; sleep 300", stop_grace_s=0.0)
     supervise(folder)
     wait_for((place / "begun").exists)
-    run_dir.drop("stop")
+    run_dir.request("stop")
     end = wait_for(lambda: read_json(folder / "ended.json"))
     assert (end["reason"], end["signal"]) == ("stop", "SIGTERM")
 
@@ -170,18 +170,18 @@ def test_stop_now_cuts_a_stop_short_that_is_under_way(job, supervise, wait_for, 
     folder = job(STUBBORN, stop_grace_s=0.0)
     supervise(folder)
     wait_for((place / "child").exists)
-    run_dir.drop("stop")
+    run_dir.request("stop")
     time.sleep(1.0)  # it has seen the request by now, and waits
     assert not (folder / "ended.json").exists()
     asked = time.time()
-    run_dir.drop("stop-now")
+    run_dir.request("stop-now")
     end = wait_for(lambda: read_json(folder / "ended.json"))
     assert end["signal"] == "SIGKILL"
     assert end["ended"] - asked < 5  # what `stop --now` promises; a stop alone waits twice as long
 
 
 def test_a_stop_that_came_while_the_job_waited_starts_no_program(ended, place, run_dir):
-    run_dir.drop("stop")
+    run_dir.request("stop")
     end = ended("touch begun")
     assert (end["reason"], end["exit_code"]) == ("stop", None)
     assert not (place / "begun").exists()
@@ -191,7 +191,7 @@ def test_stop_leaves_time_for_the_frame_in_progress(job, supervise, wait_for, pl
     folder = job("touch begun; sleep 2; echo whole > frame", stop_grace_s=60)
     supervise(folder)
     wait_for((place / "begun").exists)
-    run_dir.drop("stop")
+    run_dir.request("stop")
     end = wait_for(lambda: read_json(folder / "ended.json"))
     assert (end["reason"], end["exit_code"]) == ("exited", 0)
     assert (place / "frame").read_text() == "whole\n"

@@ -36,7 +36,7 @@ class Addition:
     user: str = ""
     file: str = ""
 
-    def drop(self, run: RunDir) -> Path:
+    def request(self, run: RunDir) -> Path:
         """Hand it to the run's driver, present or next; returns the file. Raises OSError."""
         run.control.mkdir(exist_ok=True)
         # Names sort in the order of the requests, so that two at once are taken in turn.

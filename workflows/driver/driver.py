@@ -384,7 +384,7 @@ class Driver:
 
     def _heed_stop(self) -> None:
         """Let the phase that is under way obey what is asked in it."""
-        asked = self.run.asked()
+        asked = self.run.stop_requested()
         if asked is None or self._homecoming.gives_back:  # then the provision obeys
             return
         if self.jobs.attempt:

@@ -31,7 +31,7 @@ class EarlyStop:
     def asked(self) -> bool:
         """Whether this driver is asked to stop. False while a former driver's attempt may still
         run: then the request is for that attempt."""
-        return self._run.asked() is not None and not self._resumes
+        return self._run.stop_requested() is not None and not self._resumes
 
     def waited_for_buffer(self) -> Outcome | None:
         """The run's end when the provision has not cancelled what it asked for in time.
@@ -42,7 +42,7 @@ class EarlyStop:
         if not self.asked:
             return None
         now = time.monotonic()
-        if self._run.asked() == "stop-now":
+        if self._run.stop_requested() == "stop-now":
             self._leaves_at = min(self._leaves_at, now + LEAVES_S)
         if now < self._leaves_at:
             return None
@@ -51,7 +51,7 @@ class EarlyStop:
 
     def outcome(self, what: str = "") -> Outcome:
         """The run's end, journalled as obeyed; ``what`` says what became of the buffer."""
-        self._journal.append("control.received", control=self._run.asked() or "stop")
+        self._journal.append("control.received", control=self._run.stop_requested() or "stop")
         message = "stopped before the simulation started"
-        code = BY.get(str(self._run.why().get("by")), STOPPED)
+        code = BY.get(str(self._run.stop_reason().get("by")), STOPPED)
         return Outcome("stopped", code, f"{message}; {what}" if what else message)

@@ -199,7 +199,7 @@ class Homecoming:
         if done.error is None:
             self._journal.append("buffer.released")
         elif isinstance(done.error, GivenUpError):
-            self._journal.append("control.received", control=self._run.asked() or "stop")
+            self._journal.append("control.received", control=self._run.stop_requested() or "stop")
             what = f"{outcome.message}; {done.error}" if outcome.message else str(done.error)
             outcome = replace(outcome, message=what)
         else:

@@ -178,7 +178,7 @@ class Jobs:
         done = report.stopping and (report.frames or not report.in_progress)
         if self.asked == "stop" and done:
             with contextlib.suppress(RunError):  # tried again at the next report
-                self.run.drop("frame-done")
+                self.run.request("frame-done")
                 self.asked = "stopping"
 
     @property
@@ -207,7 +207,7 @@ class Jobs:
         ``own`` is the driver's own reason, if a full disk did not take it.
         """
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
-            self._why = self._why or self.run.why() or dict(own)
+            self._why = self._why or self.run.stop_reason() or dict(own)
             why = {key: self._why.get(key) for key in ("by", "guard", "user")}
             known = {key: value for key, value in why.items() if value is not None}
             self.journal.append("control.received", control=asked, **known)
@@ -246,7 +246,7 @@ class Jobs:
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped, from the file
         in ``control/``: the driver that asked may not be the one that sees the end."""
-        why, saved = self._why or self.run.why(), self._saved_node_hours()
+        why, saved = self._why or self.run.stop_reason(), self._saved_node_hours()
         if why.get("by") == "guard":
             message = f"stopped by {why.get('text') or 'a guard'}"
             return Outcome("stopped", STOPPED_BY_GUARD, message, saved_node_hours=saved)

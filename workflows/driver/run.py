@@ -307,7 +307,7 @@ def signals(run: RunDir) -> Iterator[None]:
 
     def stop(number: int, _: object) -> None:
         again = number == signal.SIGTERM or (run.control / "stop").exists()
-        run.drop("stop-now" if again else "stop")
+        run.request("stop-now" if again else "stop")
 
     before = {
         signal.SIGINT: signal.signal(signal.SIGINT, stop),

@@ -131,7 +131,7 @@ class BatchLauncher:
         still waits is cancelled, and NeverBeganError is raised."""
         alive, number = self.stands(job_id), _number(job_id)
         waits = number not in self._begun and not self._has_begun(number)
-        if waits and self.run.asked() and self.slurm.state(number).waiting:
+        if waits and self.run.stop_requested() and self.slurm.state(number).waiting:
             if self.slurm.look(number).waiting:
                 self.slurm.cancel([number])
                 raise NeverBeganError(f"job {number} was still waiting", reason="stop")

@@ -58,7 +58,7 @@ class JobBuffer:
             job_id = batch.find(host)
             if job_id is None or not batch.stands(job_id):
                 raise SiteError(f"the job with the buffer ended: {self._fate(job_id, host)}")
-            if self.run.asked() is not None:
+            if self.run.stop_requested() is not None:
                 self._leave(host)
                 number_ = job_id.partition(":")[2]
                 raise GivenUpError(f"job {number_}, which was to have the buffer, is cancelled")
@@ -107,8 +107,8 @@ class JobBuffer:
         number = job_id.partition(":")[2]
         if batch.slurm.look(number).waiting:
             batch.slurm.cancel([number])
-        batch.await_end(job_id, lambda: self.leaving() or self.run.asked() == "stop-now")
-        if self.run.asked() == "stop-now" and not batch.slurm.look(number).over:
+        batch.await_end(job_id, lambda: self.leaving() or self.run.stop_requested() == "stop-now")
+        if self.run.stop_requested() == "stop-now" and not batch.slurm.look(number).over:
             raise GivenUpError(
                 f"job {number} with the buffer is ending: burstlens free {self.run.id} "
                 "shows when it is gone"

@@ -40,7 +40,7 @@ def _withdraw(run: RunDir, batch: BatchLauncher) -> list[str]:
     for job in batch.queue():
         role = batch.role(job)
         mine = role.startswith((VIEWING, "buffer-"))
-        if job.waiting and not mine and not run.asked():
+        if job.waiting and not mine and not run.stop_requested():
             raise RunError(
                 f"{_name(role)} of {run.id} waits in the queue (job {job.job_id}, "
                 f"{job.text}): burstlens stop {run.id}, then burstlens free {run.id}"
@@ -56,7 +56,7 @@ def _await_programs(run: RunDir, history: History, batch: BatchLauncher | None) 
     end = time.monotonic() + ENDS_S
     for name in _unfinished(run, history):
         while _lives(run, run.job(name), batch):
-            if not run.asked() and not (run.job(name) / "ended.json").exists():
+            if not run.stop_requested() and not (run.job(name) / "ended.json").exists():
                 raise RunError(
                     f"{_name(name)} of {run.id} has not ended; burstlens stop {run.id} ends it"
                 )

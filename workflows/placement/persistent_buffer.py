@@ -126,12 +126,12 @@ class Persistent:
         if _allocated(burst):
             (self._mark(CREATE) / "done").touch()
             return
-        if self.run.asked() is not None and not self._outstanding(CREATE):
+        if self.run.stop_requested() is not None and not self._outstanding(CREATE):
             raise GivenUpError(f"buffer {name} was not asked for yet")
         line = directives(self.site.buffer).create(name, self.wanted.capacity)
         mark, job_id = self._submit(CREATE, line, lambda: _allocated(self.slurm.buffer(name)))
         for due in self._polls(mark):
-            if self.run.asked() is not None:
+            if self.run.stop_requested() is not None:
                 if _allocated(self._withdraw(CREATE, name)):
                     break
                 (mark / "withdrawn").touch()
@@ -148,7 +148,7 @@ class Persistent:
         line = directives(self.site.buffer).destroy(name)
         mark, job_id = self._submit(DESTROY, line, lambda: self.slurm.buffer(name) is None)
         for due in self._polls(mark):
-            asked = self.run.asked()
+            asked = self.run.stop_requested()
             if asked is not None and self._obey(asked, job_id, name):
                 break
             if not due:
@@ -185,7 +185,7 @@ class Persistent:
         for pause in growing(FIRST_LOOK_S, SETTLES_S):
             burst, waited = self.slurm.buffer(name), time.monotonic() - begin
             rests = burst is None or burst.state == "allocated"
-            patience = SETTLES_S if rests or self.run.asked() == "stop-now" else GIVES_UP_S
+            patience = SETTLES_S if rests or self.run.stop_requested() == "stop-now" else GIVES_UP_S
             if waited >= patience or self.leaving():
                 break
             time.sleep(pause)
@@ -198,7 +198,7 @@ class Persistent:
         number = job_id.partition(":")[2]
         for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
             state = self.slurm.look(number)
-            if state.over or self.leaving() or self.run.asked() is not None:
+            if state.over or self.leaving() or self.run.stop_requested() is not None:
                 return
             if state.waiting and "BurstBuffer" not in state.reason:
                 self.slurm.cancel([number])
@@ -215,7 +215,7 @@ class Persistent:
                 return
             end = time.monotonic() + pause
             while time.monotonic() < end and not self.leaving():
-                if self.run.asked() is not None:
+                if self.run.stop_requested() is not None:
                     jobs = ", ".join(f"job {one.job_id} of {one.user}" for one in held)
                     raise GivenUpError(
                         f"buffer {name} is left, {jobs} has it mounted: "

@@ -12,7 +12,7 @@ from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.toml.file import parse
 from burstlens.workflows.plan.capacity import passed_over, require_capacity
-from burstlens.workflows.plan.plan import Plan, make_plan
+from burstlens.workflows.plan.plan import Plan, assemble
 from burstlens.workflows.plan.submissions import submissions
 from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
@@ -21,7 +21,9 @@ from burstlens.workflows.recipe.preflight import Look, preflight, require
 from burstlens.workflows.recipe.recipe import Recipe
 
 
-def checked(recipe: str, site: str | None = None, settings: Sequence[str] = ()) -> list[Finding]:
+def check_recipe(
+    recipe: str, site: str | None = None, settings: Sequence[str] = ()
+) -> list[Finding]:
     """What is wrong or risky. Raises RecipeError and SiteError for faults in the files."""
     chosen = choose(site)
     loaded, _ = check(read(recipe), settings)
@@ -66,7 +68,7 @@ def _launcher(recipe: Recipe, site: Site) -> Iterator[Finding]:
         yield Finding(ERROR, text, "simulation.ranks_per_node")
 
 
-def plan_of(
+def make_plan(
     recipe: str,
     site: str | None = None,
     settings: Sequence[str] = (),
@@ -80,7 +82,7 @@ def plan_of(
     loaded, _ = check(read(recipe), settings)
     chosen = choose(site)
     notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded, chosen))
-    return make_plan(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
+    return assemble(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
 
 
 def new_run(

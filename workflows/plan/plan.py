@@ -78,7 +78,7 @@ def _value(node: Node) -> dict[str, object]:
     return {name: getattr(node, name) for name in Node.__dataclass_fields__}
 
 
-def make_plan(
+def assemble(
     recipe: Recipe, site: Site, notes: tuple[str, ...] = (), scripts: tuple[Submission, ...] = ()
 ) -> Plan:
     """The plan of a recipe on a site; ``notes`` are what ``check`` found in the inputs, ``scripts``

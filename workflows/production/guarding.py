@@ -83,7 +83,7 @@ class Guarding:
             return []
         at = reading.stream, reading.time, reading.attempt
         trip = Trip.of(reading.guard, guard.then, reading.breach, time.time(), *at)
-        why = self.run.why()
+        why = self.run.stop_reason()
         asked = tuple(why.get(name) for name in ("guard", "stream", "time", "attempt"))
         return [trip] if asked == trip.key else []
 
@@ -132,7 +132,7 @@ class Guarding:
         guard = self.judge.guards[trip.guard]
         if guard.stops and not self._has_ended(trip.attempt):
             try:
-                self.run.drop(guard.then, trip.why())
+                self.run.request(guard.then, trip.why())
             except RunError as error:
                 self.snapshot.alarm(str(error))
         # The sentinel's trip may be hours old.

@@ -96,12 +96,12 @@ class Pressure:
             self._snapshot.alarm(text)
 
     def _stop(self, why: str) -> None:
-        if self._run.asked() is not None:
+        if self._run.stop_requested() is not None:
             return
         text = f"stopped for want of space: {why}"
         self._snapshot.alarm(f"the model is {text}")
         self.why = {"by": SPACE, "text": text}
         try:
-            self._run.drop("stop", self.why)
+            self._run.request("stop", self.why)
         except RunError as error:
             self._snapshot.alarm(str(error))

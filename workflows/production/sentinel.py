@@ -94,7 +94,7 @@ class Sentinel:
         for remark in self.judge.watched(report, room, self.attempt, now=now, t=t):
             self._act(remark)
         if report.stopping and (report.frames or not report.in_progress):
-            self.run.drop("frame-done")
+            self.run.request("frame-done")
 
     def _inspect(self, frame: Frame) -> None:
         from burstlens.viz.diagnostics.derived import open_frame
@@ -121,7 +121,7 @@ class Sentinel:
             self._trips.append(remark.status())
             self._trips.sync()
             if guard.stops and remark.attempt == self.attempt and not self._has_ended():
-                self.run.drop(guard.then, remark.why())
+                self.run.request(guard.then, remark.why())
 
     def _has_ended(self) -> bool:
         return os.path.exists(self.job_folder / "ended.json")

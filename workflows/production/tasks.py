@@ -287,7 +287,7 @@ def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
                 at = reading.stream, reading.time, reading.attempt
                 trip = Trip.of(guard.called, guard.then, reading.breach, time.time(), *at)
                 with contextlib.suppress(RunError):  # the driver asks again
-                    run.drop(guard.then, trip.why())
+                    run.request(guard.then, trip.why())
     return readings
 
 

@@ -34,12 +34,21 @@ MODULES: dict[str, tuple[str, ...]] = {
 
 NAMES = {
     ("burstlens", "FrameReader"): "viz.product:ProductFrame",
+    ("burstlens", "checked"): "workflows.plan.commands:check_recipe",
+    ("burstlens", "plan_of"): "workflows.plan.commands:make_plan",
     ("burstlens.stagers.base", "require_stager"): "stagers.registry:require_stager",
     ("burstlens.stagers.base", "stager"): "stagers.registry:stager",
     ("burstlens.viz.product", "product_kind"): "viz.registry:product_kind",
     ("burstlens.viz.product", "product_kinds"): "viz.registry:product_kinds",
 }
 """Names that have left a module that stays, and where they are now."""
+
+METHODS = {
+    ("RunDir", "asked"): "stop_requested",
+    ("RunDir", "drop"): "request",
+    ("RunDir", "why"): "stop_reason",
+}
+"""Methods of public classes that have other names now."""
 
 
 def moved(module: str, name: str) -> object:
@@ -52,6 +61,15 @@ def moved(module: str, name: str) -> object:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     _warn(f"{module}.{name}", f"burstlens.{home}.{inner}", 4)
     return getattr(import_module(f"burstlens.{home}"), inner)
+
+
+def renamed(owner: str, name: str) -> str:
+    """The name that a method of a public class has now. AttributeError for any other name."""
+    if (owner, name) not in METHODS:
+        raise AttributeError(f"{owner!r} object has no attribute {name!r}")
+    new = METHODS[owner, name]
+    _warn(f"{owner}.{name}", f"{owner}.{new}", 4)
+    return new
 
 
 class _Moved:

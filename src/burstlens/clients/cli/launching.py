@@ -55,11 +55,11 @@ def run(
     Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a
     person, 5 ended with frames lost or damaged, 6 stopped for want of space.
     """
-    from burstlens.workflows.plan.commands import new_run, plan_of
+    from burstlens.workflows.plan.commands import make_plan, new_run
 
     _one_way(detach, batch)
     if dry_run:
-        plan = plan_of(recipe, site, settings or [], batch=batch)
+        plan = make_plan(recipe, site, settings or [], batch=batch)
         say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
         return
     made, warnings = new_run(recipe, site, settings or [], name, batch=batch)

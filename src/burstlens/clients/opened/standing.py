@@ -117,7 +117,7 @@ def _left(run: RunDir, *, ended: bool) -> str:
     """What a dead driver has left behind."""
     if ended:
         return ", and the model has ended"
-    if run.asked():
+    if run.stop_requested():
         return "; the model is asked to stop"
     return "; a model that was started may go on"
 

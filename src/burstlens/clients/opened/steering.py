@@ -74,7 +74,7 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     status = status_of(str(run.path))
     if (over := nothing_to_stop(run.id, status)) is not None:
         return over
-    run.drop("stop-now" if now else "stop")
+    run.request("stop-now" if now else "stop")
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
     if status["driver_alive"]:
         return asked + then
@@ -90,7 +90,7 @@ def pause(name: str) -> str:
     The model goes on, frames are found, guards are judged. Raises RunError.
     """
     run = _going_on(name)
-    run.drop("pause")
+    run.request("pause")
     return (
         f"{run.id} goes on and makes no products; burstlens resume-watching {run.id} makes them, "
         "the newest first"
@@ -101,7 +101,7 @@ def resume_watching(name: str) -> str:
     """Ask that products are made again, the newest frames first. Raises RunError."""
     run = _going_on(name)
     was = run.pause.exists()
-    run.drop("resume-watching")
+    run.request("resume-watching")
     return f"{run.id} makes products again" if was else f"{run.id} was not paused"
 
 
@@ -131,7 +131,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     ships = {ship for product, _ in products for ship in product.kind.ships(product.options)}
     _bring(sorted(ships), source.parent, run)
     try:
-        request = addition.drop(run)
+        request = addition.request(run)
     except OSError as error:
         raise RunError(f"cannot write to {run.control}: {error.strerror}") from error
     answers = _await_answer(run, request)

@@ -63,7 +63,7 @@ def grant(shelf: Shelf, name: str, ask: str) -> None:
     if run.control.is_symlink():
         raise RefusedError(403, f"{run.control} leads elsewhere")
     try:
-        run.drop(ask)
+        run.request(ask)
     except RunError as error:
         raise RefusedError(403, f"{error}{_whose(run)}") from None
 

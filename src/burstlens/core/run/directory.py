@@ -11,11 +11,12 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens.core.durable import read_dropped
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.renamed import renamed
 from burstlens.core.run.record import read_record
 from burstlens.core.shape import CLOCK
 
@@ -141,13 +142,13 @@ class RunDir:
                 "BURSTLENS_RUNS names another place"
             ) from error
 
-    def drop(self, name: str, why: Mapping[str, Any] | None = None) -> None:
-        """Drop a control file; ``resume-watching`` removes ``pause``. Raises RunError.
+    def request(self, name: str, reason: Mapping[str, Any] | None = None) -> None:
+        """Create a control file; ``resume-watching`` removes ``pause``. Raises RunError.
 
-        ``why`` says who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
+        ``reason`` says who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
         a person does. A file that exists already keeps its content.
         """
-        if why is not None and self.asked() in ("stop-now", name):
+        if reason is not None and self.stop_requested() in ("stop-now", name):
             return  # the stop exists already; a guard may only make it quicker
         try:
             self.control.mkdir(exist_ok=True)
@@ -158,20 +159,20 @@ class RunDir:
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink("pause", dir_fd=folder)
                 else:
-                    _drop(name, why, folder)
+                    _create(name, reason, folder)
             finally:
                 os.close(folder)
         except OSError as error:
             raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
 
-    def asked(self) -> str | None:
+    def stop_requested(self) -> str | None:
         """The stop that clients ask for: ``stop-now``, ``stop`` or None."""
         for name in ("stop-now", "stop"):
             if os.path.exists(self.control / name):  # Path.exists raises a file server's errors
                 return name
         return None
 
-    def why(self) -> dict[str, Any]:
+    def stop_reason(self) -> dict[str, Any]:
         """The reason in the first stop that was asked for; empty for a person's."""
         standing = []
         for name in ("stop", "stop-now"):
@@ -179,6 +180,11 @@ class RunDir:
             with contextlib.suppress(OSError):
                 standing.append(((self.control / name).lstat().st_mtime_ns, name))
         return read_dropped(self.control / min(standing)[1]) or {} if standing else {}
+
+    if not TYPE_CHECKING:  # a type checker shall not take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self, renamed("RunDir", name))
 
     def clear_control(self) -> None:
         """Remove the control files before a new attempt. Raises RunError when one stays."""
@@ -206,17 +212,17 @@ class RunDir:
                 path.unlink()
 
 
-def _drop(name: str, why: Mapping[str, Any] | None, folder: int) -> None:
+def _create(name: str, reason: Mapping[str, Any] | None, folder: int) -> None:
     """Create the file, or leave an existing one: of two at once the first is kept as well."""
     try:
         descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)
     except FileExistsError:
-        if why is None:
+        if reason is None:
             os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))  # raises for a non-file
         return
     with open(descriptor, "wb") as stream:
         # Its existence alone asks for the stop, also where a full disk takes no content.
-        stream.write(json.dumps(why).encode() if why is not None else b"")
+        stream.write(json.dumps(reason).encode() if reason is not None else b"")
 
 
 def runs_folder() -> Path:
