@@ -22,6 +22,7 @@ PARTS = (
     "tools",
     "staging",
     "opened",
+    "journal",
     "serving",
     "live",
     "maps",

@@ -10,6 +10,7 @@ from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from burstlens.core.durable import write_json
 from burstlens.core.lines import Lines
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.journal import Journal
 from burstlens.core.valid_time import elapsed_key
@@ -45,7 +46,7 @@ print(first, time.perf_counter() - begin)
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """New processes; the interpreter's start and the import of the package are not counted."""
     count = 100 if quick else 10_000
-    run = _write(scratch.runs / "long", count)
+    run = write_run(scratch.runs / "long", count)
     size = run.journal.stat().st_size + run.index.stat().st_size
     times = [_open_s(run, count) for _ in range(3 if quick else 9)]
     first, again = ([pair[at] for pair in times] for at in (0, 1))
@@ -64,7 +65,7 @@ def _open_s(run: RunDir, count: int) -> tuple[float, float]:
     return float(first), float(again)
 
 
-def _write(path: Path, count: int) -> RunDir:
+def write_run(path: Path, count: int) -> RunDir:
     """A run directory as a driver leaves it after ``count`` frames, with complete lines."""
     run = RunDir(path)
     run.create()
@@ -73,17 +74,17 @@ def _write(path: Path, count: int) -> RunDir:
     for number in range(count):
         frame = {"attempt": 1, "stream": "d01", "time": elapsed_key(60.0 * number)}
         clock = {"written": 1.0 + number, "detected": 1.1 + number, "submitted": 1.2 + number}
-        journal.append("frame.ready", **frame, record=0, bytes=150_000_000, written=1.0 + number,
-                       detected=1.1 + number, signal="header")  # fmt: skip
+        journal.append(ev.FrameReady(**frame, record=0, bytes=150_000_000, written=1.0 + number,
+                       detected=1.1 + number, signal="header"))  # fmt: skip
         for product in PRODUCTS:
             name = f"{product}/{product}_d01_{frame['time']}.png"
             facts = FACTS | {"min": 270 + number / count}
             uuid = f"{number:032x}"
             fields = {"product": product, **frame, "name": name, "bytes": 60_000, "crc32": 12345678}
             incoming = f".incoming/{product}.d01.{frame['time']}.{uuid}"
-            for event in ("product.publishing", "product.published"):
-                journal.append(event, **fields, uuid=uuid, incoming=incoming, clock=clock,
-                               facts=facts)  # fmt: skip
+            for event in (ev.ProductPublishing, ev.ProductPublished):
+                journal.append(event(**fields, uuid=uuid, incoming=incoming, clock=clock,
+                                     facts=facts))  # fmt: skip
             index.append({**fields, "t": 2.0 + number, "written": 1.0 + number, "fill": 0.25,
                           "raw_bytes": 150_000_000 * (number + 1), "facts": facts})  # fmt: skip
     journal.close()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from events_case import event
+
 from burstlens.workflows.recipe.recipe import MadeProduct, Product
 
 
@@ -48,10 +50,10 @@ def made(name, stream=None, **options):
 
 
 def state(number, product="track", attempt=1):
-    return {
+    return event({
         "event": "product.published", "product": product, "stream": "output", "t": 1.0,
         "time": key(number), "attempt": attempt, "state": {"name": f".states/{number}-{attempt}"},
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def taken(waiting, slots=100):

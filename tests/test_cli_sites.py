@@ -14,6 +14,7 @@ import time
 import pytest
 
 from burstlens.cluster_configs.site import SITES, read
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.journal import Journal
 
@@ -57,7 +58,7 @@ def left(tmp_path):
     (folder / "frame").write_bytes(b"x" * 3000)
     journal = Journal(run.journal, 1)
     place = {"kind": "posix", "path": str(root), "folder": folder.name}
-    journal.append("buffer.created", **place, name="", owned=True)
+    journal.append(ev.BufferCreated(**place, name="", owned=True))
     journal.close()
     status = {
         "run": "storm-1", "title": "Storm", "state": "failed", "frames": {"ready": 0, "damaged": 0},

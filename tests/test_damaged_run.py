@@ -78,7 +78,7 @@ def rewritten(path, draw, change):
         path.write_text(json.dumps(change(json.loads(path.read_text()), draw)))
         return
     lines = path.read_text().splitlines()
-    at = draw.randrange(len(lines))
+    at = 0 if change is newer else draw.randrange(len(lines))  # a driver's first line has it
     lines[at] = json.dumps(change(json.loads(lines[at]), draw))
     path.write_text("\n".join(lines) + "\n")
 

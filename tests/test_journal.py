@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.errors import RunError
+from burstlens.core.run import events as ev
 from burstlens.core.run.journal import Journal, read
 
 LOST = {"attempt": 1, "stream": "d01", "time": None, "record": 2, "paths": ["r/1/out.nc"]}
@@ -15,7 +16,7 @@ LOST = {"attempt": 1, "stream": "d01", "time": None, "record": 2, "paths": ["r/1
 def test_a_damaged_frame_of_unknown_time_is_read_back(tmp_path: Path):
     path = tmp_path / "journal.jsonl"
     journal = Journal(path, 1)
-    written = journal.append("frame.damaged", **LOST, reason="it has 0 bytes")
+    written = journal.append(ev.FrameDamaged(**LOST, reason="it has 0 bytes"))
     journal.close()
     assert list(read(path)) == [written]
 
@@ -47,7 +48,7 @@ DEEP = {
     [
         ('{"event": "alarm"', "it is not JSON; the journal is damaged: restore it"),
         ("[" * 100_000, "it is not JSON"),
-        (json.dumps(DEEP), "product.added is nested too deep"),
+        (json.dumps(DEEP), "product.added: it is nested too deep"),
     ],
 )
 def test_a_line_that_is_not_an_event_is_refused_by_its_number(
@@ -64,7 +65,7 @@ def test_what_was_appended_is_on_disk_after_a_sync_and_after_the_end(tmp_path: P
     monkeypatch.setattr(os, "fsync", flushed.append)
     journal = Journal(tmp_path / "journal.jsonl", 1)
     for end in (journal.sync, journal.close):
-        journal.append("alarm", text="full")
+        journal.append(ev.Alarm(text="full"))
         before = len(flushed)
         end()
         assert len(flushed) == before + 1

@@ -7,7 +7,8 @@ import pytest
 
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir, all_runs, facts_of, open_run_dir
+from burstlens.core.run.directory import RunDir, all_runs, open_run_dir
+from burstlens.core.run.facts import facts_of
 
 
 @pytest.fixture
@@ -115,7 +116,9 @@ def test_the_first_stop_stands_when_others_ask_later(run_dir):
 
 
 def test_of_guards_that_ask_at_once_the_first_stands(run_dir, monkeypatch):
-    monkeypatch.setattr(type(run_dir), "stop_requested", lambda self: None)  # as both of them found it
+    monkeypatch.setattr(
+        type(run_dir), "stop_requested", lambda self: None
+    )  # as both of them found it
     run_dir.request("stop", {"by": "guard", "text": "first"})
     run_dir.request("stop", {"by": "guard", "text": "second"})
     assert run_dir.stop_reason()["text"] == "first"

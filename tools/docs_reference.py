@@ -1,4 +1,5 @@
-"""The parts of the documentation that are made from the code: recipe keys, commands, Python names.
+"""The parts of the documentation that are made from the code: recipe keys, commands, Python names,
+files of a run.
 
 Each function returns Markdown. ``tools/docs_site.py`` puts it where a page says
 ``<!-- generated: NAME -->``.
@@ -14,6 +15,7 @@ import click
 
 import burstlens
 from burstlens.clients.cli import program
+from burstlens.core.run.schema import NAMES, file_schema
 from burstlens.workflows.recipe.schema import Schema, recipe_schema
 
 _UNITS = {
@@ -155,4 +157,42 @@ def python_names() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-GENERATED = {"recipe keys": recipe_keys, "commands": commands, "Python names": python_names}
+def run_files() -> str:
+    """The keys of the files of a run, and their JSON Schemas."""
+    parts = []
+    for name in NAMES:
+        schema = file_schema(name)
+        parts.append(f"## {schema['title'].partition(' of a ')[0]}")
+        tables = {"": schema, **schema["$defs"]}
+        if "$ref" in schema:
+            tables = schema["$defs"]
+        for made in tables.values():
+            if "properties" not in made:
+                continue
+            events = made["properties"].get("event", {}).get("enum", [made["title"]])
+            rows = {key: one for key, one in made["properties"].items() if key not in _LINE}
+            parts += [f"### {events[0]}", _first(made.get("description", ""))]
+            parts.append(_plain_keys(rows, made.get("required", ())) if rows else "No other key.")
+        text = json.dumps(schema, indent=2)
+        parts += [f"### JSON Schema: {name}", f"```json\n{text}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+_LINE = ("event", "t", "driver")
+"""The keys of every line of the journal."""
+
+
+def _plain_keys(properties: dict[str, Schema], required: Collection[str]) -> str:
+    rows = [
+        f"| `{key}` | {_type(one)} | {'yes' if key in required else ''} |"
+        for key, one in properties.items()
+    ]
+    return "\n".join(["| key | type | required |", "|---|---|---|", *rows])
+
+
+GENERATED = {
+    "recipe keys": recipe_keys,
+    "commands": commands,
+    "Python names": python_names,
+    "run files": run_files,
+}

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from burstlens.workflows.recipe.recipe import StageOut as StageOut
     from burstlens.workflows.recipe.recipe import Step as Step
 
-    read_journal = _journal.read
+    read_journal = _journal.read_records
     read_recipe = _recipe_check.load
 
 _HOMES = {
@@ -59,7 +59,7 @@ _HOMES = {
     ),
     "core.outcome": ("Outcome",),
     "core.run.directory": ("RunDir", "all_runs", "open_run_dir"),
-    "core.run.journal": ("read_journal=read",),
+    "core.run.journal": ("read_journal=read_records",),
     "viz.product": ("ProductFrame",),
     "workflows.driver.run": ("execute",),
     "workflows.guards.guard": ("Guard",),

@@ -10,6 +10,7 @@ import re
 import shutil
 
 import pytest
+from events_case import events
 from PIL import Image
 
 from burstlens.clients.api.run import open_run
@@ -189,30 +190,32 @@ def test_a_long_run_is_drawn_by_medians_and_largest_values():
 def test_raw_bytes_on_the_buffer_fall_when_frames_are_released():
     frame = {"stream": "d01", "time": "t1", "attempt": 1}
     story = story_of(
-        [
-            {"t": 1.0, "event": "frame.ready", "bytes": 100, **frame},
-            {"t": 2.0, "event": "frame.ready", "bytes": 50, **frame, "time": "t2"},
-            {"t": 3.0, "event": "frame.released", **frame},
-            {"event": "frame.ready"},
-        ]
+        events(
+            [
+                {"t": 1.0, "event": "frame.ready", "bytes": 100, **frame},
+                {"t": 2.0, "event": "frame.ready", "bytes": 50, **frame, "time": "t2"},
+                {"t": 3.0, "event": "frame.released", **frame},
+                {"event": "frame.ready"},
+            ]
+        )
     )
     assert story.held == [(1.0, 100.0), (2.0, 150.0), (3.0, 50.0)]
     assert story.raw[-1] == (2.0, 150.0)
 
 
-@pytest.mark.parametrize("files", [None, 7, [["a.nc"], 3, ["b.nc", None], ["c.nc", 7]]])
-def test_what_was_brought_home_is_read_from_whole_entries_alone(files):
-    story = story_of([{"t": 1.0, "event": "stageout.done", "files": files}])
-    assert story.home == ([("b.nc", 0.0), ("c.nc", 7)] if isinstance(files, list) else [])
+def test_what_was_brought_home_is_listed_where_the_journal_has_it():
+    home = {"t": 1.0, "event": "stageout.done"}
+    assert story_of(events([home])).home == []
+    assert story_of(events([home | {"files": [["c.nc", 7]]}])).home == [("c.nc", 7)]
 
 
 def test_a_trip_stands_where_it_was_found_though_a_later_driver_journalled_it():
     trip = {"event": "guard.tripped", "guard": "fast", "text": "W above 80"}
-    story = story_of([
+    story = story_of(events([
         {"t": 100.0, "event": "run.started"},
         {"t": 900.0, "event": "run.resumed"},
         {"t": 901.0, "found": 130.0, **trip},
-    ])  # fmt: skip
+    ]))  # fmt: skip
     assert [(mark.t, mark.text) for mark in story.marks] == [
         (130.0, "guard fast: W above 80"),
         (900.0, "resumed"),
@@ -221,11 +224,13 @@ def test_a_trip_stands_where_it_was_found_though_a_later_driver_journalled_it():
 
 def test_bringing_home_begins_when_the_last_job_has_ended():
     story = story_of(
-        [
-            {"t": 1.0, "event": "simulation.ended", "job": "attempt-1", "outcome": "done"},
-            {"t": 5.0, "event": "step.ended", "job": "step-peak-1.1", "outcome": "done"},
-            {"t": 6.0, "event": "stageout.done", "files": [["peak.nc", 7]]},
-        ]
+        events(
+            [
+                {"t": 1.0, "event": "simulation.ended", "job": "attempt-1", "outcome": "done"},
+                {"t": 5.0, "event": "step.ended", "job": "step-peak-1.1", "outcome": "done"},
+                {"t": 6.0, "event": "stageout.done", "files": [["peak.nc", 7]]},
+            ]
+        )
     )
     home = story.spans["bring home"]
     assert (home.begin, home.end) == (5.0, 6.0)

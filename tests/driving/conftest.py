@@ -40,4 +40,4 @@ def begin(run_dir) -> Callable[..., tuple[Publisher, Journal]]:
 @pytest.fixture
 def events(run_dir):
     """Names of the events in the journal."""
-    return lambda: [event["event"] for event in read(run_dir.journal)]
+    return lambda: [event.event for event in read(run_dir.journal)]

@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from events_case import event
+from events_case import events as as_events
 
 from burstlens.core.model import Damage
 from burstlens.core.run.history import replay
@@ -24,7 +26,7 @@ def backlog(recipe):
     def make(*settings, events=(), first_stream="output"):
         made = recipe(*settings)
         context = Context("storm-1", made.title, "", "", "", Path("files"))
-        return Backlog(made.products, replay(events), context, first_stream, "products")
+        return Backlog(made.products, replay(as_events(events)), context, first_stream, "products")
 
     return make
 
@@ -191,7 +193,7 @@ def test_the_first_picture_waits_for_no_limits(backlog, frame):
 def test_a_picture_has_the_limits_that_hold_when_it_is_sent(backlog, frame):
     waiting = backlog(events=[limits_of(270, 290)])
     waiting.add(frame())
-    waiting.history.apply(limits_of(270, 300))
+    waiting.history.apply(event(limits_of(270, 300)))
     [work] = waiting.take(0.0, 1)
     assert work.order.context.limits == (270.0, 300.0)
 

@@ -8,7 +8,8 @@ import signal
 
 import pytest
 
-from burstlens.core.run.directory import facts_of
+from burstlens.core.run import events as ev
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.plan.commands import new_run
 
@@ -97,14 +98,14 @@ def test_a_folder_that_a_killed_driver_made_and_never_journalled_is_given_back(
     monkeypatch.setenv("BURSTLENS_BUFFER", str(tmp_path / "buffer"))
     run, _ = new_run(str(recipe_file()), name="storm")
     with contextlib.closing(Journal(run.journal, 1)) as journal:
-        journal.append("run.started", host="here")
-        journal.append("buffer.requested", kind="posix", name="")
-    folder = tmp_path / "buffer" / f"burstlens-{os.getuid()}" / str(facts_of(run)["buffer_folder"])
+        journal.append(ev.RunStarted(host="here"))
+        journal.append(ev.BufferRequested(kind="posix", name=""))
+    folder = tmp_path / "buffer" / f"burstlens-{os.getuid()}" / str(facts_of(run).buffer_folder)
     (folder / "inputs").mkdir(parents=True)
     done = burstlens("free", "storm")
     assert (done.returncode, done.stdout) == (0, f"freed {folder}\n")
     assert not folder.exists()
-    assert [event["event"] for event in read(run.journal)][-1] == "buffer.released"
+    assert [event.event for event in read(run.journal)][-1] == "buffer.released"
 
 
 def test_a_run_that_never_began_holds_nothing(burstlens, recipe_file, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from events_case import event
 from needs_case import key, made, needed, settle, taken
 
 from burstlens.core.run.history import replay
@@ -98,7 +99,7 @@ def test_the_nests_frame_is_kept_until_what_shows_it_is_made(backlog, frame):
 
 def test_a_resumed_driver_knows_how_far_the_nest_was(backlog, frame):
     seen = {"event": "frame.ready", "stream": "d02", "time": key(1), "attempt": 1}
-    waiting = backlog(made("nested", beside=("d02",)), events=[seen])
+    waiting = backlog(made("nested", beside=("d02",)), events=[event(seen)])
     waiting.add(frame(key(1)))
     assert taken(waiting) == [("nested", key(1))]
 

@@ -7,6 +7,7 @@ import os
 import shutil
 
 import pytest
+from events_case import event
 
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
@@ -30,7 +31,7 @@ def make(run, token):
 def present(run_dir):
     """The presence check of a driver whose model runs."""
     make(run_dir, "storm-1-aa")
-    found = Presence(run_dir, replay([SUBMITTED | {"job_id": "local:4242:1"}]))
+    found = Presence(run_dir, replay([event(SUBMITTED | {"job_id": "local:4242:1"})]))
     yield found
     found.close()
 

@@ -34,7 +34,7 @@ class Room:
 
     @property
     def alarms(self):
-        return [alarm["text"] for alarm in self.snapshot.alarms]
+        return [alarm.text for alarm in self.snapshot.alarms]
 
 
 @pytest.fixture

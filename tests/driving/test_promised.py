@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from events_case import event
 
 from burstlens.core.model import Damage
 from burstlens.core.run.history import replay
@@ -22,9 +23,9 @@ def line(time, stream="d01", file=FILE):
     return Written(stream, time, file)
 
 
-def event(kind, time, *, stream="d01", attempt=1, file=FILE, **fields):
+def about_frame(kind, time, *, stream="d01", attempt=1, file=FILE, **fields):
     about = {"stream": stream, "time": time, "attempt": attempt, "record": 0}
-    return {"event": f"frame.{kind}", **about, "file": file, **fields}
+    return event({"event": f"frame.{kind}", **about, "file": file, **fields})
 
 
 def ended(*, well=True, asynchronous=False):
@@ -49,7 +50,9 @@ def lost(one, report=None, attempt=1):
 
 
 def test_a_frame_that_no_file_holds_is_lost_by_its_time(promised):
-    one = promised(map(line, TIMES[:4]), event("ready", TIMES[0]), event("ready", TIMES[2]))
+    one = promised(
+        map(line, TIMES[:4]), about_frame("ready", TIMES[0]), about_frame("ready", TIMES[2])
+    )
     (first, second) = one.lost(ended(), 1)
     assert (first.stream, first.time, first.reason) == ("d01", TIMES[1], REASON)
     assert second.time == TIMES[3]
@@ -65,9 +68,9 @@ def test_a_hundred_lost_frames_are_all_named(promised):
 
 def test_lines_that_come_twice_or_are_cut_mean_one_frame(promised):
     cut = line(TIMES[1][:13])  # the log cuts long names after the minute
-    assert lost(promised([line(TIMES[0]), line(TIMES[0]), cut], event("ready", TIMES[1]))) == [
-        TIMES[0]
-    ]
+    assert lost(
+        promised([line(TIMES[0]), line(TIMES[0]), cut], about_frame("ready", TIMES[1]))
+    ) == [TIMES[0]]
 
 
 @pytest.mark.parametrize(("well", "expected"), [(True, TIMES[:1]), (False, [])])
@@ -79,26 +82,32 @@ def test_a_log_that_comes_before_the_data_counts_only_if_the_model_ended_well(
 
 
 def test_frames_of_an_earlier_attempt_are_not_those_of_this_one(promised):
-    events = [event("ready", TIMES[0], attempt=1), event("ready", TIMES[1], attempt=2)]
+    events = [about_frame("ready", TIMES[0], attempt=1), about_frame("ready", TIMES[1], attempt=2)]
     assert lost(promised([line(TIMES[1])], *events), attempt=2) == []
     assert lost(promised([line(TIMES[0])], *events), attempt=2) == [TIMES[0]]
 
 
 def test_released_and_damaged_frames_are_not_lost(promised):
-    events = [event("ready", TIMES[0]), event("released", TIMES[0]), event("damaged", TIMES[1])]
+    events = [
+        about_frame("ready", TIMES[0]),
+        about_frame("released", TIMES[0]),
+        about_frame("damaged", TIMES[1]),
+    ]
     assert lost(promised(map(line, TIMES[:2]), *events)) == []
 
 
 def test_damage_in_a_growing_file_gets_the_time_that_the_log_knows(promised):
-    one = promised(map(line, TIMES[:4]), event("ready", TIMES[0]))
+    one = promised(map(line, TIMES[:4]), about_frame("ready", TIMES[0]))
     damage = Damage("run", 1, "d01", None, (f"run-0/1/{FILE}",), 1, "cut")
     assert one.placed(damage).time == TIMES[1]
     assert one.placed(replace(damage, time=TIMES[3])).time == TIMES[3]
-    assert promised([], event("ready", TIMES[0])).placed(damage).time is None
+    assert promised([], about_frame("ready", TIMES[0])).placed(damage).time is None
 
 
 def test_damage_in_the_second_of_two_growing_files_is_not_placed_in_the_first(promised):
-    one = promised(map(line, TIMES[:4]), event("ready", TIMES[0]), event("ready", TIMES[2]))
+    one = promised(
+        map(line, TIMES[:4]), about_frame("ready", TIMES[0]), about_frame("ready", TIMES[2])
+    )
     second = "run-0/1/wrfout_d01_0001-01-01_00:02:00"
     assert one.placed(Damage("run", 1, "d01", None, (second,), 1, "cut")).time == TIMES[3]
 
@@ -106,7 +115,7 @@ def test_damage_in_the_second_of_two_growing_files_is_not_placed_in_the_first(pr
 def test_elapsed_times_may_differ_by_their_rounding(promised):
     one = promised(
         [line("t00000001.001", "surface", "surface.nc"), line("t00000002.000", "surface", "s.nc")],
-        event("ready", "t00000001.000", stream="surface"),
+        about_frame("ready", "t00000001.000", stream="surface"),
         streams=("surface",),
     )
     assert lost(one) == ["t00000002.000"]
@@ -118,8 +127,8 @@ def test_files_without_a_time_in_the_log_are_lost_by_their_name(promised):
     other = Written(None, None, "notes.txt")
     one = promised(
         [*said, other],
-        event("ready", "t00000001.000", stream="output", file="out_0.nc"),
-        event("damaged", None, stream="output", paths=["run-0/1/out_1.nc"]),
+        about_frame("ready", "t00000001.000", stream="output", file="out_0.nc"),
+        about_frame("damaged", None, stream="output", paths=["run-0/1/out_1.nc"]),
         model=model,
         streams=(),
     )
@@ -131,15 +140,14 @@ def test_files_without_a_time_in_the_log_are_lost_by_their_name(promised):
 
 def test_a_journal_that_names_no_files_proves_nothing_of_files(promised):
     model = Command(argv=("./model",), frames="out_*.nc")
-    ready = event("ready", "t00000001.000", stream="output")
-    del ready["file"]
+    ready = about_frame("ready", "t00000001.000", stream="output", file=None)
     said = [Written("output", None, "out_0.nc")]
     assert lost(promised(said, ready, model=model, streams=())) == []
 
 
 def test_a_line_whose_time_is_cut_misses_its_frame_when_none_begins_so(promised):
     lines = [Written("d01", f"0001010{day}T120", "out/wrfout_d01_cut", cut=True) for day in (1, 2)]
-    made = promised(lines, event("ready", "00010101T120000"))
+    made = promised(lines, about_frame("ready", "00010101T120000"))
     [damage] = made.lost(ended(), 1)
     assert (damage.time, damage.paths) == ("00010102T120000", ())
     assert CUT in damage.reason

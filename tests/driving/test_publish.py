@@ -10,6 +10,7 @@ import pytest
 from publish_case import NAME, content
 
 from burstlens.core.lines import read_lines
+from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.stagers.base import checksum
@@ -23,7 +24,7 @@ def test_a_receipt_becomes_a_file_an_event_and_a_line(begin, staged, run_dir, ev
     assert content(run_dir) == {NAME: b"picture"}
     assert events() == ["product.publishing", "product.published"]
     [line] = read_lines(run_dir.index)
-    assert (line["name"], line["crc32"], line["t"]) == (NAME, event["crc32"], event["t"])
+    assert (line["name"], line["crc32"], line["t"]) == (NAME, event.crc32, event.t)
 
 
 def is_open(path) -> bool:
@@ -37,11 +38,11 @@ def test_what_a_receipt_says_is_in_the_journal_and_what_readers_need_in_the_inde
 ):
     publisher, journal = begin(fill=lambda: 0.123456)
     frame = {"stream": "output", "time": "t00000001.000", "attempt": 1}
-    journal.append("frame.ready", **frame, bytes=1000)
+    journal.append(ev.FrameReady(**frame, bytes=1000))
     facts, clock = {"units": "K"}, {"written": 5.0, "made": 6.0}
     [event] = publisher.publish([replace(staged(), facts=facts, clock=clock)])
     publisher.close()
-    assert (event["facts"], event["clock"]) == (facts, clock)
+    assert (event.facts, event.clock) == (facts, clock)
     [line] = read_lines(run_dir.index)
     about = {"written": 5.0, "raw_bytes": 1000, "fill": 0.1235, "facts": facts}
     assert {name: line[name] for name in about} == about
@@ -51,7 +52,7 @@ def test_what_a_receipt_says_is_in_the_journal_and_what_readers_need_in_the_inde
 
 def test_a_mended_line_says_nothing_of_the_buffer_which_has_changed_since(begin, staged, run_dir):
     publisher, journal = begin()
-    journal.append("frame.ready", stream="output", time="t1", attempt=1, bytes=1000)
+    journal.append(ev.FrameReady(stream="output", time="t1", attempt=1, bytes=1000))
     publisher.publish([staged()])
     run_dir.index.unlink()
     after, _ = begin(fill=lambda: 0.5)
@@ -148,9 +149,9 @@ def test_a_later_attempt_supersedes_and_an_earlier_one_is_dropped(begin, staged,
     publisher.close()
     assert content(run_dir) == {NAME: b"better"}
     assert events()[-2:] == ["product.superseded", "product.published"]
-    [old] = [event for event in read(run_dir.journal) if event["event"] == "product.superseded"]
+    [old] = [event for event in read(run_dir.journal) if event.event == "product.superseded"]
     about = "t2", "output", "t00000001.000", 1
-    assert tuple(old[name] for name in ("product", "stream", "time", "attempt")) == about
+    assert (*old.key, old.attempt) == about
     after, _ = begin()
     after.settle()
     assert [line["attempt"] for line in read_lines(run_dir.index)] == [1, 2]
@@ -167,7 +168,7 @@ def outgrown(begin, staged):
         publisher, journal = begin()
         first = replace(staged(), limits=(-1.0, 1.0))
         publisher.publish([first])
-        journal.append("product.limits", product="t2", limits=list(WIDER))
+        journal.append(ev.ProductLimits(product="t2", limits=WIDER))
         return publisher, journal
 
     return make
@@ -178,7 +179,7 @@ def test_a_picture_with_wider_limits_supersedes_that_of_the_same_attempt(
 ):
     publisher, _ = outgrown()
     [event] = publisher.publish([replace(staged(content=b"wider"), limits=WIDER)])
-    assert event["limits"] == [-5.0, 5.0]
+    assert event.limits == WIDER
     assert events()[-3:] == ["product.publishing", "product.superseded", "product.published"]
     # Those of a zombie worker and of a retry come too late.
     assert publisher.publish([replace(staged(content=b"zombie"), limits=(-1.0, 1.0))]) == []
@@ -187,7 +188,7 @@ def test_a_picture_with_wider_limits_supersedes_that_of_the_same_attempt(
     assert content(run_dir) == {NAME: b"wider"}
     after, _ = begin()
     after.settle()
-    assert [line["crc32"] for line in read_lines(run_dir.index)][-1] == event["crc32"]
+    assert [line["crc32"] for line in read_lines(run_dir.index)][-1] == event.crc32
     assert len(list(read_lines(run_dir.index))) == 2
 
 
@@ -196,7 +197,7 @@ def test_an_earlier_attempts_picture_is_dropped_though_it_has_the_wider_limits(
 ):
     publisher, journal = begin()
     publisher.publish([replace(staged(attempt=2), limits=(-1.0, 1.0))])
-    journal.append("product.limits", product="t2", limits=list(WIDER))
+    journal.append(ev.ProductLimits(product="t2", limits=WIDER))
     assert publisher.publish([replace(staged(content=b"late", attempt=1), limits=WIDER)]) == []
     assert content(run_dir) == {NAME: b"picture"}
 
@@ -214,11 +215,11 @@ def test_a_driver_killed_as_it_supersedes_leaves_one_valid_picture(
     publisher, journal = outgrown()
     receipt = replace(staged(content=b"wider"), limits=WIDER)
     if state in {"publishing", "renamed", "published"}:
-        journal.append("product.publishing", **_fields(receipt))
+        journal.append(ev.ProductPublishing(**_fields(receipt)))
     if state in {"renamed", "published"}:
         os.replace(run_dir.products / receipt.incoming, run_dir.products / receipt.name)
     if state == "published":
-        journal.append("product.published", **_fields(receipt))
+        journal.append(ev.ProductPublished(**_fields(receipt)))
     if state == "listed":
         publisher.publish([receipt])
     journal.sync()
@@ -239,7 +240,7 @@ def test_a_driver_killed_as_it_supersedes_leaves_one_valid_picture(
 def test_of_one_group_the_highest_attempt_alone_is_published(begin, staged, run_dir, order):
     publisher, _ = begin()
     receipts = [staged(content=str(attempt).encode(), attempt=attempt) for attempt in order]
-    assert [event["attempt"] for event in publisher.publish(receipts)] == [2]
+    assert [event.attempt for event in publisher.publish(receipts)] == [2]
     publisher.close()
     assert content(run_dir) == {NAME: b"2"}
 
@@ -251,12 +252,12 @@ def test_a_driver_killed_at_any_point_leaves_what_the_next_one_settles(
     publisher, journal = begin()
     receipt = staged()
     if state in {"publishing", "renamed", "published"}:
-        journal.append("product.publishing", **_fields(receipt))
+        journal.append(ev.ProductPublishing(**_fields(receipt)))
     if state in {"renamed", "published"}:
         (run_dir.products / receipt.name).parent.mkdir()
         os.replace(run_dir.products / receipt.incoming, run_dir.products / receipt.name)
     if state == "published":
-        journal.append("product.published", **_fields(receipt))
+        journal.append(ev.ProductPublished(**_fields(receipt)))
     if state == "listed":
         publisher.publish([receipt])
     journal.sync()
@@ -284,7 +285,7 @@ def test_a_cut_publication_whose_file_is_not_the_one_staged_is_made_again(
 ):
     _, journal = begin()
     receipt = staged()
-    journal.append("product.publishing", **_fields(receipt))
+    journal.append(ev.ProductPublishing(**_fields(receipt)))
     journal.sync()
     (run_dir.products / receipt.incoming).write_bytes(damage)
     after, _ = begin()
@@ -298,7 +299,7 @@ def test_a_cut_publication_whose_file_is_not_the_one_staged_is_made_again(
 def test_a_cut_superseding_ends_with_the_later_attempts_file(begin, staged, run_dir, events):
     publisher, journal = begin()
     publisher.publish([staged()])
-    journal.append("product.publishing", **_fields(staged(content=b"better", attempt=2)))
+    journal.append(ev.ProductPublishing(**_fields(staged(content=b"better", attempt=2))))
     journal.sync()
     after, _ = begin()
     after.settle()
@@ -317,8 +318,8 @@ def test_torn_lines_of_journal_and_index_are_mended(begin, staged, run_dir):
     names = [NAME, NAME.replace("1.000", "2.000")]
     assert sorted(content(run_dir)) == names
     assert [line["name"] for line in read_lines(run_dir.index)] == names
-    published = [e for e in read(run_dir.journal) if e["event"] == "product.published"]
-    assert [event["name"] for event in published] == names
+    published = [e for e in read(run_dir.journal) if e.event == "product.published"]
+    assert [event.name for event in published] == names
 
 
 def test_an_index_that_was_deleted_is_written_anew(begin, staged, run_dir):
@@ -336,7 +337,7 @@ def test_a_journal_without_clocks_gives_lines_that_do_not_know_when_a_frame_was_
     _, journal = begin()
     fields = _fields(staged())
     del fields["clock"]
-    journal.append("product.published", **fields)
+    journal.append(ev.ProductPublished(**fields))
     journal.sync()
     after, _ = begin()
     after.settle()

@@ -7,6 +7,7 @@ import os
 import pytest
 from publish_case import NAME, content
 
+from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.workflows.production.publish import _fields
@@ -20,7 +21,7 @@ def test_a_driver_killed_between_a_state_and_its_product_leaves_both_to_the_next
 ):
     _, journal = begin()
     receipt = staged(state=b"state")
-    journal.append("product.publishing", **_fields(receipt))
+    journal.append(ev.ProductPublishing(**_fields(receipt)))
     journal.sync()
     steps = ["publishing", "state", "renamed"].index(reached)
     for part in (receipt.state, receipt)[:steps]:
@@ -36,7 +37,7 @@ def test_a_driver_killed_between_a_state_and_its_product_leaves_both_to_the_next
 def test_a_later_attempts_equal_picture_that_was_cut_brings_its_own_state(begin, staged, run_dir):
     publisher, journal = begin()
     publisher.publish([staged(state=b"first")])
-    journal.append("product.publishing", **_fields(staged(attempt=2, state=b"second")))
+    journal.append(ev.ProductPublishing(**_fields(staged(attempt=2, state=b"second"))))
     journal.sync()
     after, _ = begin()
     after.settle()
@@ -48,7 +49,7 @@ def test_a_later_attempts_equal_picture_that_was_cut_brings_its_own_state(begin,
 def test_a_product_that_stands_without_its_state_is_made_again(begin, staged, run_dir, events):
     _, journal = begin()
     receipt = staged(state=b"state")
-    journal.append("product.publishing", **_fields(receipt))
+    journal.append(ev.ProductPublishing(**_fields(receipt)))
     journal.sync()
     (run_dir.products / receipt.name).parent.mkdir()
     os.replace(run_dir.products / receipt.incoming, run_dir.products / receipt.name)
@@ -60,7 +61,7 @@ def test_a_product_that_stands_without_its_state_is_made_again(begin, staged, ru
 
 def test_a_cut_publication_whose_state_is_null_in_the_journal_is_settled(begin, staged, events):
     _, journal = begin()
-    journal.append("product.publishing", **_fields(staged()), state=None)
+    journal.append(ev.ProductPublishing(**_fields(staged()) | {"state": None}))
     journal.sync()
     after, _ = begin()
     after.settle()
@@ -70,7 +71,7 @@ def test_a_cut_publication_whose_state_is_null_in_the_journal_is_settled(begin, 
 def test_a_product_whose_state_is_not_the_one_staged_is_made_again(begin, staged, run_dir):
     _, journal = begin()
     receipt = staged(state=b"state")
-    journal.append("product.publishing", **_fields(receipt))
+    journal.append(ev.ProductPublishing(**_fields(receipt)))
     journal.sync()
     (run_dir.products / receipt.state.incoming).write_bytes(b"torn")
     after, _ = begin()

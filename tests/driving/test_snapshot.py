@@ -6,14 +6,17 @@ import threading
 import time
 
 import pytest
+from events_case import event
 
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.history import History, replay
+from burstlens.core.run.snapshot import Latency
 from burstlens.workflows.driver.jobs import Outcome
 from burstlens.workflows.production.snapshot import Snapshot
 
 DONE = Outcome("done", 0)
+PUBLISHED = {"event": "product.published"}
 
 
 @pytest.fixture
@@ -35,28 +38,27 @@ def test_an_added_product_that_could_not_be_made_of_any_frame_only_raises_an_ala
     snapshot.history.added["typo"] = {}
     assert snapshot.judge(DONE) == DONE
     (alarm,) = snapshot.alarms
-    assert alarm["text"] == "product typo could not be made of any frame: no variable 'vq'"
-    assert alarm["product"] == "typo"
+    assert alarm.text == "product typo could not be made of any frame: no variable 'vq'"
+    assert alarm.product == "typo"
 
 
 def test_products_of_frames_found_before_a_request_do_not_count_as_latency(snapshot):
     def publish(written, detected):
         clock = {"written": written, "detected": detected}
-        names = dict.fromkeys(("product", "stream", "time", "name"), "x")
-        snapshot.published({"clock": clock, "t": detected + 1.0, **names})
+        snapshot.published(event({**PUBLISHED, "clock": clock, "t": detected + 1.0}))
 
     begin = time.time()
     publish(begin, begin)
-    assert snapshot.value()["latency_s"]["last"] == 1.0
+    assert snapshot.value().latency_s.last == 1.0
     snapshot.ask_late()
     publish(begin - 90.0, begin - 89.0)
-    assert snapshot.value()["latency_s"]["p95"] == 1.0
+    assert snapshot.value().latency_s.p95 == 1.0
     publish(begin + 100.0, begin + 102.0)
-    assert snapshot.value()["latency_s"]["p95"] == 3.0
+    assert snapshot.value().latency_s.p95 == 3.0
 
 
 def history_of(*events):
-    return replay({"attempt": 1, "stream": "d01", "record": 0, **event} for event in events)
+    return replay(event({"attempt": 1, "stream": "d01", "record": 0, **one}) for one in events)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +106,13 @@ def test_the_last_snapshot_waits_until_the_disk_takes_it(run_dir, recipe):
 def test_a_clock_that_is_set_does_not_change_the_latency(snapshot, monkeypatch, jump):
     def publish(written, at):
         clock = {"written": written, "detected": written + 1.0}
-        names = dict.fromkeys(("product", "stream", "time", "name"), "x")
-        snapshot.published({"clock": clock, "t": at, **names})
+        snapshot.published(event({**PUBLISHED, "clock": clock, "t": at}))
 
     begin, true = time.time(), time.time
     publish(begin, begin + 2.0)
     monkeypatch.setattr(time, "time", lambda: true() + jump)
     publish(begin, begin + jump + 2.0)  # written before, published after
-    assert snapshot.value()["latency_s"] == {"last": 2.0, "p50": 2.0, "p95": 2.0}
+    assert snapshot.value().latency_s == Latency(last=2.0, p50=2.0, p95=2.0)
     later = begin + jump + 100.0
     publish(later, later + 3.0)
-    assert snapshot.value()["latency_s"]["last"] == 3.0
+    assert snapshot.value().latency_s.last == 3.0

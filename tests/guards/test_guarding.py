@@ -61,7 +61,7 @@ def driver(run_dir, recipe):
 @pytest.fixture
 def events(run_dir):
     """The events of one kind that the journal holds."""
-    return lambda kind: [event for event in read(run_dir.journal) if event["event"] == kind]
+    return lambda kind: [event for event in read(run_dir.journal) if event.event == kind]
 
 
 def readings(frame, most=1.0, breach=None):
@@ -88,16 +88,14 @@ def test_a_driver_killed_between_two_lines_loses_no_trip_and_reports_none_twice(
         if (one.stream, one.time, one.attempt) not in history.inspected:
             second.read(one, readings(one, **seen[one]))
     end()
-    reported = sorted((event["guard"], event["time"]) for event in events("guard.tripped"))
+    reported = sorted((event.guard, event.time) for event in events("guard.tripped"))
     assert reported == [("race", bad.time), ("whole", bad.time)]
     assert len(events("frame.inspected")) == 3
 
 
 def test_the_stop_is_requested_before_its_trip_is_journalled(driver, run_dir, frame):
     asked = []
-    guarding, _, end = driver(
-        lambda event: asked.append((event["event"], run_dir.stop_requested()))
-    )
+    guarding, _, end = driver(lambda event: asked.append((event.event, run_dir.stop_requested())))
     bad = frame("t00000002.000", stream="d01")
     guarding.read(bad, readings(bad, breach=BAD))
     end()
@@ -114,7 +112,7 @@ def test_the_trip_that_requested_the_stop_is_reported_whichever_frame_returns_fi
     for bad in (one, other):
         guarding.read(bad, readings(bad, breach=BAD))
     end()
-    assert [event["time"] for event in events("guard.tripped")] == [one.time, other.time]
+    assert [event.time for event in events("guard.tripped")] == [one.time, other.time]
     assert run_dir.stop_reason()["time"] == other.time
 
 
@@ -123,10 +121,10 @@ def test_a_guard_of_a_stream_without_frames_raises_an_alarm_at_the_end(driver, e
     history.frames = {("surface", "t00000001.000", 1), ("volume", "t00000001.000", 1)}
     guarding.settle(done=True)
     end()
-    texts = [event["text"] for event in events("alarm")]
+    texts = [event.text for event in events("alarm")]
     came = "no frame of stream d01 came (there were: surface, volume)"
     assert texts == [f'guard "{name}" never looked: {came}' for name in ("whole", "race")]
-    assert [alarm["text"] for alarm in guarding.snapshot.alarms] == texts
+    assert [alarm.text for alarm in guarding.snapshot.alarms] == texts
     assert {guard["state"] for guard in guarding.snapshot.guards()} == {"waiting"}
 
 

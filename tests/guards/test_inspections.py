@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from events_case import event
 
 from burstlens.core.run.history import History, replay
 from burstlens.viz.product import Context
@@ -117,8 +118,8 @@ def test_while_products_are_paused_guards_still_inspect(backlog, frame):
 
 
 def test_a_frame_that_was_inspected_is_not_inspected_again(backlog, frame):
-    event = {"event": "frame.inspected", "stream": "d01", "time": "t00000001.000", "attempt": 1}
-    waiting = backlog(history=replay([event]))
+    seen = {"event": "frame.inspected", "stream": "d01", "time": "t00000001.000", "attempt": 1}
+    waiting = backlog(history=replay([event(seen)]))
     waiting.add(frame("t00000001.000", stream="d01"))
     assert not any(work.order.inspects for work in waiting.take(0.0, 10))
     waiting.add(frame("t00000001.000", stream="d01", attempt=2))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from events_case import event
 
+from burstlens.core.decode import record
 from burstlens.core.model import Progress
 from burstlens.workflows.frames.cursor import Cursor, Speech
 from burstlens.workflows.frames.log_search import Hit
@@ -167,8 +169,8 @@ def test_the_journal_of_an_earlier_driver_is_recalled(judge):
     trips = remarks(first, reading(0, mean=10.0), reading(1, mean=11.0))
     frame = {"event": "frame.inspected", "stream": "d01", "time": key(0), "attempt": 1}
     journal = [
-        {**frame, "readings": {"W": reading(0, mean=10.0).summary()}},
-        {"event": "guard.tripped", "t": T, **trips[0].fields()},
+        event({**frame, "readings": {"W": record(reading(0, mean=10.0).summary())}}),
+        event({"event": "guard.tripped", "t": T, **trips[0].fields()}),
     ]
     second = judge(max_drift=0.5)
     assert second.recall(journal) == trips

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.clients.opened.status import new_status, status_of
+from burstlens.clients.opened.status import status_of
+from burstlens.core.decode import record
 from burstlens.core.durable import read_json, write_json
+from burstlens.core.run import events as ev
 from burstlens.core.run.journal import Journal
+from burstlens.core.run.snapshot import new_snapshot
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.workflows.placement import sentry as sentry_module
 from burstlens.workflows.placement.supervised import describe
@@ -47,7 +50,7 @@ def wait_for(holds, what):
 
 
 def beat(run, number):
-    status = new_status(run) if run.facts.exists() else {}
+    status = record(new_snapshot(run)) if run.facts.exists() else {}
     write_json(run.status, status | {"driver": {"heartbeat": number}}, sync=False)
 
 
@@ -133,10 +136,9 @@ def test_the_sentinel_continues_from_the_readings_of_the_driver(model, sentinel)
     run, _, write = model
     journal = Journal(run.journal, 1)
     numbers = {"least": -1.0, "most": 4.5, "mean": 0.0, "points": 9, "bad": 0}
-    journal.append(
-        "frame.inspected", stream="d01", time="00010101T000100", attempt=1,
+    journal.append(ev.FrameInspected(stream="d01", time="00010101T000100", attempt=1,
         readings={"slow": numbers, "whole": numbers},
-    )  # fmt: skip
+    ))  # fmt: skip
     journal.close()
     write(1, float("nan"))  # inspected already: not read again
     write(2, 50.0)
@@ -153,10 +155,9 @@ def test_a_second_attempt_is_not_compared_with_the_first_ones_blow_up(model, sen
     run, folder, write = model
     journal = Journal(run.journal, 1)
     blown_up = {"least": -900.0, "most": 900.0, "mean": 0.0, "points": 9, "bad": 0}
-    journal.append(
-        "frame.inspected", stream="d01", time="00010101T000300", attempt=1,
+    journal.append(ev.FrameInspected(stream="d01", time="00010101T000300", attempt=1,
         readings={"slow": blown_up, "whole": blown_up},
-    )  # fmt: skip
+    ))  # fmt: skip
     journal.close()
     job = read_json(run.job("attempt-1") / "job.json")
     describe(run.job("attempt-2"), job | {"name": "attempt-2"})

@@ -10,10 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from burstlens.clients.opened.status import Status, new_status
+from burstlens.clients.opened.status import Status
+from burstlens.core.decode import record
 from burstlens.core.durable import write_json
 from burstlens.core.lines import Lines
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.snapshot import new_snapshot
 from burstlens.core.valid_time import elapsed_key
 from burstlens.viz.live.feed import FrameFeed, write_status
 from burstlens.viz.live.page import write_page
@@ -29,7 +31,7 @@ class MadeRun:
         self.run.create()
         facts = {"run": name, "title": title, "created": time.time()}
         self.run.facts.write_text(json.dumps(facts))
-        self.status: Status = new_status(self.run)
+        self.status: Status = record(new_snapshot(self.run))
         self.feed = FrameFeed(self.run)
         self.index = Lines(self.run.index)
         write_page(self.run)

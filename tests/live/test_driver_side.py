@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from burstlens.core.lines import read_lines
+from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.viz.live.page import page_text
@@ -41,7 +42,7 @@ def test_a_line_has_the_time_its_frame_was_written_and_the_fill_of_the_buffer(
     publisher, staged, run_dir
 ):
     publish, journal = publisher(fill=lambda: 0.25)
-    journal.append("frame.ready", stream="output", time="t1", attempt=1, bytes=4000)
+    journal.append(ev.FrameReady(stream="output", time="t1", attempt=1, bytes=4000))
     publish.publish([replace(staged(), clock={"written": 17.5})])
     publish.close()
     [line] = read_lines(run_dir.index)

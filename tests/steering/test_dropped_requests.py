@@ -44,4 +44,4 @@ def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     text = snapshot.alarms[0]["text"]
     assert "recipe /home/me/mine.toml has 1 fault" in text
     assert request.name not in text
-    assert [event["event"] for event in read(run.journal)] == ["product.refused"]
+    assert [event.event for event in read(run.journal)] == ["product.refused"]

@@ -12,7 +12,8 @@ from typing import Any
 
 from burstlens.core.durable import read_dropped, write_json
 from burstlens.core.errors import RecipeError
-from burstlens.core.run.directory import RunDir, facts_of
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
 from burstlens.workflows.recipe.layers import Layer, Source
 from burstlens.workflows.recipe.load import check
@@ -57,7 +58,7 @@ def read_addition(path: Path) -> Addition:
 
 def table_of(run: RunDir, history: History) -> dict[str, Any]:
     """The run's recipe with the products that were added to it. Raises RunError."""
-    table: Any = facts_of(run, "table")["table"]
+    table: Any = facts_of(run, "table").table
     return {**table, "product": [*table.get("product", []), *_added(table, history)]}
 
 

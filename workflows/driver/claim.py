@@ -7,6 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
+from burstlens.core.decode import Count, record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
@@ -17,7 +20,14 @@ from burstlens.core.run.start import driver_process
 HEARTBEAT_OLD_S = 60.0
 """A driver on another host is taken for dead when its heartbeat has not changed for so long."""
 HEARTBEAT_LOOK_S = 5.0
-_CLAIM = {"host": str, "pid": int, "ticks": int}
+
+
+class Claim(Struct, frozen=True):
+    """The process that drives a run; ``ticks`` tells processes of one id apart."""
+
+    host: str
+    pid: Count
+    ticks: Count
 
 
 def take_over(run: RunDir) -> int:
@@ -60,13 +70,13 @@ def driver_alive(run: RunDir, epochs: Sequence[int]) -> str | None:
         return None
     shown: Any = (read_json(run.status) or {}).get("driver")
     known = shown if isinstance(shown, dict) and shown.get("epoch") in (None, epoch) else {}
-    driver = {**claim, "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
+    driver = {**record(claim), "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
     alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
-    return f"pid {claim['pid']} on {claim['host']}" if alive else None
+    return f"pid {claim.pid} on {claim.host}" if alive else None
 
 
-def _read(run: RunDir, epoch: int) -> dict[str, Any] | None:
+def _read(run: RunDir, epoch: int) -> Claim | None:
     try:
-        return read_record(run.claim(epoch), _CLAIM, "")
+        return read_record(run.claim(epoch), Claim, "")
     except RunError:
         return None

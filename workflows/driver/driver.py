@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
@@ -145,9 +146,8 @@ class Driver:
         self.snapshot.state = "waiting for the buffer"
         if known is None:
             # On disk before anything is asked for: `free` looks for it even after a kill.
-            self.journal.append(
-                "buffer.requested", kind=self.site.buffer.kind, name=self.provision.name
-            )
+            kind, name = self.site.buffer.kind, self.provision.name
+            self.journal.append(ev.BufferRequested(kind=kind, name=name))
             self.journal.sync()
         self.graph.login("buffer", None, self.provision.provide, known)
 
@@ -182,15 +182,8 @@ class Driver:
             self.history.staged_in = False
             self.jobs.fresh_buffer = True
             self._report_lost_buffer(self.history.attempt)
-        self.journal.append(
-            "buffer.adopted" if adopted else "buffer.created",
-            kind=self.buffer.kind,
-            path=self.buffer.path,
-            folder=self.buffer.folder,
-            name=self.buffer.name,
-            owned=self.buffer.owned,
-            by=self.buffer.by,
-        )
+        event = ev.BufferAdopted if adopted else ev.BufferCreated
+        self.journal.append(event(**asdict(self.buffer)))
         self.production = Production(
             self.run,
             self.recipe,
@@ -230,7 +223,7 @@ class Driver:
                 f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
                 f"starts again from its inputs, as attempt {attempt + 1}"
             )
-            self.journal.append("alarm", text=text)
+            self.journal.append(ev.Alarm(text=text))
             self.snapshot.alarm(text)
 
     def _stage_in(self) -> None:
@@ -247,7 +240,7 @@ class Driver:
             self._end = Outcome("failed", 1, f"stage in failed: {done.error}")
             return
         files, size, left = done.value
-        self.journal.append("stagein.done", files=files, bytes=size, left=left)
+        self.journal.append(ev.StageInDone(files=files, bytes=size, left=left))
         self._start_jobs()
 
     def _start_jobs(self) -> None:
@@ -295,7 +288,7 @@ class Driver:
         self._cursor = report.cursor
         self.production.take(report, self.jobs.attempt)
         for line in (*report.trouble, *report.notices):
-            self.journal.append("alarm", text=line)
+            self.journal.append(ev.Alarm(text=line))
             self.snapshot.alarm(line)
         self.snapshot.heard(report, done.value.free_bytes)
         if not (report.ended or report.cursor.speech.ended_well or self.jobs.over):

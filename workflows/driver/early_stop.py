@@ -7,6 +7,7 @@ import time
 
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
@@ -51,7 +52,8 @@ class EarlyStop:
 
     def outcome(self, what: str = "") -> Outcome:
         """The run's end, journalled as obeyed; ``what`` says what became of the buffer."""
-        self._journal.append("control.received", control=self._run.stop_requested() or "stop")
+        control = self._run.stop_requested() or "stop"
+        self._journal.append(ev.ControlReceived(control=control))
         message = "stopped before the simulation started"
         code = BY.get(str(self._run.stop_reason().get("by")), STOPPED)
         return Outcome("stopped", code, f"{message}; {what}" if what else message)

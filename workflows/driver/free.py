@@ -9,11 +9,14 @@ from __future__ import annotations
 import contextlib
 import socket
 
-from burstlens.core.durable import read_json, write_json
+from msgspec.structs import replace
+
 from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.run import recipe_of, require_host, scheduled, signals
 from burstlens.workflows.placement import buffer as buffers
@@ -55,7 +58,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
                 part for part in (f"buffer {known.name} is gone already", what) if part
             )
         if history.buffer_requested:
-            journal.append("buffer.released", host=socket.gethostname())
+            journal.append(ev.BufferReleased(host=socket.gethostname()))
         _show_released(run)
     return what or f"run {run.id} holds no space on a buffer"
 
@@ -94,8 +97,8 @@ def _give_back(run: RunDir, space: Provision, buffer: BufferRef, history: Histor
 
 
 def _show_released(run: RunDir) -> None:
-    status = read_json(run.status)
-    if status and status.get("buffer"):
-        status["buffer"]["released"] = True
-        with contextlib.suppress(OSError):  # as in the driver: the journal is the truth
-            write_json(run.status, status)
+    with contextlib.suppress(OSError, RunError):  # as in the driver: the journal is the truth
+        known = read_snapshot(run)
+        if known.buffer is not None:
+            buffer = replace(known.buffer, released=True)
+            write_snapshot(run, replace(known, buffer=buffer))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from burstlens.core.errors import GivenUpError, RunError, SiteError, StagingError
 from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.jobs import Jobs
@@ -74,7 +75,7 @@ class Homecoming:
             with contextlib.suppress(SiteError, OSError):  # asked again in a moment
                 self._lost_buffer = self._provision.has_ended()
         if self._lost_buffer and not self._jobs.live and self.end is None:
-            self._journal.append("buffer.released")
+            self._journal.append(ev.BufferReleased())
             self.end = self._without_buffer()
         return self._lost_buffer
 
@@ -133,17 +134,17 @@ class Homecoming:
         home: Home = done.value
         missing = [] if outcome.state == "failed" else home.missing
         for text in missing:
-            self._journal.append("alarm", text=text)
+            self._journal.append(ev.Alarm(text=text))
             self._snapshot.alarm(text)
         if outcome.state == "done" and missing:
             outcome = replace(outcome, message="; ".join(missing))
-        files = [list(item) for item in home.files]
         self._journal.append(
-            "stageout.done",
-            outcome=outcome.state,
-            exit_code=outcome.exit_code,
-            files=files,
-            missing=missing,
+            ev.StageOutDone(
+                outcome=outcome.state,
+                exit_code=outcome.exit_code,
+                files=list(home.files),
+                missing=missing,
+            )
         )
         self.free(buffer, outcome)
 
@@ -197,9 +198,10 @@ class Homecoming:
         if self._lost(done, lambda: self.free(buffer, outcome)):
             return
         if done.error is None:
-            self._journal.append("buffer.released")
+            self._journal.append(ev.BufferReleased())
         elif isinstance(done.error, GivenUpError):
-            self._journal.append("control.received", control=self._run.stop_requested() or "stop")
+            control = self._run.stop_requested() or "stop"
+            self._journal.append(ev.ControlReceived(control=control))
             what = f"{outcome.message}; {done.error}" if outcome.message else str(done.error)
             outcome = replace(outcome, message=what)
         else:

@@ -13,6 +13,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
@@ -90,7 +91,7 @@ class Jobs:
         before: list[Any] = []
         for step in self._steps("before"):
             before += self._submit_step(step, before[-1:])
-        self.journal.append("simulation.submitting", job=self.simulation, attempt=self.attempt)
+        self.journal.append(ev.SimulationSubmitting(job=self.simulation, attempt=self.attempt))
         self.journal.sync()
         if not (self.folder / "job.json").exists():
             describe(self.folder, self._describe.simulation(self.simulation))
@@ -121,7 +122,7 @@ class Jobs:
                 return []
             times += 1
         folder = self.run.job(name)
-        self.journal.append("step.submitting", job=name, step=step.name)
+        self.journal.append(ev.StepSubmitting(job=name, step=step.name))
         if not (folder / "job.json").exists():
             describe(folder, self._describe.step(step, name))
         launcher = self._local if step.where == "login" else self._launcher
@@ -135,10 +136,10 @@ class Jobs:
         """A job's id is known: journal it before anything else happens."""
         if name == self.simulation:
             self.journal.append(
-                "simulation.submitted", job=name, attempt=self.attempt, job_id=job_id
+                ev.SimulationSubmitted(job=name, attempt=self.attempt, job_id=job_id)
             )
         else:
-            self.journal.append("step.started", job=name, job_id=job_id)
+            self.journal.append(ev.StepStarted(job=name, job_id=job_id))
         self._settle_journal()
 
     def _settle_journal(self) -> None:
@@ -156,11 +157,11 @@ class Jobs:
         if state != "done" and end is None:
             self._unknown = _root(error)  # a job that it waited for failed, and reports that
             return None
-        kind = "simulation.ended" if name == self.simulation else "step.ended"
+        kind = ev.SimulationEnded if name == self.simulation else ev.StepEnded
         known = self.history.jobs.get(name)
         if known is None or known.outcome is None:
             self.journal.append(
-                kind, job=name, attempt=self.attempt, outcome=state, message=message
+                kind(job=name, attempt=self.attempt, outcome=state, message=message)
             )
             self._settle_journal()
         before = {f"step-{step.name}" for step in self._steps("before")}
@@ -194,7 +195,8 @@ class Jobs:
                 counts = read_json(self.run.path / DONE)
             if counts is not None:
                 self.history.staged_in = True
-                self.journal.append("stagein.done", **counts)
+                files, size, left = (counts.get(name) for name in ("files", "bytes", "left"))
+                self.journal.append(ev.StageInDone(files=files, bytes=size, left=left))
 
     @property
     def began(self) -> bool:
@@ -208,9 +210,8 @@ class Jobs:
         """
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
             self._why = self._why or self.run.stop_reason() or dict(own)
-            why = {key: self._why.get(key) for key in ("by", "guard", "user")}
-            known = {key: value for key, value in why.items() if value is not None}
-            self.journal.append("control.received", control=asked, **known)
+            by, guard, user = map(self._why.get, ("by", "guard", "user"))
+            self.journal.append(ev.ControlReceived(control=asked, by=by, guard=guard, user=user))
             self._settle_journal()
             self.asked = asked
 

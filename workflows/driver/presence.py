@@ -11,7 +11,8 @@ from pathlib import Path
 
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir, facts_of
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
 
 AWAY_S = 600.0
@@ -27,7 +28,7 @@ class Presence:
         self.lost = False
         self._run = run
         self._history = history
-        self._token = facts_of(run).get("buffer_folder")
+        self._token = facts_of(run).buffer_folder
         self._parent = _place(run.path.parent)
         self._known = _place(run.facts)
         self._gone_since: float | None = None

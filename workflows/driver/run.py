@@ -15,19 +15,30 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.cluster_configs.slurm import Slurm, SlurmError
-from burstlens.core.durable import read_json, write_json
+from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.naming import NAME
 from burstlens.core.outcome import Outcome
 from burstlens.core.quantity import counted
-from burstlens.core.run.directory import RunDir, facts_of, runs_folder
+from burstlens.core.run import events as ev
+from burstlens.core.run.directory import RunDir, runs_folder
+from burstlens.core.run.facts import RunFacts, facts_of, write_facts
 from burstlens.core.run.format import stamp
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
-from burstlens.core.run.snapshot import new_status, read_snapshot
+from burstlens.core.run.snapshot import (
+    DriverPart,
+    OutcomePart,
+    StatusFile,
+    new_snapshot,
+    read_snapshot,
+    write_snapshot,
+)
 from burstlens.core.run.start import driver_process, note_start, read_start
 from burstlens.viz.live.feed import FrameFeed, write_status
 from burstlens.viz.live.page import write_page
@@ -76,26 +87,22 @@ def create(
                 target = run.files / file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(recipe.folder / file, target)
-        write_json(
-            run.facts,
-            {
-                "run": run.id,
-                # Runs of one name in two folders must not meet on the buffer.
-                "buffer_folder": f"{run.id}-{secrets.token_hex(4)}",
-                "title": recipe.title,
-                "recipe": recipe.name,
-                "source": str(source),
-                "table": {
-                    **table,
-                    "simulation": table["simulation"] | {"inputs": str(recipe.inputs)},
-                },
-                "site": site,
-                "created": round(time.time(), 3),
-                "host": socket.gethostname(),
-                **stamp(),
-                "python": sys.version.split()[0],
-            },
+        simulation = table["simulation"] | {"inputs": str(recipe.inputs)}
+        facts = RunFacts(
+            run=run.id,
+            # Runs of one name in two folders must not meet on the buffer.
+            buffer_folder=f"{run.id}-{secrets.token_hex(4)}",
+            title=recipe.title,
+            recipe=recipe.name,
+            source=str(source),
+            table={**table, "simulation": simulation},
+            site=site,
+            created=round(time.time(), 3),
+            host=socket.gethostname(),
+            **stamp(),
+            python=sys.version.split()[0],
         )
+        write_facts(run, facts)
         note_start(run, 1, os.getpid())
         show_new(run)
     except OSError as error:
@@ -106,28 +113,27 @@ def create(
 
 def show_new(run: RunDir) -> None:
     """Write what viewers read of a run that waits for its driver, so that no page lacks a file."""
-    show(run, new_status(run))
+    show(run, new_snapshot(run))
     FrameFeed(run).write()
     run.index.touch()
     write_page(run)
 
 
-def show(run: RunDir, status: dict[str, Any]) -> None:
+def show(run: RunDir, snapshot: StatusFile) -> None:
     """Write a snapshot that no driver's loop has made. Raises OSError."""
-    write_json(run.status, status)
-    write_status(run, status)
+    write_status(run, write_snapshot(run, snapshot))
 
 
 def show_loading(run: RunDir, epoch: int) -> None:
     """Show that this process drives the run from now on, and loads what it needs for that."""
-    driver = {**driver_process(), "epoch": epoch, "heartbeat": round(time.time(), 3)}
+    beat = round(time.time(), 3)
+    driver = DriverPart(**driver_process(), epoch=epoch, heartbeat=beat, loading=True)
     with contextlib.suppress(OSError):
         try:
-            status = read_snapshot(run)
+            known = read_snapshot(run)
         except RunError:  # what is damaged is written anew
-            status = new_status(run)
-        fresh = {"state": "starting", "outcome": None, "driver": driver | {"loading": True}}
-        show(run, status | fresh)
+            known = new_snapshot(run)
+        show(run, replace(known, state="starting", outcome=None, driver=driver))
 
 
 def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
@@ -135,8 +141,8 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     its site. Raises RunError, RecipeError, SiteError."""
     facts = facts_of(run, "recipe", "source", "table", "site")
     table = table_of(run, replay(read(run.journal)))
-    recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
-    return recipe, choose(str(facts["site"]))
+    recipe, _ = check(Source(str(facts.recipe), Path(str(facts.source)), table))
+    return recipe, choose(str(facts.site))
 
 
 def execute(
@@ -161,14 +167,18 @@ def execute(
     show_loading(run, epoch)
     history = replay(read(run.journal))
     new, was_over = history.state == "new", history.outcome is not None
-    idle = {} if new else {"idle_s": idle_s(run, history)}
+    host = socket.gethostname()
+    begins = (
+        ev.RunStarted(host=host, **stamp())
+        if new
+        else ev.RunResumed(host=host, **stamp(), idle_s=idle_s(run, history))
+    )
     with (
         _target(run),
         contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal,
         signals(run),
     ):
-        begins = "run.started" if new else "run.resumed"
-        journal.append(begins, host=socket.gethostname(), **stamp(), **idle)
+        journal.append(begins)
         journal.sync()
         with contextlib.suppress(OSError):
             write_page(run)  # a newer Burstlens may have a newer one
@@ -185,12 +195,13 @@ def execute(
         run.sweep()
         withdraw(launcher)
         journal.append(
-            "run.ended",
-            outcome=outcome.state,
-            exit_code=outcome.exit_code,
-            message=outcome.message,
-            line=outcome.line,
-            saved_node_hours=outcome.saved_node_hours,
+            ev.RunEnded(
+                outcome=outcome.state,
+                exit_code=outcome.exit_code,
+                message=outcome.message,
+                line=outcome.line,
+                saved_node_hours=outcome.saved_node_hours,
+            )
         )
         journal.sync()
         driver.snapshot.end(outcome)
@@ -206,7 +217,7 @@ def scheduled(
     from burstlens.cluster_configs.parsl_config import Block
 
     slurm = Slurm(site.slurm.query_interval_s)
-    token = str(facts_of(run, "buffer_folder")["buffer_folder"])
+    token = str(facts_of(run, "buffer_folder").buffer_folder)
     walltime = site.viewing.walltime or recipe.simulation.walltime
     launcher = BatchLauncher(slurm, site, run, token)
     if site.viewing.placement == "same-job":
@@ -293,12 +304,14 @@ def resumable(run: RunDir) -> str | None:
 
 def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
     """Write how the run ended where the disk did not take the last snapshot."""
-    status = read_json(run.status) or new_status(run)
-    if status.get("state") != outcome["state"]:
+    try:
+        known = read_snapshot(run)
+    except RunError:
+        known = new_snapshot(run)
+    if known.state != outcome["state"]:
+        ended = OutcomePart(**outcome)
         with contextlib.suppress(OSError):
-            status |= {"state": outcome["state"], "outcome": outcome, "block": "gone"}
-            write_json(run.status, status)
-            write_status(run, status)
+            show(run, replace(known, state=outcome["state"], outcome=ended, block="gone"))
 
 
 @contextlib.contextmanager

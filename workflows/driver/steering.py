@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.core.errors import RecipeError
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
@@ -65,7 +66,8 @@ class Steering:
             self.snapshot.alarm(why)
             asked = False
         if asked != self.history.paused:
-            self.journal.append("control.received", control="pause" if asked else "resume-watching")
+            control = "pause" if asked else "resume-watching"
+            self.journal.append(ev.ControlReceived(control=control))
             self.snapshot.note("watching is paused" if asked else "watching goes on")
             self.snapshot.ask_late()
 
@@ -74,18 +76,19 @@ class Steering:
             addition = read_addition(request)
             products = self._check(request, addition)
         except RecipeError as error:
-            self.journal.append("product.refused", request=request.name, reason=str(error))
+            self.journal.append(ev.ProductRefused(request=request.name, reason=str(error)))
             self.snapshot.alarm(f"products are not added: {error}")
         else:
             for product, table in products:
                 self.journal.append(
-                    "product.added",
-                    product=product.name,
-                    request=request.name,
-                    table=table,
-                    all_frames=addition.all_frames,
-                    gone=production.gone(product) if addition.all_frames else 0,
-                    user=addition.user,
+                    ev.ProductAdded(
+                        product=product.name,
+                        request=request.name,
+                        table=dict(table),
+                        all_frames=addition.all_frames,
+                        gone=production.gone(product) if addition.all_frames else 0,
+                        user=addition.user,
+                    )
                 )
                 self.snapshot.note(f"product {product.name} is added")
                 if addition.all_frames:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from burstlens.core.errors import RunError
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.jobs import Jobs
@@ -35,7 +36,7 @@ class Viewing:
 
     def open(self) -> None:
         """Ask for the first block."""
-        self._journal.append("viewing.queued", label=self._graph.open_block())
+        self._journal.append(ev.ViewingQueued(label=self._graph.open_block()))
         self._graph.warm(self._kinds)
 
     def gave(self) -> None:
@@ -47,7 +48,7 @@ class Viewing:
         mended = self._graph.mend_block()
         if mended is not None:
             self._ended += 1
-            self._journal.append("viewing.ended", reason=mended)
+            self._journal.append(ev.ViewingEnded(reason=mended))
             self._snapshot.alarm(f"viewing block: {mended}")
         if self._ended > BLOCKS:
             raise RunError(
@@ -60,6 +61,6 @@ class Viewing:
         state = self._graph.block_state()
         begun = state == "running" and self._snapshot.block != "running"
         if begun:
-            self._journal.append("viewing.started", label=self._graph.label)
+            self._journal.append(ev.ViewingStarted(label=self._graph.label))
         self._snapshot.look(jobs, state)
         return begun

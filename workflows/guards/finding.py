@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.core import valid_time
+from burstlens.core.run.events import FrameInspected, GuardTripped, ReadingSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +63,12 @@ class Reading:
     most_at: Mapping[str, Any] | None = None
     error: str = ""
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> ReadingSummary:
         """Its numbers, as ``frame.inspected`` has them."""
         if self.error:
-            return {"error": self.error}
-        return {
-            "least": finite(self.least),
-            "most": finite(self.most),
-            "mean": finite(self.mean),
-            "points": self.points,
-            "bad": self.bad,
-        }
+            return ReadingSummary(error=self.error)
+        least, most, mean = map(finite, (self.least, self.most, self.mean))
+        return ReadingSummary(least, most, mean, self.points, self.bad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +180,19 @@ def finite(value: float | None) -> float | None:
 
 def trip_of(line: Mapping[str, Any]) -> Trip:
     """A trip from its JSON fields. Raises TypeError when some are missing."""
-    fields = {name: line[name] for name in Trip.__dataclass_fields__ if name in line}
-    # The journal's own t is the time of writing.
-    return Trip(**fields | ({"t": line["found"]} if "found" in line else {}))
+    return Trip(**{name: line[name] for name in Trip.__dataclass_fields__ if name in line})
 
 
-def reading_of(guard: str, frame: Mapping[str, Any], numbers: Mapping[str, Any]) -> Reading:
+def journalled_trip(event: GuardTripped) -> Trip:
+    """A trip from the journal, whose own ``t`` is the time of writing."""
+    found = event.t if event.found is None else event.found
+    fields = {name: getattr(event, name) for name in Trip.__dataclass_fields__ if name != "t"}
+    return Trip(t=found, **fields | {"units": event.units or ""})
+
+
+def journalled_reading(guard: str, frame: FrameInspected, numbers: ReadingSummary) -> Reading:
     """A reading from its summary in the journal."""
-    known = {name: numbers[name] for name in ("least", "most", "mean", "points", "bad", "error")
-             if name in numbers}  # fmt: skip
-    return Reading(guard, str(frame["stream"]), str(frame["time"]), int(frame["attempt"]), **known)
+    return Reading(
+        guard, frame.stream, frame.time, frame.attempt, numbers.least, numbers.most, numbers.mean,
+        numbers.points or 0, numbers.bad or 0, error=numbers.error or "",
+    )  # fmt: skip

@@ -7,11 +7,12 @@ later breaches are counted, and it reports again only after it was good in betwe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from burstlens.core.errors import FrameError
+from burstlens.core.run.events import Event, FrameInspected, GuardTripped
 from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards import series
 from burstlens.workflows.guards.finding import (
@@ -20,8 +21,8 @@ from burstlens.workflows.guards.finding import (
     Standing,
     Trip,
     Trouble,
-    reading_of,
-    trip_of,
+    journalled_reading,
+    journalled_trip,
 )
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.reports import ReportGuards, Room
@@ -41,18 +42,18 @@ class Judge:
         self._attempt = 0
         self._report_guards = ReportGuards((), main)
 
-    def recall(self, events: Iterable[Mapping[str, Any]]) -> list[Trip]:
+    def recall(self, events: Iterable[Event]) -> list[Trip]:
         """Restore the state from the journal's events; returns the trips among them."""
         trips = []
         for event in events:
-            if event["event"] == "frame.inspected":
-                for name, numbers in event["readings"].items():
+            if isinstance(event, FrameInspected):
+                for name, numbers in event.readings.items():
                     if name in self.guards:
-                        reading = reading_of(name, event, numbers)
+                        reading = journalled_reading(name, event, numbers)
                         self._series[name, reading.attempt].add(reading)
                         self._begin_with(name, reading.error)
-            elif event["event"] == "guard.tripped":
-                trips.append(trip_of(event))
+            elif isinstance(event, GuardTripped):
+                trips.append(journalled_trip(event))
                 self.mark_tripped(trips[-1])
         return trips
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from burstlens.cluster_configs.site import Site
-from burstlens.core.run.directory import RunDir, facts_of
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef, candidate_root, prepare
 from burstlens.workflows.placement.hosted import HostedLauncher
@@ -86,7 +87,7 @@ def provision(
     leaving: Callable[[], bool],
 ) -> Provision:
     """How this run gets its space on that site."""
-    folder = str(facts_of(run, "buffer_folder")["buffer_folder"])
+    folder = str(facts_of(run, "buffer_folder").buffer_folder)
     if isinstance(launcher, HostedLauncher):
         return JobBuffer(site, run, launcher, recipe, folder, leaving)
     if site.buffer.kind == "posix" or launcher is None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from burstlens.core.errors import RunError
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
@@ -66,11 +67,12 @@ class Guarding:
             remarks = self.judge.read(reading, time.time()) or self._cause(reading)
             self._take(remark for remark in remarks if not self._was_reported(remark))
         self.journal.append(
-            "frame.inspected",
-            stream=frame.stream,
-            time=frame.time,
-            attempt=frame.attempt,
-            readings={reading.guard: reading.summary() for reading in readings},
+            ev.FrameInspected(
+                stream=frame.stream,
+                time=frame.time,
+                attempt=frame.attempt,
+                readings={reading.guard: reading.summary() for reading in readings},
+            )
         )
 
     def _cause(self, reading: Reading) -> list[Remark]:
@@ -121,7 +123,7 @@ class Guarding:
                 self._alarm(remark.sentence)
 
     def _alarm(self, text: str) -> None:
-        self.journal.append("alarm", text=text)
+        self.journal.append(ev.Alarm(text=text))
         self.snapshot.alarm(text)
 
     def _act(self, trip: Trip) -> None:
@@ -136,7 +138,7 @@ class Guarding:
             except RunError as error:
                 self.snapshot.alarm(str(error))
         # The sentinel's trip may be hours old.
-        self.journal.append("guard.tripped", found=trip.t, **trip.fields())
+        self.journal.append(ev.GuardTripped(found=trip.t, **trip.fields()))
         self.snapshot.trips.append(trip.status())
         place = {"stream": trip.stream, "time": trip.time}
         self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})

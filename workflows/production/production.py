@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Damage, Failure, Frame, Receipt, in_model_folder
+from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import History, Key, key_of
+from burstlens.core.run.events import Key
+from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
@@ -33,7 +35,7 @@ RELEASE_PAUSE_S = 30.0
 TRIES = 3
 """Chances of a product whose worker dies or whose function fails in an unforeseen way."""
 _FRAME_FIELDS = ("attempt", "stream", "time", "record", "bytes", "written", "detected", "signal")
-_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "paths")
+_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason")
 
 
 class Production:
@@ -118,7 +120,7 @@ class Production:
             if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
                 fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
                 file = in_model_folder(frame.paths[0])
-                self.journal.append("frame.ready", **fields, file=file)
+                self.journal.append(ev.FrameReady(**fields, file=file))
                 self.snapshot.ready(frame)
             self.space.add(frame, self.backlog.add(frame))
             self.backlog.refresh(frame)  # where a former driver did not get as far
@@ -139,7 +141,7 @@ class Production:
             return  # whole when it was declared, before a driver or the model died
         if not self.history.has_damage(damage):
             fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
-            self.journal.append("frame.damaged", **fields)
+            self.journal.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
             about = damage.time or ", ".join(map(in_model_folder, damage.paths))
             self.snapshot.alarm(f"damaged frame {about}: {damage.reason}")
         self.backlog.add_damage(damage)
@@ -223,8 +225,11 @@ class Production:
         if wider == self.history.limits.get(product):
             return
         # On disk with the first product.publishing that shows them.
-        about = {"stream": receipt.stream, "time": receipt.time}
-        self.journal.append("product.limits", product=product, limits=list(wider), **about)
+        self.journal.append(
+            ev.ProductLimits(
+                product=product, limits=wider, stream=receipt.stream, time=receipt.time
+            )
+        )
         self.snapshot.note(f"colour limits of {product}: {wider[0]:g} to {wider[1]:g}")
         self._refresh()
 
@@ -239,7 +244,7 @@ class Production:
         if self._receipts:
             stood = {_key(receipt) for receipt in self._receipts if self._stands(receipt)}
             for event in self.publisher.publish(self._receipts):
-                if key_of(event) not in stood:
+                if event.key not in stood:
                     self.snapshot.published(event)
             for receipt in self._receipts:
                 self._settled(receipt)
@@ -252,12 +257,13 @@ class Production:
                 for event in self.publisher.publish([failure.placeholder]):
                     self.snapshot.published(event)
             self.journal.append(
-                "product.failed",
-                product=failure.product,
-                stream=failure.stream,
-                time=failure.time,
-                attempt=failure.attempt,
-                reason=failure.reason,
+                ev.ProductFailed(
+                    product=failure.product,
+                    stream=failure.stream,
+                    time=failure.time,
+                    attempt=failure.attempt,
+                    reason=failure.reason,
+                )
             )
             self.snapshot.failed(failure)
             self._settled(self._failures.pop(0))
@@ -297,7 +303,7 @@ class Production:
         for group in self.space.releasable(self._open_files, held=held):
             for frame in group:
                 self.journal.append(
-                    "frame.released", stream=frame.stream, time=frame.time, attempt=frame.attempt
+                    ev.FrameReleased(stream=frame.stream, time=frame.time, attempt=frame.attempt)
                 )
             self.journal.sync()
             paths = [path for frame in group for path in frame.paths]
@@ -319,13 +325,13 @@ class Production:
             return
         did: Released = done.value
         self.journal.append(
-            "release.done", files=did.files, home=did.home, bytes=did.bytes, links=list(did.links)
+            ev.ReleaseDone(files=did.files, home=did.home, bytes=did.bytes, links=list(did.links))
         )
         if did.links:
             stay = [frame for frame in done.about if set(frame.paths) & set(did.links)]
             self.space.raw_bytes += sum(frame.bytes for frame in stay)
             text = f"{len(stay)} raw frames are links ({did.links[0]}): they free no room and stay"
-            self.journal.append("alarm", text=text)
+            self.journal.append(ev.Alarm(text=text))
             self.snapshot.alarm(text)
 
     def stuck(self, now: float, patience_s: float) -> bool:

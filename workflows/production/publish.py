@@ -13,16 +13,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from burstlens.core.durable import sync_folder
 from burstlens.core.lines import HeldLines, read_lines
 from burstlens.core.model import Receipt, State
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import History, Key, key_of
-from burstlens.core.run.journal import Event, Journal
+from burstlens.core.run.events import (
+    Key,
+    ProductPublished,
+    ProductPublishing,
+    ProductSuperseded,
+    StagedFile,
+)
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
 from burstlens.core.run.journal import read as read_journal
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
 from burstlens.workflows.production.series import Series
+
+_KEY = ("product", "stream", "time")
+_RECEIPT = tuple(Receipt.__dataclass_fields__)
 
 
 class Publisher:
@@ -54,8 +66,8 @@ class Publisher:
 
         Raises OSError when ``products/`` cannot be read or written.
         """
-        for event in list(self._history.publishing.values()):
-            receipt = _receipt(event)
+        for cut in list(self._history.publishing.values()):
+            receipt = _receipt(cut)
             state = receipt.state
             kept = state is None or self._stands(state) or self._waits(state)
             if kept and self._stands(receipt):
@@ -67,11 +79,10 @@ class Publisher:
                 self._note(receipt)
         listed = set()
         for line in read_lines(self._run.index):
-            listed.add((key_of(line), line["t"]))
+            listed.add((*(line[name] for name in _KEY), line["t"]))
             self._enter(line)
         for event in read_journal(self._run.journal):  # again: the history keeps no file names
-            published = event["event"] == "product.published"
-            if published and (key_of(event), event["t"]) not in listed:
+            if isinstance(event, ProductPublished) and (*event.key, event.t) not in listed:
                 self._list(event, mended=True)
         self.flush(force=True)
 
@@ -80,7 +91,7 @@ class Publisher:
         for path in self._run.incoming.iterdir():
             remove(path)
 
-    def publish(self, receipts: Iterable[Receipt]) -> list[Event]:
+    def publish(self, receipts: Iterable[Receipt]) -> list[ProductPublished]:
         """Publish these products, in one group; returns their ``product.published`` events.
 
         A receipt for what stands already (a retried task, a zombie worker) is dropped with its
@@ -99,7 +110,7 @@ class Publisher:
                 given[key] = receipt.attempt
                 fresh.append(receipt)
         for receipt in fresh:
-            self._journal.append("product.publishing", **_fields(receipt))
+            self._journal.append(ProductPublishing(**_fields(receipt)))
         self._journal.sync()
         for receipt in fresh:
             self._put(receipt.state)  # first: a published product always has its state
@@ -132,28 +143,28 @@ class Publisher:
             os.replace(incoming, final)
         sync_folder(final.parent)
 
-    def _note(self, receipt: Receipt) -> Event:
+    def _note(self, receipt: Receipt) -> ProductPublished:
         key: Key = (receipt.product, receipt.stream, receipt.time)
         before = self._history.published.get(key)
         if before is not None:
-            self._journal.append("product.superseded", **_names(key), attempt=before)
-        event = self._journal.append("product.published", **_fields(receipt))
+            self._journal.append(
+                ProductSuperseded(product=key[0], stream=key[1], time=key[2], attempt=before)
+            )
+        event = self._journal.append(ProductPublished(**_fields(receipt)))
         for name in self._history.states.surplus(receipt.product, receipt.stream):
             (self._run.products / name).unlink(missing_ok=True)
         self._list(event)
         return event
 
-    def _list(self, event: Event, *, mended: bool = False) -> None:
-        entry = {
-            name: event[name]
-            for name in ("product", "stream", "time", "attempt", "name", "bytes", "crc32", "t")
+    def _list(self, event: ProductPublished, *, mended: bool = False) -> None:
+        entry: dict[str, Any] = {
+            name: getattr(event, name) for name in (*_KEY, "attempt", "name", "bytes", "crc32", "t")
         }
-        clock: Any = event.get("clock") or {}
-        entry["written"] = clock.get("written")
+        entry["written"] = (event.clock or {}).get("written")
         # The present values are not those of a product that a former driver has published.
         entry["raw_bytes"] = None if mended else self._history.raw_bytes
         entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
-        entry["facts"] = event.get("facts")
+        entry["facts"] = event.facts
         self._index.append(entry)
         self._enter(entry)
 
@@ -175,40 +186,17 @@ class Publisher:
         self._index.close()
 
 
-def _names(key: Key) -> dict[str, object]:
-    return {"product": key[0], "stream": key[1], "time": key[2]}
+def _fields(receipt: Receipt) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: getattr(receipt, name) for name in _RECEIPT}
+    state = receipt.state and StagedFile(**asdict(receipt.state))
+    return fields | {"state": state, "clock": dict(receipt.clock), "facts": dict(receipt.facts)}
 
 
-def _fields(receipt: Receipt) -> dict[str, object]:
-    return {
-        "product": receipt.product,
-        "stream": receipt.stream,
-        "time": receipt.time,
-        "attempt": receipt.attempt,
-        "uuid": receipt.uuid,
-        "incoming": receipt.incoming,
-        "name": receipt.name,
-        "bytes": receipt.bytes,
-        "crc32": receipt.crc32,
-        "clock": dict(receipt.clock),
-        "facts": dict(receipt.facts),
-        **({"state": asdict(receipt.state)} if receipt.state is not None else {}),
-        **({"limits": list(receipt.limits)} if receipt.limits is not None else {}),
-    }
-
-
-def _receipt(event: Event) -> Receipt:
-    values: dict[str, Any] = {
-        name: event[name] for name in Receipt.__dataclass_fields__ if name in event
-    }
-    if "state" in values:
-        state: Any = values["state"]
-        values["state"] = state and State(
-            **{name: state[name] for name in State.__dataclass_fields__}
-        )
-    if "limits" in values:
-        values["limits"] = tuple(values["limits"])
-    return Receipt(**values)
+def _receipt(event: ProductPublishing) -> Receipt:
+    fields: dict[str, Any] = {name: getattr(event, name) for name in _RECEIPT}
+    state = event.state and State(**structs.asdict(event.state))
+    clock = {step: t for step, t in (event.clock or {}).items() if t is not None}
+    return Receipt(**fields | {"state": state, "clock": clock, "facts": event.facts or {}})
 
 
 def _is(path: Path, part: Receipt | State) -> bool:

@@ -20,7 +20,8 @@ from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError, FrameError
 from burstlens.core.lines import Lines
 from burstlens.core.model import Frame
-from burstlens.core.run.directory import RunDir, facts_of
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.workflows.frames.cursor import Cursor
@@ -44,8 +45,8 @@ class Sentinel:
 
     def __init__(self, run: RunDir, job_folder: Path, job: Mapping[str, Any]) -> None:
         facts = facts_of(run, "recipe", "source", "table")
-        table: Any = facts["table"]
-        recipe, _ = check(Source(str(facts["recipe"]), Path(str(facts["source"])), table))
+        source = Source(str(facts.recipe), Path(str(facts.source)), facts.table or {})
+        recipe, _ = check(source)
         self.run, self.recipe, self.job_folder, self.job = run, recipe, job_folder, job
         self.attempt = int(str(job["name"]).removeprefix("attempt-"))
         self.root = Path(os.path.expandvars(str(job["root"])))

@@ -6,17 +6,32 @@ import collections
 import contextlib
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Protocol
 
-from burstlens.core.durable import write_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.events import ProductPublished
 from burstlens.core.run.history import History
-from burstlens.core.run.journal import Event
+from burstlens.core.run.snapshot import (
+    BufferPart,
+    DriverPart,
+    FrameCounts,
+    GuardPart,
+    LastProduct,
+    Latency,
+    Ledger,
+    Message,
+    OutcomePart,
+    ProductCounts,
+    ProgressPart,
+    StatusFile,
+    write_snapshot,
+)
 from burstlens.core.run.start import driver_process
 from burstlens.viz.live.feed import write_status
 from burstlens.workflows.frames.watch import Report
@@ -67,8 +82,8 @@ class Snapshot:
         self.block = "queued"
         self.waits_for = ""
         self.free_bytes: int | None = None
-        self.alarms: collections.deque[dict[str, Any]] = collections.deque(maxlen=20)
-        self.events: collections.deque[dict[str, Any]] = collections.deque(maxlen=30)
+        self.alarms: collections.deque[Message] = collections.deque(maxlen=20)
+        self.events: collections.deque[Message | str] = collections.deque(maxlen=30)
         self.log_tail: tuple[str, ...] = ()
         self.trips: collections.deque[dict[str, Any]] = collections.deque(maxlen=TRIPS)
         self.guards: Callable[[], list[dict[str, Any]]] = list
@@ -79,7 +94,7 @@ class Snapshot:
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
         self._asked_late = 0.0
         self._clock = time.time() - time.monotonic()
-        self._last: dict[str, Any] | None = None
+        self._last: LastProduct | None = None
         self._reasons: dict[str, str] = {}
         self._attempt = 0
         self._written = 0.0
@@ -92,15 +107,16 @@ class Snapshot:
         """Note that a frame is ready."""
         self.note(f"frame {frame.stream} {frame.time} ready ({frame.signal})")
 
-    def published(self, event: Event) -> None:
+    def published(self, event: ProductPublished) -> None:
         """Note that a product is published."""
-        clock: Any = event["clock"]
+        clock = event.clock or {}
+        written, detected = clock.get("written"), clock.get("detected")
         self._note_clock()
-        if clock.get("written") and clock.get("detected", 0.0) >= self._asked_late:
-            latency = float(event["t"]) - clock["written"]  # type: ignore[arg-type]
+        if written and (detected or 0.0) >= self._asked_late:
+            latency = event.t - written
             if latency >= 0:  # else a clock was set back in between
                 self._latency.append(latency)
-        self._last = {key: event[key] for key in ("product", "stream", "time", "name", "t")}
+        self._last = LastProduct(event.product, event.stream, event.time, event.name, event.t)
 
     def _note_clock(self) -> None:
         """After the clock was set, do not count the ages of earlier frames as latencies."""
@@ -123,12 +139,12 @@ class Snapshot:
     def alarm(self, text: str, **place: str) -> None:
         """Add what a person should see; ``stream``, ``time`` and ``product`` say where."""
         text = printable(text)
-        self.alarms.append({"t": round(time.time(), 3), "text": text, **place})
+        self.alarms.append(Message(text, round(time.time(), 3), **place))
         self.note(text)
 
     def note(self, text: str) -> None:
         """Add one line to the latest events."""
-        self.events.append({"t": round(time.time(), 3), "text": text})
+        self.events.append(Message(text, round(time.time(), 3)))
 
     def heard(self, report: Report, free_bytes: int | None) -> None:
         """Take the watcher's report on the model."""
@@ -199,82 +215,68 @@ class Snapshot:
                 self._put()
 
     def _put(self) -> None:
-        value = self.value()
-        write_json(self.run.status, value, sync=False)
-        write_status(self.run, value)
+        write_status(self.run, write_snapshot(self.run, self.value()))
 
-    def value(self) -> dict[str, Any]:
-        """The whole snapshot as JSON values."""
-        history, progress, production = self.history, self._progress, self._production
+    def value(self) -> StatusFile:
+        """The whole snapshot."""
+        history, production = self.history, self._production
         kinds = {product.name: product.kind.name for product in self.recipe.products}
-        return {
-            "run": self.run.id,
-            "title": self.recipe.title,
-            "state": self.state,
-            "attempt": self._attempt,
-            "started": history.started,
-            "progress": _progress(progress),
-            "took_s": history.took_s(time.time()),
-            "idle_s": round(history.idle_s, 3),
-            "frames": history.counts(),
-            "backlog": production.backlog.size if production else 0,
-            "products": {
-                name: {
-                    "kind": kinds[name],
-                    "published": history.standing[name],
-                    "failed": history.failures[name],
-                    **({"reason": self._reasons[name]} if name in self._reasons else {}),
-                }
-                for name in kinds
+        return StatusFile(
+            run=self.run.id,
+            title=self.recipe.title,
+            state=self.state,
+            attempt=self._attempt,
+            started=history.started,
+            progress=_progress(self._progress),
+            took_s=history.took_s(time.time()),
+            idle_s=round(history.idle_s, 3),
+            frames=FrameCounts(**history.counts()),
+            backlog=production.backlog.size if production else 0,
+            products={
+                name: ProductCounts(
+                    history.standing[name], history.failures[name], kind, self._reasons.get(name)
+                )
+                for name, kind in kinds.items()
             },
-            "latency_s": self._latencies(),
-            "ledger": {"raw_bytes": history.raw_bytes, "product_bytes": history.product_bytes},
-            "buffer": self._buffer(production) if production else None,
-            "block": self.block,
-            "paused": history.paused,
-            "waits_for": self.waits_for,
-            "last_product": self._last,
-            "alarms": list(self.alarms),
-            "trips": list(self.trips),
-            "guards": self.guards(),
-            "events": list(self.events),
-            "log_tail": list(self.log_tail),
-            "pictures": str(self.run.products),
-            "driver": {
-                **driver_process(),
-                "epoch": self._epoch,
-                "heartbeat": round(time.time(), 3),
-            },
-            "outcome": self.outcome
-            and {
-                "state": self.outcome.state,
-                "exit_code": self.outcome.exit_code,
-                "message": self.outcome.message,
-                "line": self.outcome.line,
-                "saved_node_hours": self.outcome.saved_node_hours,
-            },
-        }
+            latency_s=self._latencies(),
+            ledger=Ledger(history.raw_bytes, history.product_bytes),
+            buffer=self._buffer(production) if production else None,
+            block=self.block,
+            paused=history.paused,
+            waits_for=self.waits_for,
+            last_product=self._last,
+            alarms=list(self.alarms),
+            trips=list(self.trips),
+            guards=[GuardPart(**guard) for guard in self.guards()],
+            events=list(self.events),
+            log_tail=list(self.log_tail),
+            pictures=str(self.run.products),
+            driver=DriverPart(
+                **driver_process(), epoch=self._epoch, heartbeat=round(time.time(), 3)
+            ),
+            outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
+        )
 
-    def _buffer(self, production: Producing) -> dict[str, Any]:
-        return {
-            "path": f"{production.buffer.path}/{production.buffer.folder}",
-            "name": production.buffer.name,
-            "released": self.history.buffer_released,
-            "capacity_bytes": self.recipe.buffer.capacity,
-            "raw_bytes": production.space.raw_bytes,
-            "fill": round(production.space.fill(), 4),
-            "free_bytes": self.free_bytes,
-        }
+    def _buffer(self, production: Producing) -> BufferPart:
+        return BufferPart(
+            path=f"{production.buffer.path}/{production.buffer.folder}",
+            name=production.buffer.name,
+            released=self.history.buffer_released,
+            capacity_bytes=self.recipe.buffer.capacity,
+            raw_bytes=production.space.raw_bytes,
+            fill=round(production.space.fill(), 4),
+            free_bytes=self.free_bytes,
+        )
 
-    def _latencies(self) -> dict[str, float] | None:
+    def _latencies(self) -> Latency | None:
         if not self._latency:
             return None
         values = sorted(self._latency)
-        return {
-            "last": round(self._latency[-1], 3),
-            "p50": round(values[len(values) // 2], 3),
-            "p95": round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
-        }
+        return Latency(
+            last=round(self._latency[-1], 3),
+            p50=round(values[len(values) // 2], 3),
+            p95=round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
+        )
 
 
 def _named(lost: list[tuple[str, str]]) -> str:
@@ -285,8 +287,7 @@ def _named(lost: list[tuple[str, str]]) -> str:
     return f"{counted(len(lost), 'frame')} {are} lost or damaged ({which})"
 
 
-def _progress(progress: Progress | None) -> dict[str, Any] | None:
+def _progress(progress: Progress | None) -> ProgressPart | None:
     if progress is None:
         return None
-    fields = {name: getattr(progress, name) for name in Progress.__dataclass_fields__}
-    return {**fields, "fraction": progress.fraction}
+    return ProgressPart(**asdict(progress), fraction=progress.fraction)

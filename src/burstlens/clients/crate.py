@@ -18,7 +18,7 @@ from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
-from burstlens.core.run.directory import facts_of
+from burstlens.core.run.facts import facts_of
 
 NAME = "ro-crate-metadata.json"
 VERSION = "1.1"
@@ -65,7 +65,7 @@ def write_crate(run: RunView) -> Crate:
         return crate.add_file(place / name, dest_path=name, properties=about)
 
     title = printable(str(status["title"] or run.id))
-    recipe: Any = facts.get("table") or {}
+    recipe: Any = facts.table or {}
     crate.name = title
     crate.description = printable(str(recipe.get("description") or f"The run {run.id}: {title}"))
     crate.root_dataset["license"] = "not stated"
@@ -75,7 +75,7 @@ def write_crate(run: RunView) -> Crate:
     given = [file(name, text, hashed=True) for name, text in _given(place)]
     came = [file(name, text, hashed=hashed) for name, text, hashed in _came(run)]
     model = str((recipe.get("simulation") or {}).get("model", "model"))
-    burstlens = entity("#burstlens", _software("Burstlens", str(facts.get("burstlens", ""))))
+    burstlens = entity("#burstlens", _software("Burstlens", facts.burstlens or ""))
     software = entity(f"#model-{model}", _software(model, "", HOME.get(model, "")))
     software["softwareRequirements"] = burstlens
     action = entity(f"#{run.id}", _action(run.id, title, status))

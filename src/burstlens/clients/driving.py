@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.status import next_steps, status_of
+from burstlens.core.decode import record
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.exit_codes import INTERRUPTED
 from burstlens.core.printable import print_stderr, printable, say
@@ -43,7 +44,7 @@ def _drive(run: RunDir, *, as_json: bool, note: str) -> int:
 
     def tick(snapshot: Snapshot) -> None:
         if not as_json:
-            view.show(snapshot.value())
+            view.show(record(snapshot.value()))
 
     with view:
         outcome = execute(run, tick, begun)

@@ -24,7 +24,8 @@ from burstlens.core.durable import write_whole
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
-from burstlens.core.run.directory import facts_of
+from burstlens.core.run.events import GuardTripped
+from burstlens.core.run.facts import facts_of
 from burstlens.core.version import __version__
 from burstlens.viz.pages.report.gallery import BUDGET_BYTES, gallery
 from burstlens.viz.pages.report.plot import Line, Plot, TimeAxis
@@ -53,7 +54,7 @@ def write_report(run: RunView, out: Path) -> Report:
     series = gallery(run.directory.products, entries)
     shown = [it for one in series for it in (one.newest, *one.small)]
     picture_bytes = sum(len(it.uri) for it in shown)
-    story, over = story_of(run.journal()), status["state"] in OVER
+    story, over = story_of(run.events()), status["state"] in OVER
     known = [fact for fact in facts(status) if fact[0] != "pictures"]
     text = _templates().get_template("report.html").render(
         run=run, title=status["title"] or run.id, status=status, over=over,
@@ -119,10 +120,11 @@ def _guards(status: Status) -> list[list[str]]:
     return [[str(it.get(key, "")) for key in ("name", "text", "state")] for it in guards]
 
 
-def _trip(event: Mapping[str, Any]) -> tuple[str, ...]:
+def _trip(event: GuardTripped) -> tuple[str, ...]:
+    found = event.t if event.found is None else event.found
     return (
-        _utc(event.get("found", event["t"])), event["guard"], event["text"],
-        time_label(event["time"]), _place(event.get("place") or {}), event["then"],
+        _utc(found), event.guard, event.text, time_label(event.time), _place(event.place or {}),
+        event.then,
     )  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def _product(view: ProductView, story: Story) -> tuple[str, ...]:
 
 def _what_ran(run: RunView, story: Story) -> list[tuple[str, str]]:
     known = facts_of(run.directory)
-    recipe: Any = known.get("table") or {}
+    recipe: Any = known.table or {}
     simulation = recipe.get("simulation") or {}
     nodes, ranks = simulation.get("nodes", 1), simulation.get("ranks_per_node", 1)
     return [
@@ -146,12 +148,12 @@ def _what_ran(run: RunView, story: Story) -> list[tuple[str, str]]:
         ("model", str(simulation.get("model", ""))),
         ("inputs", str(simulation.get("inputs", ""))),
         ("size", f"{counted(nodes, 'node')}, {counted(ranks, 'rank')} on each"),
-        ("recipe", f"{known.get('recipe', '')}, from {known.get('source', '')}"),
-        ("site", str(known.get("site", ""))),
-        ("host", str(known.get("host", ""))),
+        ("recipe", f"{known.recipe or ''}, from {known.source or ''}"),
+        ("site", known.site or ""),
+        ("host", known.host or ""),
         ("buffer", story.buffer),
-        ("created", _utc(known.get("created"))),
-        ("with", f"Burstlens {known.get('burstlens', '')}, Python {known.get('python', '')}"),
+        ("created", _utc(known.created)),
+        ("with", f"Burstlens {known.burstlens or ''}, Python {known.python or ''}"),
         ("brought home", ", ".join(f"{name} ({show_bytes(size)})" for name, size in story.home)),
     ]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from burstlens.core.run.follow import number
-from burstlens.core.run.journal import Event
+from burstlens.core.run import events as ev
+from burstlens.core.run.events import Event, FrameKey
 
 Point = tuple[float, float]
 
@@ -44,7 +43,7 @@ class Story:
     end: float | None = None
     spans: dict[str, Span] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)
-    trips: list[Event] = field(default_factory=list)
+    trips: list[ev.GuardTripped] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     latency: list[Point] = field(default_factory=list)
     raw: list[Point] = field(default_factory=list)
@@ -56,89 +55,96 @@ class Story:
 
 
 def story_of(events: Iterable[Event]) -> Story:
-    """The story of these events; those without a time, and unknown ones, are passed over."""
+    """The story of these events; those without a time are passed over."""
     story = Story()
-    sizes: dict[tuple[Any, ...], float] = {}
+    sizes: dict[FrameKey, int] = {}
     for event in events:
-        t = number(event.get("t"))
-        if t is not None:
-            story.begin = t if story.begin is None else story.begin
-            story.end = t
-            _add(story, t, event, sizes)
+        if event.t:
+            story.begin = event.t if story.begin is None else story.begin
+            story.end = event.t
+            _span(story.spans, event)
+            if mark := _mark(event):
+                story.marks.append(mark)
+            _add(story, event, sizes)
     story.marks.sort(key=lambda mark: mark.t)  # a trip may be journalled after it was found
     return story
 
 
 _JOB = re.compile(r"^step-(.*)-[\d.]+$")
-_STAGES = {
-    "run.started": ("", "buffer"), "run.resumed": ("", "buffer"),
-    "buffer.created": ("buffer", "stage in"), "buffer.adopted": ("buffer", ""),
-    "stagein.done": ("stage in", ""), "stageout.done": ("bring home", ""),
+_STAGES: dict[type[Event], tuple[str, str]] = {
+    ev.RunStarted: ("", "buffer"), ev.RunResumed: ("", "buffer"),
+    ev.BufferCreated: ("buffer", "stage in"), ev.BufferAdopted: ("buffer", ""),
+    ev.StageInDone: ("stage in", ""), ev.StageOutDone: ("bring home", ""),
 }  # fmt: skip
 """The span that an event ends, and the one that it begins."""
-_MARKS = {
-    "run.resumed": ("life", "resumed"),
-    "alarm": ("alarm", "{text}"),
-    "guard.tripped": ("trip", "guard {guard}: {text}"),
-    "frame.damaged": ("alarm", "damaged frame {stream} {time}: {reason}"),
-    "viewing.ended": ("alarm", "viewing block: {reason}"),
-    "control.received": ("control", "asked to {control}"),
-    "product.added": ("control", "product {product} added"),
-    "product.refused": ("control", "products refused: {reason}"),
-}
-_WORDS = ("text", "guard", "stream", "time", "reason", "control", "product")
 
 
-def _add(story: Story, t: float, event: Event, sizes: dict[tuple[Any, ...], float]) -> None:
-    kind = str(event["event"])
-    _span(story.spans, t, kind, event)
-    if kind in _MARKS:
-        style, text = _MARKS[kind]
-        words = {name: _text(event, name) for name in _WORDS}
-        story.marks.append(Mark(number(event.get("found")) or t, style, text.format_map(words)))
-    size = number(event.get("bytes")) or 0.0
-    frame = tuple(event.get(name) for name in ("stream", "time", "attempt"))
-    if kind == "guard.tripped":
-        story.trips.append(event)
-    elif kind == "frame.ready":
-        sizes[frame] = size
-        story.frames.append(t)
-        story.raw.append((t, _last(story.raw) + size))
-        story.held.append((t, _last(story.held) + size))
-    elif kind == "frame.released":
-        story.held.append((t, max(0.0, _last(story.held) - sizes.get(frame, 0.0))))
-    elif kind == "product.published":
-        clock: Any = event.get("clock") or {}
-        written = number(clock.get("written"))
-        if written and t >= written:  # else a clock was set back in between
-            story.latency.append((t, t - written))
-        story.brought.append((t, _last(story.brought) + size))
-    elif kind == "product.failed":
-        story.failures[_text(event, "product")] = _text(event, "reason")
-    elif kind == "stageout.done":
-        files = event.get("files")
-        pairs = [it for it in files if isinstance(it, list)] if isinstance(files, list) else []
-        story.home = [(str(it[0]), number(it[1]) or 0.0) for it in pairs if len(it) == 2]
-    elif kind == "buffer.created":
-        story.buffer = " ".join(filter(None, (_text(event, "kind"), _text(event, "name"))))
+def _mark(event: Event) -> Mark | None:
+    match event:
+        case ev.RunResumed():
+            return Mark(event.t, "life", "resumed")
+        case ev.Alarm(text=text):
+            return Mark(event.t, "alarm", text)
+        case ev.GuardTripped(guard=guard, text=text, found=found):
+            return Mark(found or event.t, "trip", f"guard {guard}: {text}")
+        case ev.FrameDamaged(stream=stream, time=time, reason=reason):
+            return Mark(event.t, "alarm", f"damaged frame {stream} {time or ''}: {reason or ''}")
+        case ev.ViewingEnded(reason=reason):
+            return Mark(event.t, "alarm", f"viewing block: {reason}")
+        case ev.ControlReceived(control=control):
+            return Mark(event.t, "control", f"asked to {control}")
+        case ev.ProductAdded(product=product):
+            return Mark(event.t, "control", f"product {product} added")
+        case ev.ProductRefused(reason=reason):
+            return Mark(event.t, "control", f"products refused: {reason or ''}")
+    return None
 
 
-def _span(spans: dict[str, Span], t: float, kind: str, event: Event) -> None:
-    job = _text(event, "job")
-    if kind in _STAGES:
-        ends, begins = _STAGES[kind]
+def _add(story: Story, event: Event, sizes: dict[FrameKey, int]) -> None:
+    t = event.t
+    match event:
+        case ev.GuardTripped():
+            story.trips.append(event)
+        case ev.FrameReady():
+            size = event.bytes or 0
+            sizes[event.stream, event.time, event.attempt] = size
+            story.frames.append(t)
+            story.raw.append((t, _last(story.raw) + size))
+            story.held.append((t, _last(story.held) + size))
+        case ev.FrameReleased():
+            freed = sizes.get((event.stream, event.time, event.attempt), 0)
+            story.held.append((t, max(0.0, _last(story.held) - freed)))
+        case ev.ProductPublished():
+            written = (event.clock or {}).get("written")
+            if written and t >= written:  # else a clock was set back in between
+                story.latency.append((t, t - written))
+            story.brought.append((t, _last(story.brought) + event.bytes))
+        case ev.ProductFailed():
+            story.failures[event.product] = event.reason or ""
+        case ev.StageOutDone():
+            story.home = [(name, size) for name, size in event.files or ()]
+        case ev.BufferCreated():
+            story.buffer = " ".join(filter(None, (event.kind, event.name)))
+
+
+def _span(spans: dict[str, Span], event: Event) -> None:
+    t = event.t
+    if type(event) in _STAGES:
+        ends, begins = _STAGES[type(event)]
         _end(spans, ends, t)
         if begins:
             spans[begins] = Span(begins, t)
-    elif kind in {"simulation.submitted", "step.started"}:
-        spans.setdefault(job, Span(_JOB.sub(r"\1", job).replace("-", " "), t))
-    elif kind in {"simulation.ended", "step.ended"}:
-        _end(spans, job, t, _text(event, "outcome"))
-        if kind == "simulation.ended" or "bring home" in spans:  # after the steps that follow it
-            spans["bring home"] = Span("bring home", t)
-    elif kind == "run.ended":
-        for name in spans:
-            _end(spans, name, t)
+    match event:
+        case ev.SimulationSubmitted(job=job) | ev.StepStarted(job=job):
+            spans.setdefault(job, Span(_JOB.sub(r"\1", job).replace("-", " "), t))
+        case ev.SimulationEnded(job=job) | ev.StepEnded(job=job):
+            _end(spans, job, t, event.outcome or "")
+            # After the steps that follow it.
+            if isinstance(event, ev.SimulationEnded) or "bring home" in spans:
+                spans["bring home"] = Span("bring home", t)
+        case ev.RunEnded():
+            for name in spans:
+                _end(spans, name, t)
 
 
 def _end(spans: dict[str, Span], name: str, t: float, state: str = "") -> None:
@@ -149,8 +155,3 @@ def _end(spans: dict[str, Span], name: str, t: float, state: str = "") -> None:
 
 def _last(points: list[Point]) -> float:
     return points[-1][1] if points else 0.0
-
-
-def _text(event: Event, name: str) -> str:
-    value = event.get(name)
-    return "" if value is None else str(value)

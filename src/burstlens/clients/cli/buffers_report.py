@@ -18,7 +18,8 @@ from burstlens.clients.opened.status import OVER, status_of
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import Burst, Holder, Slurm
 from burstlens.core.errors import BurstlensError
-from burstlens.core.run.directory import RunDir, all_runs, facts_of
+from burstlens.core.run.directory import RunDir, all_runs
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.workflows.placement.persistent_buffer import own_name
@@ -130,11 +131,11 @@ def _owners() -> dict[str, _Owner]:
     for run in all_runs():
         try:
             facts, status = facts_of(run), status_of(str(run.path))
-            history = replay(e for e in read(run.journal) if str(e["event"]).startswith("buffer."))
+            history = replay(e for e in read(run.journal) if e.event.startswith("buffer."))
         except (BurstlensError, OSError):
             continue
         known = history.buffer or {}
-        name = str(known.get("name") or own_name(str(facts.get("buffer_folder", run.id))))
+        name = str(known.get("name") or own_name(facts.buffer_folder or run.id))
         if not history.buffer_released:
             snapshot = status.get("buffer") or {}
             owned = bool(known.get("owned", True))
@@ -148,7 +149,7 @@ def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
     runs = {}
     for run in all_runs():
         try:
-            runs[str(facts_of(run, "buffer_folder")["buffer_folder"])] = (
+            runs[str(facts_of(run, "buffer_folder").buffer_folder)] = (
                 run.id,
                 status_of(str(run.path))["state"],
             )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import typer
@@ -108,9 +109,27 @@ def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
     show_buffers(site, as_json=as_json)
 
 
+class _File(enum.StrEnum):
+    """What a JSON Schema describes."""
+
+    recipe = "recipe"
+    journal = "journal"
+    status = "status"
+    run = "run"
+
+
 @app.command(rich_help_panel=PANEL, epilog="Example: burstlens schema > recipe.schema.json")
-def schema() -> None:
-    """Print the JSON Schema of recipes, for editors."""
+def schema(
+    file: Annotated[
+        _File,
+        typer.Argument(
+            help="recipe, for editors; or a file of a run: journal (one line of it), status, run"
+        ),
+    ] = _File.recipe,
+) -> None:
+    """Print the JSON Schema of recipes, or of a file of a run."""
+    from burstlens.core.run.schema import file_schema
     from burstlens.workflows.recipe.schema import recipe_schema
 
-    say(json.dumps(recipe_schema(), indent=2))
+    found = recipe_schema() if file is _File.recipe else file_schema(file.value)
+    say(json.dumps(found, indent=2))

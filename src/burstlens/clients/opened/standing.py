@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from burstlens.clients.opened.starting import end_of, job_runs, progress_of
+from burstlens.core.decode import record
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
@@ -61,7 +62,7 @@ def standing_of(run: RunDir) -> Status:
 
 def _snapshot(run: RunDir) -> Status:
     # The driver may have had another mount, and a run may have been moved or copied.
-    return read_snapshot(run) | {"run": run.id, "pictures": str(run.products)}
+    return record(read_snapshot(run)) | {"run": run.id, "pictures": str(run.products)}
 
 
 def _is_ahead(start: Start, found: Status) -> bool:

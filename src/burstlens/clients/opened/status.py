@@ -14,7 +14,6 @@ from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import all_runs, open_run_dir
 from burstlens.core.run.snapshot import Status as Status
-from burstlens.core.run.snapshot import new_status as new_status
 
 
 def status_of(name: str) -> Status:

@@ -17,7 +17,8 @@ from burstlens.clients.opened.status import OVER, Status, status_of
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.directory import RunDir, open_run_dir
-from burstlens.core.run.journal import Event, read
+from burstlens.core.run.events import ProductAdded, ProductRefused
+from burstlens.core.run.journal import read
 
 ANSWER_S = 10.0
 """How long to wait for the answer of a live driver; it looks twice per second."""
@@ -135,7 +136,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     except OSError as error:
         raise RunError(f"cannot write to {run.control}: {error.strerror}") from error
     answers = _await_answer(run, request)
-    gone = {str(event["product"]): int(str(event["gone"])) for event in answers}
+    gone = {event.product: event.gone or 0 for event in answers}
     return Added(run.id, names, new, bool(answers), gone, all_frames)
 
 
@@ -198,7 +199,7 @@ def _copy(here: Path, there: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _await_answer(run: RunDir, request: Path) -> list[Event]:
+def _await_answer(run: RunDir, request: Path) -> list[ProductAdded]:
     """The driver's ``product.added`` events; none when no driver has answered in time."""
     end = time.monotonic() + ANSWER_S
     while request.exists():
@@ -209,8 +210,10 @@ def _await_answer(run: RunDir, request: Path) -> list[Event]:
         if not status["driver_alive"] or time.monotonic() > end:
             return []
         time.sleep(0.1)
-    answers = [event for event in read(run.journal) if event.get("request") == request.name]
-    for event in answers:
-        if event["event"] == "product.refused":
-            raise RunError(f"{run.id} refuses: {event['reason']}")
+    answers = []
+    for event in read(run.journal):
+        if isinstance(event, ProductRefused) and event.request == request.name:
+            raise RunError(f"{run.id} refuses: {event.reason}")
+        if isinstance(event, ProductAdded) and event.request == request.name:
+            answers.append(event)
     return answers

@@ -11,9 +11,9 @@ import os
 import subprocess
 import sys
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from burstlens.clients.opened import steering
 from burstlens.clients.opened.frames import Frames, frames_of
@@ -25,12 +25,14 @@ from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.events import Event
 from burstlens.core.run.follow import Followed, Line, uncollected
 from burstlens.core.run.index import Index, Published
-from burstlens.core.run.journal import Event, read
+from burstlens.core.run.journal import read, read_records
 
 POLL_S = 0.25
 ENDS_S = 20.0
+T = TypeVar("T")
 LOG_BYTES = 2**20
 """At most this many bytes of a log's end are read: a model's log may hold gigabytes."""
 
@@ -110,10 +112,17 @@ class RunView:
         """The file of a product at a valid time, as for ``image``. Raises RunError."""
         return self.products[product].path(time, stream)
 
-    def journal(self) -> Iterator[Event]:
-        """The run's events from its beginning; docs/journal.md names them."""
+    def journal(self) -> Iterator[dict[str, Any]]:
+        """The run's events from its beginning as dicts; docs/journal.md names them."""
+        return self._events(read_records)
+
+    def events(self) -> Iterator[Event]:
+        """The run's events from its beginning, as :mod:`burstlens.core.run.events` has them."""
+        return self._events(read)
+
+    def _events(self, read_from: Callable[[Path], Iterator[T]]) -> Iterator[T]:
         try:
-            yield from read(self.directory.journal)
+            yield from read_from(self.directory.journal)
         except OSError as error:
             raise _unreadable(self.directory.journal, error) from error
 

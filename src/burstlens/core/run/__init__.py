@@ -6,6 +6,8 @@ state that it adds up to. Imports ``core`` alone.
 
 __all__ = [
     "directory",
+    "events",
+    "facts",
     "follow",
     "format",
     "heartbeat",
@@ -13,6 +15,7 @@ __all__ = [
     "index",
     "journal",
     "record",
+    "schema",
     "snapshot",
     "start",
     "states",

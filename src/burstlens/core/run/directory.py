@@ -17,8 +17,6 @@ from burstlens.core.durable import read_dropped
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.renamed import renamed
-from burstlens.core.run.record import read_record
-from burstlens.core.shape import CLOCK
 
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -268,22 +266,3 @@ def open_run_dir(name: str) -> RunDir:
     if not runs:
         raise RunError(f"there are no runs in {runs_folder()}; BURSTLENS_RUNS names another place")
     raise RunError(f'there is no run "{name}" in {runs_folder()}{did_you_mean(name, runs)}')
-
-
-_FACTS = {
-    "run?": str, "buffer_folder?": str, "title?": str, "recipe?": str, "source?": str,
-    "table?": {"simulation?": dict, "product?": [{"name": str, "kind": str}], "description?": str},
-    "site?": str, "created?": CLOCK, "host?": str,
-}  # fmt: skip
-
-
-def facts_of(run: RunDir, *needed: str) -> dict[str, object]:
-    """The facts in ``run.json``; those that are ``needed`` must be there.
-
-    Raises RunError when they cannot be read.
-    """
-    shape = _FACTS | {name: _FACTS[f"{name}?"] for name in needed}
-    facts = read_record(run.facts, shape, "the run directory is damaged: restore it from a copy")
-    if facts is None:
-        raise RunError(f"{run.facts} is missing; this is not a complete run directory")
-    return facts

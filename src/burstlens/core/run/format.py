@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from burstlens.core.errors import RunError
@@ -17,11 +16,10 @@ def stamp() -> dict[str, Any]:
     return {"format": FORMAT, "burstlens": __version__}
 
 
-def require_format(value: Mapping[str, Any], place: str) -> None:
-    """Raise RunError when ``value``, read from ``place``, is of a newer format."""
-    written = value.get("format") or 1
-    if written > FORMAT:
-        version = str(value.get("burstlens") or "a newer version")[:40]
+def require_format(written: int | None, burstlens: str | None, place: str) -> None:
+    """Raise RunError when what stands in ``place`` was ``written`` in a newer format."""
+    if (written or 1) > FORMAT:
+        version = str(burstlens or "a newer version")[:40]
         raise RunError(
             f"{place}: written by Burstlens {version} in format {written}; this is Burstlens "
             f"{__version__}, which reads up to format {FORMAT}: use that version"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run.journal import Event
+from burstlens.core.run import events as ev
+from burstlens.core.run.events import Event, FrameKey, Key
+from burstlens.core.run.follow import uncollected
 from burstlens.core.run.states import States
-
-Key = tuple[str, str, str]
-"""Product, stream, valid time: what is published exactly once."""
 
 
 @dataclass(slots=True)
@@ -41,19 +40,19 @@ class History:
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
     attempt: int = 0
     jobs: dict[str, JobRecord] = field(default_factory=dict)
-    frames: set[tuple[str, str, int]] = field(default_factory=set)
-    damaged: set[tuple[str, str, int]] = field(default_factory=set)
+    frames: set[FrameKey] = field(default_factory=set)
+    damaged: set[FrameKey] = field(default_factory=set)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
     files: dict[int, set[str]] = field(default_factory=dict)
     """The files that hold ready frames, by attempt."""
-    released: set[tuple[str, str, int]] = field(default_factory=set)
-    inspected: set[tuple[str, str, int]] = field(default_factory=set)
+    released: set[FrameKey] = field(default_factory=set)
+    inspected: set[FrameKey] = field(default_factory=set)
     """Frames that every guard of their stream has read."""
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
     """Guard, stream, valid time and attempt of each trip."""
     published: dict[Key, int] = field(default_factory=dict)
-    publishing: dict[Key, Event] = field(default_factory=dict)
+    publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
     failed: dict[Key, int] = field(default_factory=dict)
     holes: set[Key] = field(default_factory=set)
     """Published, but only as a placeholder."""
@@ -72,7 +71,7 @@ class History:
     """Whether products are not to be made for now."""
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The tables of products that were added to the running run, by name."""
-    passed_over: dict[str, frozenset[tuple[str, str, int]]] = field(default_factory=dict)
+    passed_over: dict[str, frozenset[FrameKey]] = field(default_factory=dict)
     """For each product that was added: the earlier frames that it skips."""
     raw_bytes: int = 0
     product_bytes: int = 0
@@ -134,204 +133,200 @@ class History:
 
     def apply(self, event: Event) -> None:
         """Apply one event to the state."""
-        fold = _FOLDS.get(str(event["event"]))
+        fold = _FOLDS.get(type(event))
         if fold is not None:
             fold(self, event)
-        self.last = max(self.last, _number(event.get("t")))
+        self.last = max(self.last, event.t)
 
 
 def replay(events: Iterable[Event]) -> History:
     """The history after these events."""
     history = History()
-    for event in events:
-        history.apply(event)
+    with uncollected():
+        for event in events:
+            history.apply(event)
     return history
 
 
-def _frame(event: Event) -> tuple[str, str, int]:
-    return str(event["stream"]), str(event["time"]), _int(event["attempt"])
-
-
-def key_of(event: Event) -> Key:
-    """The key of a product event."""
-    return str(event["product"]), str(event["stream"]), str(event["time"])
-
-
-def _int(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _number(value: object) -> float:
-    return value if isinstance(value, int | float) else 0.0
-
-
-def _started(history: History, event: Event) -> None:
+def _started(history: History, event: ev.RunStarted) -> None:
     history.state, history.outcome = "running", None
-    history.idle_s += max(0.0, _number(event.get("idle_s")))
     if history.started is None:
-        history.started = float(event["t"])  # type: ignore[arg-type]
+        history.started = event.t
 
 
-def _ended(history: History, event: Event) -> None:
-    history.state = str(event.get("outcome", "failed"))
-    fields = {key: event.get(key) for key in ("exit_code", "message", "line", "saved_node_hours")}
-    history.outcome = {"state": history.state, **fields}
+def _resumed(history: History, event: ev.RunResumed) -> None:
+    history.state, history.outcome = "running", None
+    history.idle_s += max(0.0, event.idle_s or 0.0)
+    if history.started is None:
+        history.started = event.t
+
+
+def _ended(history: History, event: ev.RunEnded) -> None:
+    history.state = event.outcome or "failed"
+    history.outcome = {
+        "state": history.state,
+        "exit_code": event.exit_code,
+        "message": event.message,
+        "line": event.line,
+        "saved_node_hours": event.saved_node_hours,
+    }
+
+
+def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
+    history.buffer_requested = True
+
+
+def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> None:
+    history.buffer_requested = True
+    fields = {name: getattr(event, name) for name in _BUFFER}
+    history.buffer = {name: value for name, value in fields.items() if value is not None}
+    history.buffer_released = False
 
 
 _BUFFER = ("kind", "path", "folder", "name", "owned", "by")
 
 
-def _buffer_requested(history: History, event: Event) -> None:
-    history.buffer_requested = True
-
-
-def _buffer(history: History, event: Event) -> None:
-    history.buffer_requested = True
-    history.buffer = {key: event[key] for key in _BUFFER if key in event}
-    history.buffer_released = False
-
-
-def _buffer_released(history: History, event: Event) -> None:
+def _buffer_released(history: History, event: ev.BufferReleased) -> None:
     history.buffer_released = True
     history.buffer_requested = False
     history.staged_in = False
 
 
-def _staged_in(history: History, event: Event) -> None:
+def _staged_in(history: History, event: ev.StageInDone) -> None:
     history.staged_in = True
 
 
-def _job(history: History, event: Event) -> None:
-    name = str(event["job"])
-    if event["event"] == "simulation.submitting":
-        history.kept_home = False
-    record = history.jobs.setdefault(name, JobRecord(name))
-    if event["event"] in {"simulation.ended", "step.ended"}:
-        record.outcome = str(event.get("outcome"))
-    elif event.get("job_id"):
-        record.job_id = str(event["job_id"])
-    if str(event["event"]).startswith("simulation."):
-        history.attempt = max(history.attempt, _int(event["attempt"]))
+def _brought_home(history: History, event: ev.StageOutDone) -> None:
+    history.brought_home = event.outcome == "done" or event.exit_code == FRAMES_LOST
+    history.kept_home = True
 
 
-def _ready(history: History, event: Event) -> None:
-    if _frame(event) not in history.frames:
-        history.frames.add(_frame(event))
-        history.ready.add(_frame(event)[:2])
-        history.raw_bytes += _int(event.get("bytes"))
-        history.files.setdefault(_int(event["attempt"]), set()).add(str(event.get("file", "")))
+def _job(history: History, event: ev.JobEvent) -> None:
+    known = history.jobs.setdefault(event.job, JobRecord(event.job))
+    if event.job_id:
+        known.job_id = event.job_id
 
 
-def _damaged(history: History, event: Event) -> None:
-    stream, time, attempt = str(event["stream"]), event["time"], _int(event["attempt"])
-    if time:
-        history.damaged.add((stream, str(time), attempt))
+def _step_ended(history: History, event: ev.JobEvent) -> None:
+    history.jobs.setdefault(event.job, JobRecord(event.job)).outcome = str(event.outcome)
+
+
+def _simulation(history: History, event: ev.SimulationSubmitting | ev.SimulationSubmitted) -> None:
+    _job(history, event)
+    history.attempt = max(history.attempt, event.attempt)
+
+
+def _submitting(history: History, event: ev.SimulationSubmitting) -> None:
+    history.kept_home = False
+    _simulation(history, event)
+
+
+def _simulation_ended(history: History, event: ev.SimulationEnded) -> None:
+    _step_ended(history, event)
+    history.attempt = max(history.attempt, event.attempt)
+
+
+def _ready(history: History, event: ev.FrameReady) -> None:
+    frame = event.stream, event.time, event.attempt
+    if frame not in history.frames:
+        history.frames.add(frame)
+        history.ready.add(frame[:2])
+        history.raw_bytes += event.bytes or 0
+        history.files.setdefault(event.attempt, set()).add(event.file or "")
+
+
+def _damaged(history: History, event: ev.FrameDamaged) -> None:
+    if event.time:
+        history.damaged.add((event.stream, event.time, event.attempt))
     else:
-        paths: Any = event.get("paths") or ("",)
-        file = in_model_folder(str(paths[0]))
-        history.undated.add((stream, file, _int(event.get("record")), attempt))
+        file = in_model_folder(event.paths[0]) if event.paths else ""
+        history.undated.add((event.stream, file, event.record or 0, event.attempt))
 
 
-def _released(history: History, event: Event) -> None:
-    history.released.add(_frame(event))
+def _released(history: History, event: ev.FrameReleased) -> None:
+    history.released.add((event.stream, event.time, event.attempt))
 
 
-def _inspected(history: History, event: Event) -> None:
-    history.inspected.add(_frame(event))
+def _inspected(history: History, event: ev.FrameInspected) -> None:
+    history.inspected.add((event.stream, event.time, event.attempt))
 
 
-def _tripped(history: History, event: Event) -> None:
-    history.tripped.add((str(event["guard"]), *_frame(event)))
+def _tripped(history: History, event: ev.GuardTripped) -> None:
+    history.tripped.add((event.guard, event.stream, event.time, event.attempt))
 
 
-def _limits(history: History, event: Event) -> None:
-    history.limits[str(event["product"])] = _pair(event["limits"])
+def _limits(history: History, event: ev.ProductLimits) -> None:
+    history.limits[event.product] = event.limits
 
 
-def _pair(limits: Any) -> tuple[float, float]:
-    return float(limits[0]), float(limits[1])
+def _publishing(history: History, event: ev.ProductPublishing) -> None:
+    history.publishing[event.key] = event
 
 
-def _publishing(history: History, event: Event) -> None:
-    history.publishing[key_of(event)] = event
-
-
-def _published(history: History, event: Event) -> None:
-    key, product = key_of(event), str(event["product"])
+def _published(history: History, event: ev.ProductPublished) -> None:
+    key, product = event.key, event.product
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
-    history.published[key] = _int(event["attempt"])
-    if event.get("limits") is not None:
-        history.drawn[key] = _pair(event["limits"])
+    history.published[key] = event.attempt
+    if event.limits is not None:
+        history.drawn[key] = event.limits
     else:
         history.drawn.pop(key, None)
     if history.failed.pop(key, None) is not None:
         history.failures[product] -= 1
-    facts = event.get("facts")
-    if isinstance(facts, Mapping) and facts.get("placeholder"):
+    if event.facts is not None and event.facts.get("placeholder"):
         history.holes.add(key)
     else:
         history.holes.discard(key)
     history.standing[product] += (key not in history.holes) - stood
-    history.product_bytes += _int(event.get("bytes"))
-    state = event.get("state")
-    if isinstance(state, Mapping):
-        history.states.note(*key, str(state["name"]), _int(state.get("bytes")))
+    history.product_bytes += event.bytes
+    if event.state is not None:
+        history.states.note(*key, event.state.name, event.state.bytes)
 
 
-def _failed(history: History, event: Event) -> None:
-    key, product = key_of(event), str(event["product"])
+def _failed(history: History, event: ev.ProductFailed) -> None:
+    key, product = event.key, event.product
     history.failures[product] += key not in history.failed
-    history.failed[key] = _int(event["attempt"])
-    history.reasons[product] = str(event.get("reason"))
+    history.failed[key] = event.attempt
+    history.reasons[product] = str(event.reason)
 
 
-def _control(history: History, event: Event) -> None:
-    if event["control"] in {"pause", "resume-watching"}:
-        history.paused = event["control"] == "pause"
+def _control(history: History, event: ev.ControlReceived) -> None:
+    if event.control in {"pause", "resume-watching"}:
+        history.paused = event.control == "pause"
 
 
-def _added(history: History, event: Event) -> None:
-    table: Any = event["table"]
-    name = str(event["product"])
-    history.added[name] = table
-    before = frozenset() if event.get("all_frames") else frozenset(history.frames | history.damaged)
-    history.passed_over[name] = before
+def _added(history: History, event: ev.ProductAdded) -> None:
+    history.added[event.product] = event.table
+    before = frozenset() if event.all_frames else frozenset(history.frames | history.damaged)
+    history.passed_over[event.product] = before
 
 
-def _brought_home(history: History, event: Event) -> None:
-    history.brought_home = (
-        event.get("outcome") == "done" or _int(event.get("exit_code")) == FRAMES_LOST
-    )
-    history.kept_home = True
-
-
-_FOLDS = {
-    "run.started": _started,
-    "run.resumed": _started,
-    "run.ended": _ended,
-    "buffer.requested": _buffer_requested,
-    "buffer.created": _buffer,
-    "buffer.adopted": _buffer,
-    "buffer.released": _buffer_released,
-    "stagein.done": _staged_in,
-    "stageout.done": _brought_home,
-    "simulation.submitting": _job,
-    "simulation.submitted": _job,
-    "simulation.started": _job,
-    "simulation.ended": _job,
-    "step.submitting": _job,
-    "step.started": _job,
-    "step.ended": _job,
-    "frame.ready": _ready,
-    "frame.damaged": _damaged,
-    "frame.released": _released,
-    "frame.inspected": _inspected,
-    "guard.tripped": _tripped,
-    "control.received": _control,
-    "product.added": _added,
-    "product.limits": _limits,
-    "product.publishing": _publishing,
-    "product.published": _published,
-    "product.failed": _failed,
+_FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
+    ev.RunStarted: _started,
+    ev.RunResumed: _resumed,
+    ev.RunEnded: _ended,
+    ev.BufferRequested: _buffer_requested,
+    ev.BufferCreated: _buffer,
+    ev.BufferAdopted: _buffer,
+    ev.BufferReleased: _buffer_released,
+    ev.StageInDone: _staged_in,
+    ev.StageOutDone: _brought_home,
+    ev.StepSubmitting: _job,
+    ev.StepStarted: _job,
+    ev.StepEnded: _step_ended,
+    ev.SimulationSubmitting: _submitting,
+    ev.SimulationSubmitted: _simulation,
+    ev.SimulationEnded: _simulation_ended,
+    ev.FrameReady: _ready,
+    ev.FrameDamaged: _damaged,
+    ev.FrameReleased: _released,
+    ev.FrameInspected: _inspected,
+    ev.GuardTripped: _tripped,
+    ev.ControlReceived: _control,
+    ev.ProductAdded: _added,
+    ev.ProductLimits: _limits,
+    ev.ProductPublishing: _publishing,
+    ev.ProductPublished: _published,
+    ev.ProductFailed: _failed,
 }

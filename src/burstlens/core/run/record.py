@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from msgspec import Struct
+
+from burstlens.core.decode import convert, loads
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import RunError
 from burstlens.core.run.format import require_format
-from burstlens.core.shape import Shape, fault, too_deep
 
-_EVERY = {"format?": int, "burstlens?": str}
+T = TypeVar("T", bound=Struct)
+
+
+class _Written(Struct):
+    """What wrote the file, where it says so."""
+
+    format: int | None = None
+    burstlens: str | None = None
 
 
 def read_record(
-    path: Path, shape: Shape, then: str, *, foreign_is_none: bool = False
-) -> dict[str, Any] | None:
-    """The object in ``path``, which fits ``shape``; None when there is no such file, and with
-    ``foreign_is_none`` for one that is not a JSON object.
+    path: Path,
+    kind: type[T],
+    then: str,
+    *,
+    lacking: Callable[[], Mapping[str, Any]] | None = None,
+) -> T | None:
+    """The object in ``path`` as that type; None when there is no such file.
 
-    Raises RunError, which names the file and says what to do ``then``, when it cannot be read, is
-    not a JSON object, does not fit, or is of a newer format than this Burstlens reads.
+    ``lacking`` gives the values of keys that an older version has not written; with it a file that
+    is not a JSON object is no file. Raises RunError, which names the file and says what to do
+    ``then``, when it cannot be read, is not a JSON object, does not fit, or is of a newer format
+    than this Burstlens reads.
     """
     try:
         with open_regular(path) as stream:
@@ -31,17 +45,16 @@ def read_record(
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = loads(text)
+    except ValueError:
         value = None
     if not isinstance(value, dict):
-        if foreign_is_none:
+        if lacking is not None:
             return None
         raise RunError(f"{path}: it is not a JSON object; {then}")
-    wrong = fault(value, _EVERY)
-    if not wrong:
-        require_format(value, str(path))
-        wrong = fault(value, shape) or ("it is nested too deep" if too_deep(value) else "")
-    if wrong:
-        raise RunError(f"{path}: {wrong}; {then}")
-    return value
+    try:
+        written = convert(value, _Written)
+        require_format(written.format, written.burstlens, str(path))
+        return convert({**lacking(), **value} if lacking else value, kind)
+    except ValueError as error:
+        raise RunError(f"{path}: {error}; {then}") from None

@@ -1,127 +1,231 @@
-"""The snapshot of a run on disk: ``status.json``, checked, or its replacement."""
+"""The snapshot of a run on disk: ``status.json``, its one writer and its one reader."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir, facts_of
+from msgspec import UNSET, Struct, UnsetType
+
+from burstlens.core.decode import Clock, Count, record
+from burstlens.core.durable import write_json
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.format import stamp
 from burstlens.core.run.record import read_record
-from burstlens.core.shape import CLOCK, Each, Either, fault
 
 Status = dict[str, Any]
+"""A snapshot as JSON values, with what a client adds: whether its driver lives, a hint."""
 
-_PROGRESS = {"phase?": str, "fraction?": float, "time?": str, "speed?": float, "rate_mpps?": float,
-             "eta_s?": float, "elapsed_s?": float, "total_s?": float}  # fmt: skip
-_OUTCOME = {"state?": str, "exit_code?": int, "message?": str, "line?": str,
-            "saved_node_hours?": float}  # fmt: skip
-_BUFFER = {"path": str, "name?": str, "released": bool, "fill": float, "raw_bytes": int,
-           "capacity_bytes": int}  # fmt: skip
-_DRIVER = {"heartbeat?": CLOCK, "host?": str, "pid?": int, "ticks?": int, "epoch?": int}
 
-SHAPE = {
-    "run": str,
-    "title": str,
-    "state": str,
-    "attempt?": int,
-    "started?": CLOCK,
-    "took_s?": float,
-    "idle_s?": float,
-    "progress?": _PROGRESS,
-    "frames": {"ready": int, "damaged": int},
-    "backlog": int,
-    "products": Each({"published": int, "failed": int, "kind?": str, "reason?": str}),
-    "latency_s?": {"last": float, "p50": float, "p95": float},
-    "ledger": {"raw_bytes": int, "product_bytes": int},
-    "buffer?": _BUFFER,
-    "block": str,
-    "paused?": bool,
-    "waits_for?": str,
-    "alarms": [{"text": str, "t?": CLOCK}],
-    "events": [Either(({"text": str, "t": CLOCK}, str))],
-    "trips?": [dict],
-    "guards?": [{"name?": str, "text?": str, "state?": str, "repeats?": int}],
-    "log_tail?": [str],
-    "pictures": str,
-    "driver": _DRIVER,
-    "outcome?": _OUTCOME,
-}
-"""Keys that readers rely on; docs/journal.md has all."""
+class ProgressPart(Struct, frozen=True, omit_defaults=True):
+    """How far the model is, as :class:`burstlens.core.model.Progress` has it."""
+
+    time: str | None = None
+    elapsed_s: float | None = None
+    total_s: float | None = None
+    speed: float | None = None
+    eta_s: float | None = None
+    rate_mpps: float | None = None
+    phase: str | None = None
+    fraction: float | None = None
+
+
+class FrameCounts(Struct, frozen=True):
+    """Frames that are ready; frames that are lost or damaged."""
+
+    ready: Count
+    damaged: Count
+
+
+class ProductCounts(Struct, frozen=True, omit_defaults=True):
+    """A product: how many are published, how many failed, the latest reason."""
+
+    published: Count
+    failed: Count
+    kind: str | None = None
+    reason: str | None = None
+
+
+class Latency(Struct, frozen=True):
+    """Seconds from a frame's last byte to its product's publication."""
+
+    last: float
+    p50: float
+    p95: float
+
+
+class Ledger(Struct, frozen=True):
+    """Bytes of raw frames against bytes of products."""
+
+    raw_bytes: Count
+    product_bytes: Count
+
+
+class BufferPart(Struct, frozen=True):
+    """The run's space on the buffer; ``fill`` is the part that raw frames hold."""
+
+    path: str
+    released: bool
+    fill: float
+    raw_bytes: Count
+    capacity_bytes: Count
+    name: str | None = None
+    free_bytes: Count | None = None
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """What a person should see, at ``t``; a frame or a product where it belongs to one."""
+
+    text: str
+    t: Clock | None = None
+    stream: str | None = None
+    time: str | None = None
+    product: str | None = None
+
+
+class GuardPart(Struct, frozen=True, omit_defaults=True):
+    """The state of a guard: ``waiting``, ``good``, ``tripped`` or ``failed``, and why."""
+
+    name: str | None = None
+    text: str | None = None
+    then: str | None = None
+    state: str | None = None
+    why: str | None = None
+    repeats: Count | None = None
+
+
+class LastProduct(Struct, frozen=True):
+    """The product that was published last."""
+
+    product: str
+    stream: str
+    time: str
+    name: str
+    t: Clock
+
+
+class DriverPart(Struct, frozen=True, omit_defaults=True):
+    """The driver: its process, and when it last wrote. ``ticks`` tells processes of one id apart;
+    ``loading``: it has not begun."""
+
+    host: str | None = None
+    pid: Count | None = None
+    ticks: Count | None = None
+    epoch: Count | None = None
+    heartbeat: Clock | None = None
+    loading: bool | None = None
+
+
+class OutcomePart(Struct, frozen=True):
+    """How the run ended."""
+
+    state: str | None = None
+    exit_code: Count | None = None
+    message: str | None = None
+    line: str | None = None
+    saved_node_hours: float | None = None
+
+
+class StatusFile(Struct, frozen=True, kw_only=True):
+    """The content of ``status.json``. What only a driver knows is unset before it has begun."""
+
+    run: str
+    title: str
+    state: str
+    frames: FrameCounts
+    products: dict[str, ProductCounts]
+    ledger: Ledger
+    block: str
+    pictures: str
+    driver: DriverPart
+    backlog: Count = 0
+    alarms: list[Message] = []
+    events: list[Message | str] = []
+    progress: ProgressPart | None = None
+    latency_s: Latency | None = None
+    buffer: BufferPart | None = None
+    outcome: OutcomePart | None = None
+    attempt: Count | UnsetType | None = UNSET
+    started: Clock | UnsetType | None = UNSET
+    took_s: float | UnsetType | None = UNSET
+    idle_s: float | UnsetType | None = UNSET
+    paused: bool | UnsetType | None = UNSET
+    waits_for: str | UnsetType | None = UNSET
+    last_product: LastProduct | UnsetType | None = UNSET
+    trips: list[dict[str, Any]] | UnsetType | None = UNSET
+    guards: list[GuardPart] | UnsetType | None = UNSET
+    log_tail: list[str] | UnsetType | None = UNSET
+    format: Count | None = None
+    burstlens: str | None = None
+
+
 _THEN = "it is only a snapshot: delete it, and what the journal says is shown"
 
 
-def read_snapshot(run: RunDir) -> Status:
+def read_snapshot(run: RunDir) -> StatusFile:
     """The content of ``status.json``, with the keys that an older version has not written.
 
     Without the file, or when it is not JSON, it is made from the journal. Raises RunError, which
     names the file.
     """
-    known = new_status(run)
-    found = read_record(run.status, {}, _THEN, foreign_is_none=True)
-    if found is None:
-        return known | _from_journal(run)
-    # An older version has not written every key.
-    wrong = fault(known | found, SHAPE)
-    if wrong:
-        raise RunError(f"{run.status}: {wrong}; {_THEN}")
-    return known | found
+    fresh = new_snapshot(run)
+    found = read_record(run.status, StatusFile, _THEN, lacking=lambda: record(fresh))
+    return _by_journal(run, fresh) if found is None else found
 
 
-def new_status(run: RunDir) -> Status:
+def write_snapshot(run: RunDir, snapshot: StatusFile) -> Status:
+    """Write ``status.json``; returns its content. Raises OSError."""
+    value = record(snapshot) | stamp()
+    write_json(run.status, value, sync=False)
+    return value
+
+
+def new_snapshot(run: RunDir) -> StatusFile:
     """The snapshot of a run that has had no driver yet. Raises RunError."""
     facts = facts_of(run)
-    return {
-        "run": run.id,
-        "title": facts.get("title") or "",
-        "state": "new",
-        "frames": {"ready": 0, "damaged": 0},
-        "products": {},
-        "alarms": [],
-        "events": [],
-        "backlog": 0,
-        "ledger": {"raw_bytes": 0, "product_bytes": 0},
-        "block": "gone",
-        "progress": None,
-        "latency_s": None,
-        "buffer": None,
-        "outcome": None,
-        "pictures": str(run.products),
-        "driver": {"heartbeat": facts.get("created") or 0.0},
-    }
+    return StatusFile(
+        run=run.id,
+        title=facts.title or "",
+        state="new",
+        frames=FrameCounts(0, 0),
+        products={},
+        ledger=Ledger(0, 0),
+        block="gone",
+        pictures=str(run.products),
+        driver=DriverPart(heartbeat=facts.created or 0.0),
+    )
 
 
-def _from_journal(run: RunDir) -> Status:
-    """The state of a run by its journal alone; empty without a journal. Raises RunError."""
+def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
+    """The snapshot by the journal alone; ``fresh`` without a journal. Raises RunError."""
     if not run.journal.exists():
-        return {}
+        return fresh
+    from msgspec.structs import replace
+
     from burstlens.core.run.history import replay
     from burstlens.core.run.journal import read
 
-    last: Status = {}
-    ended: Status | None = None
+    epoch = 0
 
     def events() -> Any:
-        nonlocal last, ended
+        nonlocal epoch
         for event in read(run.journal):
-            last = event
-            ended = event if event["event"] == "run.ended" else ended
+            epoch = event.driver
             yield event
 
     history = replay(events())
     if history.state == "new":
-        return {}
-    names = ("exit_code", "message", "line", "saved_node_hours")
-    over = history.state != "running"
-    outcome = {"state": history.state, **{name: (ended or {}).get(name) for name in names}}
-    return {
-        "state": history.state,
-        "started": history.started,
-        "frames": history.counts(),
-        "products": {
-            name: {"published": history.standing[name], "failed": history.failures[name]}
+        return fresh
+    return replace(
+        fresh,
+        state=history.state,
+        started=history.started,
+        frames=FrameCounts(**history.counts()),
+        products={
+            name: ProductCounts(history.standing[name], history.failures[name])
             for name in sorted({*history.standing, *history.failures})
         },
-        "ledger": {"raw_bytes": history.raw_bytes, "product_bytes": history.product_bytes},
-        "outcome": outcome if over else None,
-        "driver": {"heartbeat": last.get("t") or 0.0, "epoch": last.get("driver") or 0},
-    }
+        ledger=Ledger(history.raw_bytes, history.product_bytes),
+        outcome=OutcomePart(**history.outcome) if history.outcome else None,
+        driver=DriverPart(heartbeat=history.last, epoch=epoch),
+    )

@@ -11,36 +11,34 @@ import contextlib
 import os
 import socket
 import time
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from msgspec import Struct
+
+from burstlens.core.decode import Clock, Count, record
 from burstlens.core.durable import write_json
 from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import ticks_of
 from burstlens.core.run.record import read_record
-from burstlens.core.shape import CLOCK
 
-_SHAPE = {"epoch": int, "asked": CLOCK, "host": str, "pid?": int, "ticks?": int, "job?": str,
-          "log_from?": int}  # fmt: skip
 LOG_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """What will drive the run in that epoch: a process of ``host``, or the batch job ``job``.
 
     ``asked`` is the time of the request in Unix seconds; the driver's messages begin at
     ``log_from`` bytes of its log.
     """
 
-    epoch: int
-    asked: float
+    epoch: Count
+    asked: Clock
     host: str
-    pid: int | None = None
-    ticks: int | None = None
+    pid: Count | None = None
+    ticks: Count | None = None
     job: str | None = None
-    log_from: int | None = None
+    log_from: Count | None = None
 
     @property
     def who(self) -> str:
@@ -54,16 +52,12 @@ def note_start(
     """Record what will drive the run in that epoch. Raises OSError."""
     start = Start(epoch, round(time.time(), 3), socket.gethostname(), pid, ticks_of(pid), job,
                   log_from)  # fmt: skip
-    write_json(run.start, asdict(start))
+    write_json(run.start, record(start))
 
 
 def read_start(run: RunDir) -> Start | None:
     """The latest start; None in the directory of an older version. Raises RunError."""
-    then = f"delete it, and burstlens resume {run.id}"
-    found = read_record(run.start, _SHAPE, then)
-    if found is None:
-        return None
-    return Start(**{name: found.get(name) for name in Start.__dataclass_fields__})  # type: ignore[arg-type]
+    return read_record(run.start, Start, f"delete it, and burstlens resume {run.id}")
 
 
 def last_words(run: RunDir, start: Start) -> str:

@@ -12,8 +12,8 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from burstlens.core.decode import too_deep as nested
 from burstlens.core.fault import KeyPath
-from burstlens.core.shape import too_deep as nested
 from burstlens.core.toml.places import (
     DEEPEST,
     KEY,

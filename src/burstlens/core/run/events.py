@@ -1,0 +1,346 @@
+"""The events of a run's journal: frozen types, one for each name in docs/journal.md.
+
+A field that may be absent or null has the default None. The journal sets ``t`` and ``driver`` when
+it writes the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Union, get_args
+
+from msgspec import Struct
+
+from burstlens.core.decode import Clock, Count, Limits, convert
+
+Key = tuple[str, str, str]
+"""Product, stream, valid time: what is published exactly once."""
+FrameKey = tuple[str, str, int]
+"""Stream, valid time, attempt."""
+
+
+class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event"):
+    """A line of the journal: ``t`` in Unix seconds (UTC), ``driver`` the epoch of its writer."""
+
+    t: Clock = 0.0
+    driver: Count = 0
+
+    @property
+    def event(self) -> str:
+        """Its name, such as ``frame.ready``."""
+        return str(self.__struct_config__.tag)
+
+
+class _DriverBegan(Event, frozen=True, omit_defaults=True):
+    host: str = ""
+    format: Count | None = None
+    burstlens: str | None = None
+
+
+class RunStarted(_DriverBegan, frozen=True, tag="run.started"):
+    """The first driver began."""
+
+
+class RunResumed(_DriverBegan, frozen=True, tag="run.resumed"):
+    """A later driver began; for ``idle_s`` seconds before no model ran."""
+
+    idle_s: float | None = None
+
+
+class RunEnded(Event, frozen=True, tag="run.ended"):
+    """The run ended: outcome (done, failed, stopped), the log line that matters."""
+
+    outcome: str | None = None
+    exit_code: Count | None = None
+    message: str | None = None
+    line: str | None = None
+    saved_node_hours: float | None = None
+
+
+class BufferRequested(Event, frozen=True, tag="buffer.requested"):
+    """Space is about to be asked for; ``name`` is that of a persistent buffer."""
+
+    kind: str = ""
+    name: str | None = None
+
+
+class _Buffer(Event, frozen=True):
+    kind: str
+    path: str
+    folder: str
+    name: str | None = None
+    owned: bool | None = None
+    by: str | None = None
+
+
+class BufferCreated(_Buffer, frozen=True, tag="buffer.created"):
+    """The buffer is there."""
+
+
+class BufferAdopted(_Buffer, frozen=True, tag="buffer.adopted"):
+    """The buffer of an earlier driver or of the user is used."""
+
+
+class BufferReleased(Event, frozen=True, tag="buffer.released", omit_defaults=True):
+    """The run's space on the buffer was given back."""
+
+    host: str | None = None
+
+
+class StageInDone(Event, frozen=True, tag="stagein.done"):
+    """The inputs are on the buffer; ``left`` files of earlier runs were left behind."""
+
+    files: Count | None = None
+    bytes: Count | None = None
+    left: Count | None = None
+
+
+class StageOutDone(Event, frozen=True, tag="stageout.done"):
+    """The files of ``[stage_out]`` came home: name and bytes; ``missing`` in sentences."""
+
+    outcome: str | None = None
+    exit_code: Count | None = None
+    files: list[tuple[str, Count]] | None = None
+    missing: list[str] | None = None
+
+
+class JobEvent(Event, frozen=True, omit_defaults=True):
+    """What happened to a supervised job."""
+
+    job: str
+    attempt: Count | None = None
+    job_id: str | None = None
+    outcome: str | None = None
+    message: str | None = None
+
+
+class StepSubmitting(JobEvent, frozen=True, tag="step.submitting"):
+    """A step is about to be submitted."""
+
+    step: str | None = None
+
+
+class StepStarted(JobEvent, frozen=True, tag="step.started"):
+    """A step was submitted."""
+
+
+class StepEnded(JobEvent, frozen=True, tag="step.ended"):
+    """A step ended."""
+
+
+class _Simulation(JobEvent, frozen=True):
+    attempt: Count
+
+
+class SimulationSubmitting(_Simulation, frozen=True, tag="simulation.submitting"):
+    """An attempt is about to be submitted."""
+
+
+class SimulationSubmitted(_Simulation, frozen=True, tag="simulation.submitted"):
+    """An attempt was submitted."""
+
+
+class SimulationEnded(_Simulation, frozen=True, tag="simulation.ended"):
+    """An attempt ended."""
+
+
+class ViewingQueued(Event, frozen=True, tag="viewing.queued"):
+    """A viewing block was asked for."""
+
+    label: str = ""
+
+
+class ViewingStarted(Event, frozen=True, tag="viewing.started"):
+    """The viewing block's first worker has answered."""
+
+    label: str = ""
+
+
+class ViewingEnded(Event, frozen=True, tag="viewing.ended"):
+    """The viewing block ended or was replaced."""
+
+    reason: str = ""
+
+
+class FrameReady(Event, frozen=True, tag="frame.ready"):
+    """A frame is whole; ``file`` is its first file, in the model's folder."""
+
+    attempt: Count
+    stream: str
+    time: str
+    record: Count | None = None
+    bytes: Count | None = None
+    written: Clock | None = None
+    detected: Clock | None = None
+    signal: str | None = None
+    file: str | None = None
+
+
+class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
+    """A frame will never be whole; ``time`` is None where neither name nor log shows it."""
+
+    attempt: Count
+    stream: str
+    time: str | None = None
+    record: Count | None = None
+    reason: str | None = None
+    paths: list[str] | None = None
+
+
+class _OfFrame(Event, frozen=True):
+    stream: str
+    time: str
+    attempt: Count
+
+
+class FrameReleased(_OfFrame, frozen=True, tag="frame.released"):
+    """A raw frame may be deleted."""
+
+
+class ReadingSummary(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a guard read of a frame, or why it could not."""
+
+    least: float | None = None
+    most: float | None = None
+    mean: float | None = None
+    points: Count | None = None
+    bad: Count | None = None
+    error: str | None = None
+
+
+class FrameInspected(_OfFrame, frozen=True, tag="frame.inspected"):
+    """Every guard of the stream has read the frame."""
+
+    readings: dict[str, ReadingSummary]
+
+
+class ReleaseDone(Event, frozen=True, tag="release.done"):
+    """What the deletion of raw frames did; ``links`` stay, they hold no room."""
+
+    files: Count = 0
+    home: Count = 0
+    bytes: Count = 0
+    links: list[str] = []
+
+
+class GuardTripped(_OfFrame, frozen=True, tag="guard.tripped"):
+    """A guard tripped, at the Unix second ``found``."""
+
+    guard: str
+    then: str
+    text: str
+    what: str
+    found: Clock | None = None
+    variable: str | None = None
+    value: float | None = None
+    limit: float | None = None
+    units: str | None = None
+    place: dict[str, Any] | None = None
+
+
+class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True):
+    """The colour limits of a product's pictures from now on, and the picture that needed them."""
+
+    product: str
+    limits: Limits
+    stream: str | None = None
+    time: str | None = None
+
+
+class _Product(_OfFrame, frozen=True):
+    product: str
+
+    @property
+    def key(self) -> Key:
+        """Product, stream, valid time."""
+        return self.product, self.stream, self.time
+
+
+class StagedFile(Struct, frozen=True, gc=False):
+    """A file in ``products/.incoming`` and its final name, both relative to ``products/``."""
+
+    incoming: str
+    name: str
+    bytes: Count
+    crc32: Count
+
+
+class _Receipt(_Product, frozen=True, omit_defaults=True):
+    uuid: str
+    incoming: str
+    name: str
+    bytes: Count
+    crc32: Count
+    clock: dict[str, float | None] | None = None
+    facts: dict[str, Any] | None = None
+    state: StagedFile | None = None
+    limits: Limits | None = None
+
+
+class ProductPublishing(_Receipt, frozen=True, tag="product.publishing"):
+    """A product is about to get its final name."""
+
+
+class ProductPublished(_Receipt, frozen=True, tag="product.published"):
+    """A product has its final name."""
+
+
+class ProductSuperseded(_Product, frozen=True, tag="product.superseded"):
+    """A product is replaced; ``attempt`` is that of the one replaced."""
+
+
+class ProductFailed(_Product, frozen=True, tag="product.failed"):
+    """A product cannot be made of a frame."""
+
+    reason: str | None = None
+
+
+class ProductAdded(Event, frozen=True, tag="product.added"):
+    """A product was added to the running run; ``gone`` frames are not on the buffer any more."""
+
+    product: str
+    table: dict[str, Any]
+    request: str | None = None
+    all_frames: bool | None = None
+    gone: Count | None = None
+    user: str | None = None
+
+
+class ProductRefused(Event, frozen=True, tag="product.refused"):
+    """A request to add products is not valid."""
+
+    request: str | None = None
+    reason: str | None = None
+
+
+class ControlReceived(Event, frozen=True, tag="control.received", omit_defaults=True):
+    """A request of a person, of a guard, or for want of space."""
+
+    control: str
+    by: str | None = None
+    guard: str | None = None
+    user: str | None = None
+
+
+class Alarm(Event, frozen=True, tag="alarm"):
+    """What a person should see."""
+
+    text: str = ""
+
+
+AnyEvent = Union[  # noqa: UP007  (its members are listed below)
+    RunStarted, RunResumed, RunEnded, BufferRequested, BufferCreated, BufferAdopted, BufferReleased,
+    StageInDone, StageOutDone, StepSubmitting, StepStarted, StepEnded, SimulationSubmitting,
+    SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
+    ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
+    GuardTripped, ProductLimits, ProductPublishing, ProductPublished, ProductSuperseded,
+    ProductFailed, ProductAdded, ProductRefused, ControlReceived, Alarm,
+]  # fmt: skip
+EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
+"""The types by the names of their events."""
+
+
+def event_of(value: Mapping[str, Any]) -> Event:
+    """The event of a line's JSON values. Raises KeyError for an unknown name, ValueError for values
+    that do not fit."""
+    return convert(value, EVENTS[value["event"]])

@@ -1,0 +1,98 @@
+"""Runs of an earlier version open; those of a later one are refused by the version's name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from burstlens import open_run
+from burstlens.clients.cli import app
+from burstlens.clients.opened.status import status_of
+from burstlens.core.errors import RunError
+from burstlens.core.lines import read_lines
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.events import Event
+from burstlens.core.run.history import replay
+from burstlens.core.run.journal import read, read_records
+from burstlens.viz.pages.report.page import write_report
+
+OLDER = Path(__file__).parents[1] / "data" / "runs"
+NAMES = sorted(path.name for path in OLDER.iterdir() if path.is_dir())
+STATES = {"done": "done", "stopped": "stopped", "chained": "done", "resumed": "done"}
+
+
+@pytest.fixture
+def older(tmp_path: Path, monkeypatch):
+    """A copy of an older run."""
+
+    def copy(name: str) -> RunDir:
+        shutil.copytree(OLDER / name, tmp_path / "runs" / name)
+        monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+        return RunDir(tmp_path / "runs" / name)
+
+    return copy
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_line_of_an_older_journal_is_an_event_with_all_its_fields(older, name):
+    path = older(name).journal
+    events = list(read(path))
+    lines = list(read_records(path))
+    assert len(events) == len(lines) == path.read_bytes().count(b"\n")
+    for event, line in zip(events, lines, strict=True):
+        assert isinstance(event, Event)
+        names = {key for key in line if key != "event"}
+        assert names <= set(event.__struct_fields__), event.event
+        assert event.event == line["event"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_older_journal_adds_up_to_its_index_and_its_outcome(older, name):
+    run = older(name)
+    history = replay(read(run.journal))
+    listed = {(line["product"], line["stream"], line["time"]) for line in read_lines(run.index)}
+    assert set(history.published) == listed
+    assert not history.publishing
+    assert history.state == STATES[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_older_run_opens(older, name):
+    run = older(name)
+    status = status_of(str(run.path))
+    written = json.loads(run.status.read_text())
+    same = ("state", "frames", "products", "ledger", "outcome", "title", "attempt", "log_tail")
+    assert {key: status[key] for key in same} == {key: written[key] for key in same}
+    opened = open_run(str(run.path))
+    assert sum(len(product) for product in opened.products.values()) > 0
+    report = write_report(opened, run.path / "report.html")
+    assert report.path.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_its_snapshot_an_older_run_is_shown_by_its_journal(older, name):
+    run = older(name)
+    written = json.loads(run.status.read_text())
+    run.status.unlink()
+    status = status_of(str(run.path))
+    for key in ("state", "frames", "ledger", "outcome", "started"):
+        assert status[key] == written[key], key
+
+
+@pytest.mark.parametrize("file", ["run.json", "status.json", "journal.jsonl"])
+def test_a_newer_run_is_refused_by_the_name_of_its_version(older, file):
+    run = older("done")
+    path = run.path / file
+    first, *rest = path.read_text().splitlines()
+    newer = json.dumps(json.loads(first) | {"format": 2, "burstlens": "7.3.1"})
+    path.write_text("\n".join([newer, *rest]) + "\n")
+    command = ["report", "done"] if file == "journal.jsonl" else ["status", "done"]
+    error = CliRunner().invoke(app, command).exception
+    assert isinstance(error, RunError)  # printed as one line, exit code 1
+    assert str(error).startswith(str(path))
+    assert "written by Burstlens 7.3.1 in format 2" in str(error)
+    assert str(error).endswith("use that version")
