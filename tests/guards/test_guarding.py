@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.guarding import Guarding
-from burstlens.workflows.production.snapshot import Snapshot
 
 BAD = Breach("finite", "W is NaN", "W")
 RECIPE = """
@@ -52,8 +53,8 @@ def driver(run_dir, recipe):
             seen(event)
 
         journal = Journal(run_dir.journal, 1, see)
-        snapshot = Snapshot(run_dir, made, history, 1)
-        return Guarding(run_dir, made, journal, history, snapshot), history, journal.close
+        context = RunContext.of(run_dir, made, choose("local"), journal, history)
+        return Guarding(context), history, journal.close
 
     return begin
 

@@ -8,14 +8,15 @@ from typing import cast
 
 import pytest
 
+from burstlens.cluster_configs.site import choose
 from burstlens.core.errors import RecipeError
-from burstlens.core.run.history import replay
+from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.driver.addition import Addition, read_addition
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.plan.commands import new_run
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.production import Production
-from burstlens.workflows.production.snapshot import Snapshot
 
 
 @pytest.mark.parametrize(
@@ -36,12 +37,11 @@ def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     run, _ = new_run(str(recipe_file()), "local", [], "storm")
     table = {"name": "x", "kind": "map", "variable": "T2", "limits": [3, 1]}
     request = Addition((table,), file="/home/me/mine.toml").request(run)
-    history = replay([])
-    snapshot = Snapshot(run, recipe(), history, 1)
     with contextlib.closing(Journal(run.journal, 1)) as journal:
+        context = RunContext.of(run, recipe(), choose("local"), journal, History())
         never_reached = cast(Production, None)
-        Steering(run, journal, history, snapshot)._add(never_reached, request)
-    text = snapshot.alarms[0]["text"]
+        Steering(context)._add(never_reached, request)
+    text = context.snapshot.alarms[0].text
     assert "recipe /home/me/mine.toml has 1 fault" in text
     assert request.name not in text
     assert [event.event for event in read(run.journal)] == ["product.refused"]

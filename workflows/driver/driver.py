@@ -10,13 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.early_stop import EarlyStop
 from burstlens.workflows.driver.homecoming import Homecoming
 from burstlens.workflows.driver.jobs import Jobs
@@ -30,13 +26,13 @@ from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.production import tasks
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.pressure import Pressure
 from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.retries import Retries
 from burstlens.workflows.production.snapshot import Snapshot
-from burstlens.workflows.recipe.recipe import Recipe
 
 TICK_S = 0.5
 WATCH_S = 2.0
@@ -51,29 +47,26 @@ class Driver:
 
     def __init__(
         self,
-        run: RunDir,
-        recipe: Recipe,
-        site: Site,
+        context: RunContext,
         graph: Graph,
-        journal: Journal,
-        history: History,
         provision: Provision,
         launcher: Launcher | None,
         tick: Callable[[Snapshot], None],
     ) -> None:
-        self.run = run
-        self.recipe = recipe
-        self.site = site
+        self.context = context
+        self.run = run = context.run
+        self.recipe = recipe = context.recipe
+        self.site = context.site
         self.graph = graph
-        self.journal = journal
-        self.history = history
-        self.presence = Presence(run, history)
-        self.snapshot = Snapshot(run, recipe, history, journal.epoch)
-        self.steering = Steering(run, journal, history, self.snapshot)
-        self.guarding = Guarding(run, recipe, journal, history, self.snapshot)
+        self.journal = context.journal
+        self.history = context.history
+        self.presence = Presence(run, context.history)
+        self.snapshot = context.snapshot
+        self.steering = Steering(context)
+        self.guarding = Guarding(context)
         self.provision = provision
-        self._early_stop = EarlyStop(run, journal, history)
-        self.jobs = Jobs(run, recipe, site, graph, journal, history, provision, launcher)
+        self._early_stop = EarlyStop(run, context.journal, context.history)
+        self.jobs = Jobs(context, graph, provision, launcher)
         self.buffer: BufferRef | None = None
         self.production: Production | None = None
         self._pressure = Pressure(run, recipe, self.snapshot)
@@ -82,18 +75,9 @@ class Driver:
         self._end: Outcome | None = None
         self._retries = Retries(self.snapshot.alarm)
         self._homecoming = Homecoming(
-            run,
-            recipe,
-            graph,
-            journal,
-            self.snapshot,
-            provision,
-            self.jobs,
-            self._lost,
-            self._retries,
+            context, graph, provision, self.jobs, self._lost, self._retries
         )
-        kinds = {product.kind.name for product in recipe.products}
-        self._viewing = Viewing(run, graph, journal, self.snapshot, kinds)
+        self._viewing = Viewing(context, graph)
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
         self._last_good = time.monotonic()
@@ -185,15 +169,7 @@ class Driver:
         event = ev.BufferAdopted if adopted else ev.BufferCreated
         self.journal.append(event(**asdict(self.buffer)))
         self.production = Production(
-            self.run,
-            self.recipe,
-            self.graph,
-            self.journal,
-            self.history,
-            self.snapshot,
-            self.buffer,
-            slots=2 * self.graph.workers,
-            guarding=self.guarding,
+            self.context, self.graph, self.buffer, 2 * self.graph.workers, self.guarding
         )
         self.production.publisher.settle()
         self.production.publisher.clean_incoming()

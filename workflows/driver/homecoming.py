@@ -12,17 +12,14 @@ from pathlib import Path
 from burstlens.core.errors import GivenUpError, RunError, SiteError, StagingError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done, Graph
 from burstlens.workflows.production.retries import Retries
-from burstlens.workflows.production.snapshot import Snapshot
-from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.recipe.wanted import wanted
 
 AWAY = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.EIO, errno.ENOTCONN, errno.EHOSTDOWN}
@@ -40,21 +37,18 @@ class Homecoming:
 
     def __init__(
         self,
-        run: RunDir,
-        recipe: Recipe,
+        context: RunContext,
         graph: Graph,
-        journal: Journal,
-        snapshot: Snapshot,
         provision: Provision,
         jobs: Jobs,
         lost: Callable[[Done, Callable[[], None]], bool],
         retries: Retries,
     ) -> None:
-        self._run = run
-        self._recipe = recipe
+        self._run = context.run
+        self._recipe = context.recipe
         self._graph = graph
-        self._journal = journal
-        self._snapshot = snapshot
+        self._journal = context.journal
+        self._snapshot = context.snapshot
         self._provision = provision
         self._jobs = jobs
         self._lost = lost

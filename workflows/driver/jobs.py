@@ -7,16 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.frames.cursor import Speech
 from burstlens.workflows.frames.watch import Report
 from burstlens.workflows.placement.buffer import BufferRef
@@ -26,7 +22,8 @@ from burstlens.workflows.placement.launch import Launcher, LocalLauncher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import DONE
 from burstlens.workflows.placement.supervised import Ended, JobFailedError, describe
-from burstlens.workflows.recipe.recipe import Recipe, Step
+from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.recipe.recipe import Step
 
 if TYPE_CHECKING:
     from burstlens.workflows.production.graph import (
@@ -39,21 +36,17 @@ class Jobs:
 
     def __init__(
         self,
-        run: RunDir,
-        recipe: Recipe,
-        site: Site,
+        context: RunContext,
         graph: Graph,
-        journal: Journal,
-        history: History,
         provision: Provision,
         launcher: Launcher | None,
     ) -> None:
-        self.run = run
-        self.recipe = recipe
-        self.site = site
+        self.run = context.run
+        self.recipe = context.recipe
+        self.site = context.site
         self.graph = graph
-        self.journal = journal
-        self.history = history
+        self.journal = context.journal
+        self.history = context.history
         self.attempt = 0
         self.asked: str | None = None
         self.provision = provision
@@ -68,7 +61,7 @@ class Jobs:
         self._why: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._begun = False
-        self._describe = JobFile(run, recipe, site, history, provision)
+        self._describe = JobFile(self.run, self.recipe, self.site, self.history, provision)
 
     @property
     def simulation(self) -> str:

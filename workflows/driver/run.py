@@ -47,6 +47,7 @@ from burstlens.workflows.driver.claim import free_epoch, take_over
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.hosted import HostedLauncher
 from burstlens.workflows.placement.provision import provision
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
@@ -190,7 +191,8 @@ def execute(
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
             leaving = graph.leaving.is_set
             space = provision(site, run, recipe, launcher, leaving)
-            driver = Driver(run, recipe, site, graph, journal, history, space, launcher, tick)
+            context = RunContext.of(run, recipe, site, journal, history)
+            driver = Driver(context, graph, space, launcher, tick)
             outcome = driver.drive()
         run.sweep()
         withdraw(launcher)

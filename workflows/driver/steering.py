@@ -13,9 +13,6 @@ from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.addition import (
     PATTERN,
     Added,
@@ -23,19 +20,19 @@ from burstlens.workflows.driver.addition import (
     check_addition,
     read_addition,
 )
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.production import Production
-from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 
 class Steering:
     """Obeys ``pause``, ``resume-watching`` and ``add``. Driver's thread only."""
 
-    def __init__(self, run: RunDir, journal: Journal, history: History, snapshot: Snapshot) -> None:
-        self.run = run
-        self.journal = journal
-        self.history = history
-        self.snapshot = snapshot
+    def __init__(self, context: RunContext) -> None:
+        self.run = context.run
+        self.journal = context.journal
+        self.history = context.history
+        self.snapshot = context.snapshot
         self._settled: set[str] = set()
 
     def look(self, production: Production | None, *, over: bool) -> None:

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from burstlens.core.errors import RunError
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Graph
-from burstlens.workflows.production.snapshot import Snapshot
 
 BLOCKS = 5
 """Viewing blocks in a row that may end without a result."""
 
 
 class Viewing:
-    """Journals the life of each block; ``kinds`` of products are imported ahead of the first."""
+    """Journals the life of each block; the products' kinds are imported ahead of the first."""
 
-    def __init__(
-        self,
-        run: RunDir,
-        graph: Graph,
-        journal: Journal,
-        snapshot: Snapshot,
-        kinds: Collection[str],
-    ) -> None:
-        self._run = run
+    def __init__(self, context: RunContext, graph: Graph) -> None:
+        self._run = context.run
         self._graph = graph
-        self._journal = journal
-        self._snapshot = snapshot
-        self._kinds = sorted(set(kinds))
+        self._journal = context.journal
+        self._snapshot = context.snapshot
+        self._kinds = sorted({product.kind.name for product in context.recipe.products})
         self._ended = 0
 
     def open(self) -> None:

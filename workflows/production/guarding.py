@@ -14,9 +14,6 @@ from burstlens.core.errors import RunError
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.core.run.journal import read as read_journal
 from burstlens.workflows.frames.watch import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
@@ -24,20 +21,18 @@ from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.notify import Notifier
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
-from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.space import Space
-from burstlens.workflows.recipe.recipe import Recipe
 
 
 class Guarding:
     """The guards of a run. Driver's thread only."""
 
-    def __init__(
-        self, run: RunDir, recipe: Recipe, journal: Journal, history: History, snapshot: Snapshot
-    ) -> None:
+    def __init__(self, context: RunContext) -> None:
+        run, recipe, snapshot = context.run, context.recipe, context.snapshot
         self.run = run
-        self.journal = journal
-        self.history = history
+        self.journal = context.journal
+        self.history = context.history
         self.snapshot = snapshot
         self.judge = Judge(recipe.guards, recipe.model.main_stream(recipe.inputs))
         self.patterns = patterns_of(recipe.guards, recipe.model)

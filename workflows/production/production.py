@@ -8,10 +8,7 @@ from dataclasses import replace
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Damage, Failure, Frame, Receipt, in_model_folder
 from burstlens.core.run import events as ev
-from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Key
-from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
@@ -22,14 +19,14 @@ from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef, Released
 from burstlens.workflows.production import tasks
 from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import LAST, NEXT, URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.publish import Publisher
-from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.production.tasks import Viewed
 from burstlens.workflows.production.work import Work
-from burstlens.workflows.recipe.recipe import MadeProduct, Recipe
+from burstlens.workflows.recipe.recipe import MadeProduct
 
 RELEASE_PAUSE_S = 30.0
 TRIES = 3
@@ -43,22 +40,19 @@ class Production:
 
     def __init__(
         self,
-        run: RunDir,
-        recipe: Recipe,
+        context: RunContext,
         graph: Graph,
-        journal: Journal,
-        history: History,
-        snapshot: Snapshot,
         buffer: BufferRef,
         slots: int,
         guarding: Guarding,
     ) -> None:
+        run, recipe, history = context.run, context.recipe, context.history
         self.run = run
         self.recipe = recipe
         self.graph = graph
-        self.journal = journal
+        self.journal = context.journal
         self.history = history
-        self.snapshot = snapshot
+        self.snapshot = context.snapshot
         self.buffer = buffer
         facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
@@ -70,9 +64,9 @@ class Production:
             beside=self._is_beside,
             outgrown=self._is_outgrown,
         )
-        self.publisher = Publisher(run, journal, history, facts.start, self.space.fill)
+        self.publisher = Publisher(run, self.journal, history, facts.start, self.space.fill)
         cancel = run.control / "stop-now"
-        context = Context(
+        order = Context(
             run.id,
             recipe.title,
             product="",
@@ -87,7 +81,7 @@ class Production:
         self.backlog = Backlog(
             recipe.products,
             history,
-            context,
+            order,
             first,
             str(run.products),
             recipe.guards,

@@ -1,0 +1,35 @@
+"""A run as the parts of its driver share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burstlens.cluster_configs.site import Site
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.recipe.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a driver has of its run: where it is, what was asked for, what has happened.
+
+    ``journal`` applies each event that it writes to ``history``; ``snapshot`` shows both.
+    """
+
+    run: RunDir
+    recipe: Recipe
+    site: Site
+    journal: Journal
+    history: History
+    snapshot: Snapshot
+
+    @classmethod
+    def of(
+        cls, run: RunDir, recipe: Recipe, site: Site, journal: Journal, history: History
+    ) -> RunContext:
+        """With a snapshot that nothing was noted in yet."""
+        snapshot = Snapshot(run, recipe, history, journal.epoch)
+        return cls(run, recipe, site, journal, history, snapshot)
