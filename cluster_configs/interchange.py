@@ -5,9 +5,8 @@ from __future__ import annotations
 import runpy
 from importlib import import_module
 
+from burstlens.cluster_configs.parsl_internals import INTERCHANGE
 from burstlens.core.about import answer
-
-INTERCHANGE = "parsl.executors.high_throughput.interchange"
 
 
 def main() -> None:

@@ -8,15 +8,11 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
-from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-import zmq
 
 import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
 
@@ -24,11 +20,6 @@ import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
 from parsl.addresses import address_by_hostname, address_by_interface
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
-from parsl.executors.high_throughput.errors import (
-    CommandClientBadError,
-    CommandClientTimeoutError,
-)
-from parsl.executors.high_throughput.executor import DEFAULT_LAUNCH_CMD
 from parsl.jobs.states import JobState, JobStatus
 from parsl.launchers import SimpleLauncher, SrunLauncher
 from parsl.launchers.base import Launcher
@@ -36,6 +27,14 @@ from parsl.providers import LocalProvider, SlurmProvider
 
 from burstlens.cluster_configs.batch_script import VIEWING, minutes
 from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.parsl_internals import (
+    SUBMIT_SCRIPTS,
+    BlockInternals,
+    KeepsScript,
+    ProviderInternals,
+    pool_command,
+    write_scripts_in,
+)
 from burstlens.cluster_configs.site import Site, half
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import BurstlensError, SiteError
@@ -54,8 +53,6 @@ _COUNTED = (
     "cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
 )
 """A worker for every second CPU that the job was given, and one that watches."""
-_PATIENCE_MS = 200
-_SILENT_S = 10.0
 
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
@@ -63,10 +60,7 @@ _INTERCHANGE = (
     *("setsid", "setpriv", "--pdeathsig", "TERM"),
     *(sys.executable, "-P", "-m", "burstlens.cluster_configs.interchange"),
 )
-_POOL = DEFAULT_LAUNCH_CMD.replace(
-    "process_worker_pool.py",
-    f"{Path(sys.executable).name} -P -m burstlens.cluster_configs.worker_pool",
-)
+_POOL = pool_command(f"{Path(sys.executable).name} -P -m burstlens.cluster_configs.worker_pool")
 
 
 def _cost(error: Exception, _task: Any) -> float:
@@ -90,56 +84,8 @@ def config(site: Site, parsl_folder: Path, jobs: int) -> Config:
     )
 
 
-class ViewingBlock(HighThroughputExecutor):  # type: ignore[misc]  # Parsl has no types
-    """An executor that Parsl's poller leaves alone; the driver starts and replaces its block.
-
-    The poller asks the interchange without a time limit: when that has died, the poller's thread
-    hangs, and with it every later block and the end of the run.
-    """
-
-    status_polling_interval = 0
-
-    def _start_local_interchange_process(self) -> None:
-        """Start the interchange. Raises ChildProcessError when it ends before it answers."""
-        client = self.command_client
-        client.run = self._first_answer  # Parsl's own waits two minutes for one that has died
-        try:
-            super()._start_local_interchange_process()
-        finally:
-            del client.run
-
-    def managers(self, live: Collection[str]) -> list[dict[str, Any]] | None:
-        """The managers of its ``live`` blocks that the interchange knows; None when it does not
-        answer.
-
-        Those of a block whose job is over get no more tasks: on a node that Slurm has given up
-        they may go on, but without the buffer. The interchange answers within moments; if it died
-        meanwhile, Parsl's command channel is useless, and with it this executor.
-        """
-        try:
-            found: list[dict[str, Any]] = self._ask("MANAGERS")
-            for manager in found:
-                if manager["block_id"] not in live and manager["active"]:
-                    self._ask(["HOLD_MANAGER", manager["manager"]])
-        except (CommandClientTimeoutError, CommandClientBadError):
-            return None
-        return [manager for manager in found if manager["block_id"] in live]
-
-    def _ask(self, message: str | list[str]) -> Any:
-        return self.command_client.run(message, timeout_s=_SILENT_S)
-
-    def _first_answer(self, message: str, timeout_s: float) -> Any:
-        socket, end = self.command_client.zmq_socket, time.monotonic() + timeout_s
-        for readiness in (zmq.POLLOUT, zmq.POLLIN):
-            while not socket.poll(_PATIENCE_MS, readiness):
-                code = self.interchange_proc.poll()
-                if code is not None:
-                    raise ChildProcessError(f"it ended with {code} before it answered")
-                if time.monotonic() > end:
-                    raise TimeoutError(f"no answer within {timeout_s:.0f} s")
-            if readiness == zmq.POLLOUT:
-                socket.send_pyobj(message)
-        return socket.recv_pyobj()
+class ViewingBlock(BlockInternals, HighThroughputExecutor):  # type: ignore[misc]  # Parsl has no types
+    """An executor that Parsl's poller leaves alone; the driver starts and replaces its block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +108,7 @@ class Block:
         return min(120.0, self.walltime_s / 4)
 
 
-class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no types
+class ViewingProvider(ProviderInternals, SlurmProvider):  # type: ignore[misc]  # Parsl has no types
     """Parsl's provider for Slurm, except that it asks as seldom as the site says, knows every state
     of a job, and gives jobs the run's own name."""
 
@@ -194,26 +140,23 @@ class ViewingProvider(SlurmProvider):  # type: ignore[misc]  # Parsl has no type
         self.block = block
         self.after: str | None = None
         """A job that must have begun first: a block is of no use before the simulation."""
-        self._options: str = self.scheduler_options
 
     def submit(self, command: str, tasks_per_node: int, job_name: str = "parsl") -> str:
         """Submit the block's job; returns its id."""
         after = f"\n#SBATCH --dependency=after:{self.after}\n" if self.after else ""
-        self.scheduler_options: str = self._options + after
         name = f"{self.block.token}-{VIEWING}-{job_name}"
-        found: str = super().submit(command, tasks_per_node, name)
+        found = self.submit_with(after, command, tasks_per_node, name)
         self.block.slurm.submitted(found)
         return found
 
-    def _status(self) -> None:
-        for job_id, job in self.resources.items():
-            if not job["status"].terminal:
-                state = self.block.slurm.state(job_id)
-                known = (
-                    JobState.PENDING if state.waiting or state.state == "CONFIGURING"
-                    else JobState.COMPLETED if state.over else JobState.RUNNING
-                )  # fmt: skip
-                job["status"] = JobStatus(known, message=state.reason)
+    def job_status(self, job_id: str) -> JobStatus:
+        """The status of a job in Slurm's words."""
+        state = self.block.slurm.state(job_id)
+        known = (
+            JobState.PENDING if state.waiting or state.state == "CONFIGURING"
+            else JobState.COMPLETED if state.over else JobState.RUNNING
+        )  # fmt: skip
+        return JobStatus(known, message=state.reason)
 
 
 class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
@@ -283,22 +226,13 @@ def block_script(site: Site, block: Block, parsl_folder: Path) -> str:
     provider = _KeepingProvider(block, site, worker_init)
     provider.after = "SIMULATION"
     with TemporaryDirectory() as folder:
-        provider.script_dir = folder
+        write_scripts_in(provider, folder)
         provider.submit("process_worker_pool.py ...", 1)
-        return provider.kept.replace(folder, str(parsl_folder / "submit_scripts"))
+        return provider.kept.replace(folder, str(parsl_folder / SUBMIT_SCRIPTS))
 
 
-class _KeepingProvider(ViewingProvider):
+class _KeepingProvider(KeepsScript, ViewingProvider):
     """Keeps the script that it would submit."""
-
-    kept = ""
-
-    def execute_wait(self, cmd: str, timeout: float | None = None) -> tuple[int, str, str]:
-        """Answer ``sbatch SCRIPT`` as if it was accepted; Parsl's other commands get no answer."""
-        if cmd.startswith("sbatch "):
-            self.kept = Path(cmd.removeprefix("sbatch ")).read_text()
-            return 0, "Submitted batch job 0", ""
-        return 0, "", ""
 
 
 def _worker_init(site: Site, parsl_folder: Path, counts_itself: bool) -> str:

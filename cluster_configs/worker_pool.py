@@ -24,17 +24,17 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import NoReturn
 
-POOL = "parsl.executors.high_throughput.process_worker_pool"
+from burstlens.cluster_configs.parsl_internals import QUEUE_HOLDER, WORKER_POOL, fork_workers_by
+
 UNMONITORED = "burstlens.cluster_configs.unmonitored"
 PRELOADED = (
     UNMONITORED,
-    POOL,
+    WORKER_POOL,
     "burstlens.workflows.production.tasks",
     "burstlens.viz.frames.reader",
     "burstlens.viz.kinds.map.draw",
 )
 """What each worker needs; ``warm`` imports what a kind of product needs as well."""
-_HOLDER = "SyncManager"
 _LOOK_S = 0.1
 _over = threading.Event()
 
@@ -45,7 +45,7 @@ def main() -> None:
     _fork_workers()
     threading.excepthook = _failed
     threading.Thread(target=_watch, name="holder-watch", daemon=True).start()
-    runpy.run_module(POOL, run_name="__main__", alter_sys=True)
+    runpy.run_module(WORKER_POOL, run_name="__main__", alter_sys=True)
     _over.set()
 
 
@@ -57,10 +57,8 @@ def _fork_workers() -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     multiprocessing.forkserver.ensure_running()
-    import_module(UNMONITORED)
-    import parsl.multiprocessing  # takes 1 s, in which that process imports, too
-
-    parsl.multiprocessing.SpawnContext = context
+    import_module(UNMONITORED)  # takes 1 s, in which that process imports, too
+    fork_workers_by(context)
 
 
 def _watch() -> None:
@@ -74,7 +72,7 @@ def _watch() -> None:
 
 def _holder() -> BaseProcess | None:
     children = multiprocessing.active_children()
-    return next((child for child in children if child.name.startswith(_HOLDER)), None)
+    return next((child for child in children if child.name.startswith(QUEUE_HOLDER)), None)
 
 
 def _failed(failure: threading.ExceptHookArgs) -> None:

@@ -22,9 +22,7 @@ import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
 
 # isort: split
 import parsl
-import zmq
 from parsl.executors.high_throughput.errors import WorkerLost
-from parsl.jobs.states import TERMINAL_STATES
 
 from burstlens.cluster_configs.batch_script import VIEWING
 from burstlens.cluster_configs.inside import Inside
@@ -36,6 +34,7 @@ from burstlens.cluster_configs.parsl_config import (
     config,
     viewing_block,
 )
+from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
 from burstlens.cluster_configs.site import Site
 from burstlens.cluster_configs.slurm import SlurmError
 from burstlens.core.errors import SiteError
@@ -96,6 +95,7 @@ class Graph:
         self._inside: Inside | None = None
         self._next_look = 0.0
         self._kernel: Any = None
+        self._loaded = contextlib.ExitStack()
         self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
 
     def __enter__(self) -> Graph:
@@ -104,19 +104,20 @@ class Graph:
             block = self._batch
             with contextlib.suppress(SlurmError):  # without interchange they end by themselves
                 block.slurm.cancel_all(block.comment, f"{block.token}-{VIEWING}")
-        self._kernel = parsl.load(config(self.site, self.run.parsl, self._jobs))
+        self._kernel = self._loaded.enter_context(
+            parsl.load(config(self.site, self.run.parsl, self._jobs))
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
         self.leaving.set()  # or the threads that await jobs hold up the end of this process
         for block in self._blocks:
             with contextlib.suppress(Exception):
-                block.provider.cancel(list(block.job_ids_to_block))
-            # What was meant for an interchange that has died must not hold up the end.
+                block.cancel_jobs()
             with contextlib.suppress(Exception):
-                block.outgoing_q.zmq_socket.setsockopt(zmq.LINGER, 0)
+                block.drop_unsent()
         with contextlib.suppress(Exception):  # what is left is ended below, by its own ids
-            self._kernel.cleanup()
+            self._loaded.close()
         with contextlib.suppress(Exception):
             parsl.clear()
         end_orphans(self.run.parsl)
@@ -135,18 +136,16 @@ class Graph:
             block = viewing_block(self.site, label, self.run.parsl, place)
             self._blocks.append(block)
             try:
-                self._kernel.add_executors([block])
+                add_executor(self._kernel, block)
             except Exception as error:  # Parsl has no class of its own for this
                 reason = error
                 continue
-            # Without an interchange at its other end a send blocks for ever, and with it the one
-            # thread by which Parsl launches the tasks of every executor.
-            block.outgoing_q.zmq_socket.setsockopt(zmq.SNDTIMEO, SEND_LIMIT_MS)
+            block.limit_sends(SEND_LIMIT_MS)
             self._block = block
             self._met.clear()  # a new interchange numbers its blocks anew
             self._next_look, self._heard = 0.0, False
             if self._batch is None:
-                block.scale_out_facade(1)
+                block.launch_block()
             elif self._wanted:
                 self.ask_block(None)
             return label
@@ -169,11 +168,11 @@ class Graph:
     def ask_block(self, after: str | None) -> None:
         """Submit the block's job, to begin when the job ``after`` has begun. Only once."""
         block = self._block
-        if self._batch is None or block is None or block.job_ids_to_block:
+        if self._batch is None or block is None or block.jobs():
             return
         self._wanted = True
         block.provider.after = after
-        block.scale_out_facade(1)
+        block.launch_block()
 
     def block_state(self) -> str:
         """``queued``, ``running``, ``draining``, ``gone``; ``broken`` when the interchange has
@@ -181,8 +180,7 @@ class Graph:
         block = self._block
         if block is None:
             return "gone"
-        process = block.interchange_proc
-        if block.bad_state_is_set or process is None or process.poll() is not None:
+        if block.is_broken():
             return "broken"
         now = time.monotonic()
         if now >= self._next_look:
@@ -194,36 +192,34 @@ class Graph:
 
     def _look(self, block: ViewingBlock) -> str:
         if self._batch is None:
-            return ("running" if self._heard else "queued") if _live_jobs(block) else "gone"
-        live = {block.job_ids_to_block[job_id] for job_id in _live_jobs(block)}
+            return ("running" if self._heard else "queued") if block.live_jobs() else "gone"
+        live = block.live_blocks()
         managers = block.managers(live)
         if managers is None:
             return "broken"
         if managers:
-            self.workers = max(int(one["worker_count"]) - 1 for one in managers) or 1
-            for job_id, number in block.job_ids_to_block.items():
-                if any(one["block_id"] == number for one in managers):
+            self.workers = max(one.workers - 1 for one in managers) or 1
+            for job_id, number in block.jobs().items():
+                if any(one.block == number for one in managers):
                     self._batch.slurm.calm(job_id)
             young = [one for one in managers if not self._is_old(one)]
             return "running" if young else "draining"
         # The scheduler, which is asked seldom, says what became of a block without managers.
         if self._state in {"running", "draining"}:
             with contextlib.suppress(SlurmError):
-                for job_id in block.job_ids_to_block:
+                for job_id in block.jobs():
                     state = self._batch.slurm.look(job_id)
                     if state.waiting and self._state == "running":
                         self._requeued = f"Slurm put job {job_id} back into its queue: {state.text}"
-            live = {block.job_ids_to_block[job_id] for job_id in _live_jobs(block)}
+            live = block.live_blocks()
         return "queued" if not self._wanted or live else "gone"
 
-    def _is_old(self, manager: dict[str, Any]) -> bool:
+    def _is_old(self, manager: Manager) -> bool:
         """Whether its block takes no new tasks, or is about to: time to ask for the next one."""
         assert self._batch is not None
-        first = self._met.setdefault(manager["block_id"], time.monotonic())
+        first = self._met.setdefault(manager.block, time.monotonic())
         age = time.monotonic() - first
-        return bool(
-            manager["draining"] or age > self._batch.walltime_s - self._batch.drain_s - 2 * LOOK_S
-        )
+        return manager.draining or age > self._batch.walltime_s - self._batch.drain_s - 2 * LOOK_S
 
     def mend_block(self) -> str | None:
         """Replace a block that is gone or broken; returns what was done, or None.
@@ -237,13 +233,13 @@ class Graph:
             return requeued
         if block is None or state in {"queued", "running"}:
             return None
-        if state == "draining" and len(_live_jobs(block)) > 1:
+        if state == "draining" and len(block.live_jobs()) > 1:
             return None
         if state in {"gone", "draining"}:
             why = "its block is about to end" if state == "draining" else self._fate(block)
             if self._batch is not None:
                 block.provider.after = None
-            block.scale_out_facade(1)
+            block.launch_block()
             self._next_look, self._heard = 0.0, False
             return f"{why}: a new one was asked for"
         self._give_up(block)
@@ -253,17 +249,17 @@ class Graph:
     def _fate(self, block: ViewingBlock) -> str:
         """Why there is no block any more, in the scheduler's words if there is a scheduler."""
         ended = "its block had ended"
-        if self._batch is None or not block.job_ids_to_block:
+        if self._batch is None or not block.jobs():
             return ended
-        state = self._batch.slurm.state(list(block.job_ids_to_block)[-1])
+        state = self._batch.slurm.state(list(block.jobs())[-1])
         return f"{ended} (job {state.job_id}: {state.text})"
 
     def _give_up(self, block: ViewingBlock) -> None:
         with contextlib.suppress(Exception):
-            block.provider.cancel(list(block.job_ids_to_block))
+            block.cancel_jobs()
         # Parsl retries what it fails here, on the same executor, and may never report the end.
         with contextlib.suppress(Exception):
-            block.set_bad_state_and_fail_all(RuntimeError("the interchange has died"))
+            block.fail_tasks(RuntimeError("the interchange has died"))
         for future, (kind, about) in self._pending.copy().items():
             if kind != "job" and self._pending.pop(future, None) is not None:
                 self.ended.put(Done(kind, about, error=RuntimeError("the interchange has died")))
@@ -277,7 +273,7 @@ class Graph:
         """
         assert self._block is not None, "open_block comes first"
         app = self._app(tasks.node, self._block.label)
-        future = app(function, *args, parsl_resource_specification={"priority": priority})
+        future = app(function, *args, **with_priority(priority))
         future.add_done_callback(self._hear)
         self._report(future, kind, about)
         return future
@@ -314,7 +310,7 @@ class Graph:
         block, self._block = self._block, None
         if block is not None:
             with contextlib.suppress(Exception):
-                block.provider.cancel(list(block.job_ids_to_block))
+                block.cancel_jobs()
 
     def _submitted(self, about: Any) -> Callable[[str], None]:
         return lambda job_id: self.ended.put(Done("submitted", about, job_id))
@@ -350,17 +346,6 @@ class Graph:
         """Let each worker import what it will need, while the model starts."""
         for _ in range(self.workers + 1):
             self.view("warm", None, tasks.warm, kinds)
-
-
-def _live_jobs(block: ViewingBlock) -> list[str]:
-    """The block's jobs that wait or run, by their ids."""
-    jobs = list(block.job_ids_to_block)
-    states = block.provider.status(jobs)
-    return [
-        job_id
-        for job_id, status in zip(jobs, states, strict=True)
-        if status.state not in TERMINAL_STATES
-    ]
 
 
 def end_orphans(parsl_folder: Path) -> int:
