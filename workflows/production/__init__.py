@@ -1,9 +1,9 @@
 """From whole frames to published products: needs, backlog, tasks on workers, publication, space.
 
-``context`` is a run as the parts of its driver share it, ``production`` the driver's side, ``tasks``
-what runs on workers, ``publish`` the one place where a product gets its final name, ``sentinel`` the
-guards of a run that has no driver. Imports ``placement``, ``recipe``, ``guards``, ``frames``,
-``viz`` without its pages and ``core``.
+``context`` is a run as the parts of its driver share it, ``production`` the driver's side,
+``tasks`` what runs on workers, ``publish`` the one place where a product gets its final name,
+``sentinel`` the guards of a run that has no driver. Imports ``placement``, ``recipe``, ``guards``,
+``frames``, ``viz`` without its pages and ``core``.
 """
 
 __all__ = [
