@@ -1,16 +1,22 @@
 """What is specific to a machine: its site file, its batch system, its Parsl configuration.
 
-``site`` reads the site file, ``slurm`` talks to the batch system, ``batch_script`` writes scripts,
-``parsl_config`` makes Parsl's blocks, ``parsl_internals`` holds each use of Parsl beyond its public
-API. Imports ``stagers`` and ``core``.
+``site`` reads the site file, ``scheduler`` is the seam of batch systems, ``schedulers`` has them by
+name, ``polling`` is their common part, ``slurm`` one of them, ``bursts`` its burst buffers;
+``batch_script`` writes scripts, ``parsl_config`` makes Parsl's blocks, ``parsl_internals`` holds
+each use of Parsl beyond its public API. Imports ``stagers`` and ``core``.
 """
 
 __all__ = [
     "batch_script",
+    "bursts",
     "directives",
     "inside",
     "parsl_config",
     "parsl_internals",
+    "polling",
+    "scheduler",
+    "scheduler_contract",
+    "schedulers",
     "site",
     "site_report",
     "slurm",

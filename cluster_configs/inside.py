@@ -9,7 +9,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Inside:
     """A running job: its number, the variable that names its buffer's root, that root, the CPUs
-    that it has on its first node, and Slurm's name of that node."""
+    that it has on its first node, and Slurm's name of that node. Only Slurm has such steps."""
 
     job_id: str
     variable: str

@@ -21,11 +21,11 @@ from parsl.addresses import address_by_hostname, address_by_interface
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor, ThreadPoolExecutor
 from parsl.jobs.states import JobState, JobStatus
-from parsl.launchers import SimpleLauncher, SrunLauncher
+from parsl.launchers import SimpleLauncher
 from parsl.launchers.base import Launcher
-from parsl.providers import LocalProvider, SlurmProvider
+from parsl.providers import LocalProvider
 
-from burstlens.cluster_configs.batch_script import VIEWING, minutes
+from burstlens.cluster_configs.batch_script import VIEWING, clock
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.parsl_internals import (
     SUBMIT_SCRIPTS,
@@ -35,8 +35,8 @@ from burstlens.cluster_configs.parsl_internals import (
     pool_command,
     write_scripts_in,
 )
+from burstlens.cluster_configs.scheduler import BlockJob, Scheduler
 from burstlens.cluster_configs.site import Site, half
-from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import BurstlensError, SiteError
 
 JOBS = "jobs"
@@ -49,10 +49,9 @@ LOST_S = 10
 """A killed worker is noticed after one heartbeat; an orphaned block ends after this time."""
 CPUS = 2
 """CPUs that a block asks for on each node if the site does not say how many workers it has."""
-_COUNTED = (
-    "cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
-)
-"""A worker for every second CPU that the job was given, and one that watches."""
+_COUNTED = "cpus=${%s:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
+"""A worker for every second CPU that the job was given, and one that watches; ``%s`` stands for
+the scheduler's variable with their number."""
 
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
@@ -96,7 +95,7 @@ class Block:
     buffer; ``walltime_s`` is the longest lifetime of one.
     """
 
-    slurm: Slurm
+    scheduler: Scheduler
     comment: str
     token: str
     walltime_s: float
@@ -108,55 +107,57 @@ class Block:
         return min(120.0, self.walltime_s / 4)
 
 
-class ViewingProvider(ProviderInternals, SlurmProvider):  # type: ignore[misc]  # Parsl has no types
-    """Parsl's provider for Slurm, except that it asks as seldom as the site says, knows every state
-    of a job, and gives jobs the run's own name."""
+class BlockJobs(ProviderInternals):
+    """Mixed into Parsl's provider for a scheduler: the scheduler itself is asked about its jobs, as
+    seldom as the site says, and the jobs have the run's own name."""
 
-    def __init__(self, block: Block, site: Site, worker_init: str) -> None:
-        options = [*block.lines, f"#SBATCH --comment={block.comment}", "#SBATCH --no-requeue"]
-        cpus = site.viewing.workers or CPUS
-        options += [f"#SBATCH --cpus-per-task={cpus}"]
-        options += [f"#SBATCH {option}" for option in site.viewing.options]
-        several = site.viewing.nodes > 1
-        super().__init__(
-            partition=site.slurm.partition,
-            account=site.slurm.account,
-            qos=site.slurm.qos,
-            constraint=site.slurm.constraint,
-            nodes_per_block=site.viewing.nodes,
-            init_blocks=0,
-            min_blocks=0,
-            max_blocks=1,
-            walltime=_clock(block.walltime_s),
-            scheduler_options="\n".join(options),
-            worker_init=worker_init,
-            cmd_timeout=60,
-            exclusive=False,
-            # Since Slurm 22.05 a step has to ask for its CPUs itself.
-            launcher=SrunLauncher(overrides=f"--cpus-per-task={cpus}")
-            if several
-            else SimpleLauncher(),
-        )
-        self.block = block
-        self.after: str | None = None
-        """A job that must have begun first: a block is of no use before the simulation."""
+    block: Block
+    after: str | None = None
+    """A job that must have begun first: a block is of no use before the simulation."""
 
     def submit(self, command: str, tasks_per_node: int, job_name: str = "parsl") -> str:
         """Submit the block's job; returns its id."""
-        after = f"\n#SBATCH --dependency=after:{self.after}\n" if self.after else ""
+        scheduler = self.block.scheduler
+        after = f"\n{scheduler.after(self.after)}\n" if self.after else ""
         name = f"{self.block.token}-{VIEWING}-{job_name}"
         found = self.submit_with(after, command, tasks_per_node, name)
-        self.block.slurm.submitted(found)
+        scheduler.submitted(found)
         return found
 
     def job_status(self, job_id: str) -> JobStatus:
-        """The status of a job in Slurm's words."""
-        state = self.block.slurm.state(job_id)
+        """The status of a job by the scheduler's word."""
+        state = self.block.scheduler.state(job_id)
         known = (
-            JobState.PENDING if state.waiting or state.state == "CONFIGURING"
+            JobState.PENDING if state.waiting
             else JobState.COMPLETED if state.over else JobState.RUNNING
         )  # fmt: skip
         return JobStatus(known, message=state.reason)
+
+
+def block_provider(block: Block, site: Site, worker_init: str, *mixins: type) -> Any:
+    """Parsl's provider for the site's scheduler, with :class:`BlockJobs`."""
+    viewing = site.viewing
+    base, arguments = block.scheduler.provider(
+        BlockJob(
+            comment=block.comment,
+            nodes=viewing.nodes,
+            cpus=viewing.workers or CPUS,
+            lines=block.lines,
+            options=viewing.options,
+        )
+    )
+    made: Any = type("ViewingProvider", (*mixins, BlockJobs, base), {})(
+        **arguments,
+        nodes_per_block=viewing.nodes,
+        init_blocks=0,
+        min_blocks=0,
+        max_blocks=1,
+        walltime=clock(block.walltime_s),
+        worker_init=worker_init,
+        cmd_timeout=60,
+    )
+    made.block = block
+    return made
 
 
 class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
@@ -186,11 +187,12 @@ def viewing_block(
     ensure_programs()
     job = place if isinstance(place, Block) else None
     counts_itself = job is not None and site.viewing.workers is None
+    counts = job.scheduler.cpus_variable if job is not None and counts_itself else ""
     workers = site.workers()
     if job is not None:
-        provider = ViewingProvider(job, site, _worker_init(site, parsl_folder, counts_itself))
+        provider = block_provider(job, site, _worker_init(site, parsl_folder, counts))
     else:
-        worker_init = _worker_init(site, parsl_folder, counts_itself)
+        worker_init = _worker_init(site, parsl_folder)
         launcher = SimpleLauncher()
         if isinstance(place, Inside):
             workers = site.viewing.workers or half(place.cpus)
@@ -222,26 +224,25 @@ def block_script(site: Site, block: Block, parsl_folder: Path) -> str:
     The worker pool's own options, such as the driver's address and ports, are known only when
     Parsl has started; ``...`` stands for them, ``SIMULATION`` for the number of its job.
     """
-    worker_init = _worker_init(site, parsl_folder, site.viewing.workers is None)
-    provider = _KeepingProvider(block, site, worker_init)
+    counts = "" if site.viewing.workers else block.scheduler.cpus_variable
+    provider = block_provider(block, site, _worker_init(site, parsl_folder, counts), KeepsScript)
     provider.after = "SIMULATION"
     with TemporaryDirectory() as folder:
         write_scripts_in(provider, folder)
         provider.submit("process_worker_pool.py ...", 1)
-        return provider.kept.replace(folder, str(parsl_folder / SUBMIT_SCRIPTS))
+        (script,) = Path(folder).iterdir()
+        return script.read_text().replace(folder, str(parsl_folder / SUBMIT_SCRIPTS))
 
 
-class _KeepingProvider(KeepsScript, ViewingProvider):
-    """Keeps the script that it would submit."""
-
-
-def _worker_init(site: Site, parsl_folder: Path, counts_itself: bool) -> str:
+def _worker_init(site: Site, parsl_folder: Path, counts: str = "") -> str:
+    """Shell lines before the workers; ``counts`` names the variable with the job's CPUs, where the
+    block counts its workers itself."""
     here = Path(sys.executable).parent
     return (
         f"export PATH={_quoted(here)}:$PATH\n"
         f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
         "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
-        f"{_COUNTED if counts_itself else ''}{site.viewing.worker_init}"
+        f"{_COUNTED % counts if counts else ''}{site.viewing.worker_init}"
     )
 
 
@@ -257,11 +258,6 @@ def _address(said: str) -> str:
             f'viewing.address "{said}" is not an address or an interface of this machine '
             f"({', '.join(interfaces)})"
         ) from error
-
-
-def _clock(seconds: float) -> str:
-    whole = minutes(seconds)
-    return f"{whole // 60:02d}:{whole % 60:02d}:00"
 
 
 def ensure_programs() -> None:

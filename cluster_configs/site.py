@@ -13,11 +13,13 @@ from typing import Annotated, Literal
 from platformdirs import user_config_path
 from pydantic import BeforeValidator, Field
 
+from burstlens.cluster_configs.scheduler import BatchSite, Seconds
+from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.errors import SiteError
 from burstlens.core.fault import Place
 from burstlens.core.nearness import did_you_mean
-from burstlens.core.quantity import parse_bytes, parse_duration
-from burstlens.core.toml.faults import Faults, report
+from burstlens.core.quantity import parse_bytes
+from burstlens.core.toml.faults import Faults, dotted, report
 from burstlens.core.toml.places import places
 from burstlens.core.toml.table import read_table
 
@@ -25,9 +27,6 @@ SITES = Path(__file__).parent / "sites"
 
 
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
-Seconds = Annotated[
-    float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ class ViewingSite:
     """The block's walltime; by default the simulation's. A block that ends before the model is
     replaced ahead of its end."""
     options: tuple[str, ...] = ()
-    """Further options of sbatch for the block, such as `--cpus-per-task=8`."""
+    """Further options of the block's jobs, such as `--cpus-per-task=8` of sbatch."""
     poll_interval_s: Annotated[float, Field(gt=0, le=60)] = 1.0
     """How often the watcher looks."""
     address: str = "127.0.0.1"
@@ -94,32 +93,6 @@ class ViewingSite:
     the address of the host's name. Nothing else of Burstlens listens there."""
     worker_init: str = ""
     """Shell lines before a worker starts, such as ``module load``: the site's, never a recipe's."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmSite:
-    """``[slurm]``: what each job is submitted with. Slurm's own SBATCH_ACCOUNT, SBATCH_PARTITION
-    and SBATCH_QOS apply where a key is not set here."""
-
-    partition: str | None = None
-    """The partition."""
-    account: str | None = None
-    """The account to charge."""
-    qos: str | None = None
-    """The quality of service."""
-    constraint: str | None = None
-    """The nodes' features, such as `haswell`."""
-    options: tuple[str, ...] = ()
-    """Further options of sbatch for the simulation's job, such as `--exclusive`."""
-    driver_walltime: Seconds = 24 * 3600.0
-    """Time of the one-core job that `run --batch` puts the driver in."""
-    driver_options: tuple[str, ...] = ()
-    """Further options of sbatch for that job, such as `--partition=service`."""
-    query_interval_s: Annotated[float, Field(ge=1)] = 30.0
-    """The scheduler is asked about a job at most once in this time."""
-    job_init: str = ""
-    """Shell lines before the supervisor starts, such as ``module load``: the site's, never a
-    recipe's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,25 +105,27 @@ class Site:
     """One line for ``burstlens sites``."""
     hosts: tuple[str, ...] = ()
     """Patterns of the host names of its login nodes."""
-    scheduler: Literal["local", "slurm"] = "local"
-    """``local``: processes of this machine. ``slurm``: batch jobs."""
+    scheduler: str = LOCAL
+    """``local``: processes of this machine. ``slurm``, or a plugin's: batch jobs."""
     mpi_launcher: tuple[str, ...] = ("mpiexec", "-n", "{ranks}")
     """What starts an MPI program; ``{ranks}`` and ``{ranks_per_node}`` are filled in."""
     buffer: BufferSite = field(default_factory=BufferSite)
     """The fast temporary space."""
     viewing: ViewingSite = field(default_factory=ViewingSite)
     """The Parsl block that watches and makes products."""
-    slurm: SlurmSite = field(default_factory=SlurmSite)
-    """What each job is submitted with."""
+    batch: BatchSite = field(default_factory=BatchSite)
+    """What each job is submitted with: the file's table is named after the scheduler."""
 
     def __post_init__(self) -> None:
-        batch = self.scheduler != "local"
+        batch = self.scheduler != LOCAL
         if batch != (self.viewing.placement != "local"):
             raise ValueError(
                 'viewing.placement "local" goes with scheduler "local", and only with it'
             )
         if self.buffer.kind != "posix" and not batch:
             raise ValueError(f"a {self.buffer.kind} buffer needs a scheduler that asks for it")
+        if batch:
+            self._check_offers()
         shared = self.buffer.kind == "posix" or self.buffer.lifetime == "persistent"
         if not shared and self.viewing.placement == "separate":
             raise ValueError(
@@ -167,6 +142,16 @@ class Site:
                 '"$TMPDIR"'
             )
 
+    def _check_offers(self) -> None:
+        try:
+            found = scheduler(self.scheduler)
+        except SiteError as error:
+            raise ValueError(f"scheduler: {error}") from error
+        for key, wanted in (("buffer.kind", self.buffer.kind),
+                            ("viewing.placement", self.viewing.placement)):  # fmt: skip
+            if wanted not in {"posix", "separate"} | found.offers:
+                raise ValueError(f'{key} "{wanted}" cannot be had from {found.title}')
+
     @property
     def job_stages_in(self) -> bool:
         """Whether the first job on the buffer brings the inputs there; else the viewing block."""
@@ -177,12 +162,18 @@ class Site:
         least that it may have."""
         if self.viewing.workers is not None:
             return self.viewing.workers
-        return half(os.cpu_count() or 2) if self.scheduler == "local" else 1
+        return half(os.cpu_count() or 2) if self.scheduler == LOCAL else 1
 
 
 def half(cpus: int) -> int:
     """Workers that make products in a block with so many CPUs."""
     return max(1, cpus // 2)
+
+
+def batch_table(scheduler: object) -> str:
+    """The name of the table with a scheduler's settings: the scheduler's own. A file that sets
+    ``local`` for a while keeps its ``[slurm]``."""
+    return scheduler if isinstance(scheduler, str) and scheduler != LOCAL else "slurm"
 
 
 def known() -> dict[str, Path]:
@@ -205,20 +196,26 @@ def read(path: Path) -> Site:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SiteError(f"{path} is not TOML: {error}") from error
     faults = Faults()
-    site = read_table(Site, {"name": path.stem, **table}, (), faults)
+    batch = batch_table(table.get("scheduler"))
+    named = {("batch" if key == batch else key): value for key, value in table.items()}
+    if "batch" in table and batch != "batch":
+        faults.add(("batch",), f"unknown key; the scheduler's table is [{batch}]")
+    site = read_table(Site, {"name": path.stem, **named}, (), faults, also=(batch,))
     if faults or site is None:
-        raise _faulty(path, text, faults)
+        raise _faulty(path, text, faults, "batch" if "batch" in table else batch)
     return site
 
 
-def _faulty(path: Path, text: str, faults: Faults) -> SiteError:
-    """All faults of a site's file with their lines; a missing key has the line of its table."""
+def _faulty(path: Path, text: str, faults: Faults, batch: str) -> SiteError:
+    """All faults of a site's file with their lines; a missing key has the line of its table, and
+    ``batch`` is the name there of the scheduler's table."""
     known = places(text)
     found = []
     for fault in faults:
-        depths = range(len(fault.path), 0, -1)
-        at = next((known[fault.path[:n]] for n in depths if fault.path[:n] in known), (0, 0))
-        found.append(replace(fault, place=Place(path, *at)))
+        steps = (batch, *fault.path[1:]) if fault.path[:1] == ("batch",) else fault.path
+        depths = range(len(steps), 0, -1)
+        at = next((known[steps[:n]] for n in depths if steps[:n] in known), (0, 0))
+        found.append(replace(fault, path=steps, key=dotted(steps), place=Place(path, *at)))
     error = SiteError(report(f"site {path}", found, faults.more))
     error.faults = tuple(found)
     return error

@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from burstlens.cluster_configs.site import SITES, choose, known, read
+from burstlens.cluster_configs.site import SITES, batch_table, choose, known, read
 from burstlens.core.errors import SiteError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.toml.table import adapter
@@ -105,7 +105,8 @@ def _values(
     for field in fields(part):
         key, value = f"{prefix}{field.name}", getattr(part, field.name)
         if is_dataclass(value):
-            later.append((value, f"{key}.", table.get(field.name, {})))
+            name = batch_table(part.scheduler) if field.name == "batch" else field.name
+            later.append((value, f"{name}.", table.get(name, {})))
             continue
         meaning = " ".join(meanings[field.name].get("description", "").replace("`", "").split())
         if field.name in table:

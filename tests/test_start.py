@@ -56,14 +56,14 @@ def job(tmp_path, monkeypatch, says):
     forgotten.write_text("#!/bin/sh\n")
     forgotten.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("burstlens.clients.opened.starting._slurm", _fresh_slurm())
+    monkeypatch.setattr("burstlens.clients.opened.starting._scheduler", _fresh())
 
 
-def _fresh_slurm():
+def _fresh():
     from burstlens.cluster_configs.slurm import Slurm
 
     slurm = Slurm(patience_s=0.0)
-    return lambda: slurm
+    return lambda name: slurm
 
 
 def test_a_driver_that_loads_for_minutes_is_starting_and_waited_for(made, loading):
@@ -120,6 +120,13 @@ def test_a_drivers_job_that_was_cancelled_is_a_dead_start(made, tmp_path, monkey
     found = status_of("storm-1")
     assert found["state"] == "lost"
     assert "job 42 ended (CANCELLED)" in found["hint"]
+
+
+def test_a_drivers_job_of_a_scheduler_that_is_not_installed_here_is_not_taken_for_dead(made):
+    note_start(made, 1, 1, job="42.there", scheduler="elsewhere")
+    found = status_of("storm-1")
+    assert found["state"] == "starting"
+    assert 'job 42.there: there is no scheduler "elsewhere"' in found["hint"]
 
 
 @pytest.mark.parametrize(("age_s", "state"), [(120.0, "starting"), (36_000.0, "lost")])

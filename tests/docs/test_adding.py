@@ -164,6 +164,39 @@ def test_a_model(copy, followed, tmp_path):
     assert len(list(products.glob("*.png"))) == 3
 
 
+def test_a_scheduler(copy, followed, tmp_path):
+    walk = followed("A scheduler")
+    passed = copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/sites/test_pbs.py")
+    assert re.search(r"^1 passed", passed, re.MULTILINE)
+    site = copy.folder / "ourpbs.toml"
+    site.write_text(re.findall(r"```toml\n(.*?)```", walk, re.DOTALL)[0])
+    places = {
+        "BURSTLENS_RUNS": str(tmp_path / "runs"),
+        "SCRATCH": str(tmp_path),
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+    }
+    words = ("run", "seismic-basin", "--site", site, "--dry-run")
+    plan = copy.python("-m", "burstlens", *words, **places)
+    scripts = dict(
+        re.findall(r"^batch script, (.*):\n(#!(?:.+\n|\n(?!batch))*)", plan, re.MULTILINE)
+    )
+    assert "#PBS -l select=1:ncpus=1:mpiprocs=1\n" in scripts["simulation"]
+    assert "#PBS -l filesystems=scratch\n" in scripts["simulation"]
+    assert "#PBS -W depend=after:SIMULATION\n" in scripts["viewing block"]
+    for script in scripts.values():
+        assert re.search(r"^#PBS -N RUN-TOKEN-\S+$", script, re.MULTILINE)
+        assert re.search(r"^#PBS -l walltime=\d\d:\d\d:00$", script, re.MULTILINE)
+        assert "#PBS -v BURSTLENS_COMMENT=RUN\n" in script
+        assert "SBATCH" not in script
+        assert "SLURM" not in script
+    refused = subprocess.run(
+        [sys.executable, "-m", "burstlens", *map(str, words[:-1])],
+        env=os.environ | {"PYTHONPATH": str(copy.folder / "src")} | places,
+        capture_output=True, text=True, check=False, cwd=copy.folder,
+    )  # fmt: skip
+    assert refused.stderr == "burstlens: qsub is not on PATH: is this a login node of PBS?\n"
+
+
 def test_a_stager(copy, followed):
     followed("A stager")
     said = copy.python(

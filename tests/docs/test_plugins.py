@@ -16,6 +16,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "plugins.md").read_text()
+WALK = (ROOT / "docs" / "adding.md").read_text().partition("## A scheduler\n")[2]
 KIND, CONTRACT = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 PROJECT, PRODUCT = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
 
@@ -117,6 +118,24 @@ def test_a_site_names_a_plugins_stager_and_every_product_comes_by_it(own_runs: A
     assert refused.returncode == 1
     assert "there is no stager 'noted'" in refused.stderr
     assert not (own_runs.runs / "other").exists()
+
+
+@pytest.mark.slow
+def test_a_site_names_a_plugins_scheduler(own_runs: Any, tmp_path: Path):
+    code = re.findall(r"```python\n(.*?)```", WALK, re.DOTALL)[0]
+    site = re.findall(r"```toml\n(.*?)```", WALK, re.DOTALL)[0]
+    points = {"burstlens.schedulers": {"pbs": "burstlens_pbs:PBS"}}
+    install(tmp_path / "site", "burstlens_pbs", "1.0", code, points)
+    (own_runs.folder / "ourpbs.toml").write_text(site)
+    env = {"PYTHONPATH": str(tmp_path / "site"), "SCRATCH": str(tmp_path)}
+    own_runs.prepare("done", "--interval 0.3")
+    words = ("run", "r.toml", "--site", "ourpbs.toml", "--dry-run")
+    planned = own_runs.call(*words, env=env)
+    assert planned.returncode == 0, planned.stderr
+    assert planned.stdout.count("#PBS -A ab0123\n") >= 1
+    refused = own_runs.call(*words, env={"SCRATCH": str(tmp_path)})
+    assert refused.returncode == 1
+    assert 'there is no scheduler "pbs"' in refused.stderr
 
 
 @pytest.mark.slow

@@ -71,6 +71,16 @@ def test_a_deleted_one_ends_the_driver_and_the_error_names_what_is_left(run_dir,
     assert present.lost
 
 
+@pytest.mark.parametrize("job_id", ["slurm:7", "hosted:7:attempt-1"])
+def test_a_batch_job_that_is_left_is_named_with_the_schedulers_command(run_dir, job_id):
+    make(run_dir, "storm-1-aa")
+    present = Presence(run_dir, replay([SUBMITTED | {"job_id": job_id}]), "slurm")
+    shutil.rmtree(run_dir.path)
+    with pytest.raises(RunError, match=r"Its model is left running: scancel 7 ends it"):
+        present.look(0.0)
+    present.close()
+
+
 def test_another_run_of_the_same_name_is_not_this_one(run_dir, present):
     shutil.rmtree(run_dir.path)
     make(RunDir(run_dir.path), "storm-1-bb")

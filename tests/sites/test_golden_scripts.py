@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.cluster_configs.batch_script import BatchJob, batch_script
+from burstlens.cluster_configs.batch_script import batch_script
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.parsl_config import Block, viewing_block
+from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.run.directory import RunDir
@@ -95,7 +96,10 @@ def simulate(tmp_path, site, lines):
     batch = {"nodes": 40, "tasks_per_node": 32, "buffer_lines": list(lines)}
     job = {"name": "attempt-1", "walltime_s": 7200.0, "batch": batch}
     (folder / "job.json").write_text(json.dumps(job))
-    assert BatchLauncher(Slurm(), site, RunDir(tmp_path / RUN), TOKEN).submit(folder) == "slurm:7"
+    assert (
+        BatchLauncher(Slurm(site.batch), site, RunDir(tmp_path / RUN), TOKEN).submit(folder)
+        == "slurm:7"
+    )
 
 
 @pytest.mark.parametrize("site", SEPARATE_SITES, indirect=True)
@@ -110,7 +114,9 @@ def test_viewing_block(site, tmp_path, sent, golden):
     lines = () if site.buffer.kind == "posix" else (directives(site.buffer).use(BUFFER),)
     # The interfaces of the machine that runs this are not part of the site.
     here = replace(site, viewing=replace(site.viewing, address="127.0.0.1"))
-    block = Block(slurm=Slurm(), comment=RUN, token=TOKEN, walltime_s=7200.0, lines=lines)
+    block = Block(
+        scheduler=Slurm(site.batch), comment=RUN, token=TOKEN, walltime_s=7200.0, lines=lines
+    )
     folder = tmp_path / RUN / "parsl"
     folder.mkdir(parents=True)
     provider = viewing_block(here, "viewing", folder, block).provider
@@ -132,7 +138,7 @@ def test_buffer_is_made_and_given_back_by_jobs_of_their_own(site, what, golden):
         output=Path("RUNS") / RUN / "steps" / f"buffer-{what}-1" / "said.log",
         buffer_lines=(line,),
     )
-    golden(site, f"buffer-{what}.sh", batch_script(job, site.slurm))
+    golden(site, f"buffer-{what}.sh", batch_script(job, Slurm(site.batch)))
 
 
 @pytest.mark.parametrize("site", BATCH_SITES, indirect=True)
@@ -147,7 +153,7 @@ def test_job_with_a_buffer_of_its_own_in_which_everything_runs(
             buffer=replace(site.buffer, lifetime="job", folders=folders),
             viewing=replace(site.viewing, placement="same-job"),
         )
-    batch = BatchLauncher(Slurm(), here, RunDir(tmp_path / RUN), TOKEN)
+    batch = BatchLauncher(Slurm(here.batch), here, RunDir(tmp_path / RUN), TOKEN)
     size = ("simulation.nodes=40", "simulation.ranks_per_node=32")
     wanted = recipe(*size, "simulation.walltime=02:00:00", "buffer.capacity=600 GiB")
     own = JobBuffer(here, batch.run, HostedLauncher(batch), wanted, TOKEN, lambda: False)

@@ -42,11 +42,54 @@ def test_a_folder_of_the_jobs_own_has_to_be_named(write):
     assert read(write(more='folders = ["/scratch/$SLURM_JOB_ID"]')).buffer.node_local is False
 
 
+LOCAL = """\
+scheduler = "local"
+[slurm]
+partition = "compute"
+"""
+
+
+def test_a_scheduler_that_does_not_exist_is_refused_with_near_names_and_its_line(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text('description = "x"\nscheduler = "slrum"\n[viewing]\nplacement = "separate"\n')
+    with pytest.raises(SiteError) as caught:
+        read(path)
+    (fault,) = caught.value.faults
+    assert (fault.key, fault.place.line) == ("scheduler", 2)
+    assert fault.message == 'there is no scheduler "slrum"; did you mean slurm?'
+
+
+def test_a_fault_in_the_schedulers_table_has_the_tables_name_and_its_line(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(
+        'scheduler = "slurm"\n[viewing]\nplacement = "separate"\n[slurm]\npartiton = "compute"\n'
+    )
+    with pytest.raises(SiteError) as caught:
+        read(path)
+    (fault,) = caught.value.faults
+    assert (fault.key, fault.place.line) == ("slurm.partiton", 5)
+    assert "did you mean partition" in fault.message
+
+
+def test_a_site_that_is_local_for_a_while_keeps_its_schedulers_table(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(LOCAL)
+    assert read(path).batch.partition == "compute"
+
+
+@pytest.mark.parametrize("table", ["batch", "pbs"])
+def test_a_table_that_is_not_the_schedulers_is_refused(tmp_path, table):
+    path = tmp_path / "ours.toml"
+    path.write_text(f"{LOCAL}[{table}]\npartition = 'compute'\n")
+    with pytest.raises(SiteError, match=rf":4:1  {table}  unknown key"):
+        read(path)
+
+
 def test_frontier_stages_in_by_its_job_and_has_the_disks_of_each_node():
     site = read(SITES / "frontier.toml")
     assert site.job_stages_in
     assert site.buffer.folders == ("/mnt/bb/$USER",)
-    assert site.slurm.constraint == "nvme"
+    assert site.batch.constraint == "nvme"
 
 
 def test_the_viewing_block_is_a_step_on_the_node_where_the_first_rank_writes():

@@ -72,7 +72,7 @@ class BatchCase(Case):
         self, command: list[str], environment: dict[str, str], said: IO[str]
     ) -> subprocess.Popen[str]:
         """Start it as the testbed's user."""
-        variables = environment | {"BURSTLENS_SITES": str(self.folder / "sites")}
+        variables = self.environment | environment | {"BURSTLENS_SITES": str(self.folder / "sites")}
         return self.slurm.popen(
             command, cwd=self.folder, env=variables, stdout=said, stderr=said,
             stdin=subprocess.DEVNULL,

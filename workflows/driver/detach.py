@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from burstlens.cluster_configs.batch_script import BatchJob
+from burstlens.cluster_configs.scheduler import BatchJob
+from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError, SiteError
@@ -96,8 +97,8 @@ def submit_driver(run: RunDir) -> str:
     with _writing(run):
         note_start(run, epoch, os.getpid(), log_from=said)
         job_id = launcher.hand_in(run.path / "steps" / f"driver-{number}", job)
-        number_of_job = job_id.partition(":")[2]
-        note_start(run, epoch, os.getpid(), job=number_of_job, log_from=said)
+        name, _, number_of_job = job_id.partition(":")
+        note_start(run, epoch, os.getpid(), job=number_of_job, scheduler=name, log_from=said)
     return number_of_job
 
 
@@ -108,9 +109,9 @@ def driver_job(run: RunDir, site: Site, token: str, number: int) -> BatchJob:
         comment=run.id,
         argv=tuple(_command(run)),
         output=run.logs / "driver.log",
-        walltime_s=site.slurm.driver_walltime,
-        options=site.slurm.driver_options,
-        init=site.slurm.job_init,
+        walltime_s=site.batch.driver_walltime,
+        options=site.batch.driver_options,
+        init=site.batch.job_init,
     )
 
 
@@ -126,7 +127,7 @@ def _writing(run: RunDir) -> Iterator[None]:
 
 def require_batch(site: Site) -> None:
     """Raise SiteError where there are no batch jobs."""
-    if site.scheduler == "local":
+    if site.scheduler == LOCAL:
         raise SiteError(f"--batch: site {site.name} has no scheduler; --detach serves there")
 
 

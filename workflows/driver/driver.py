@@ -60,7 +60,7 @@ class Driver:
         self.graph = graph
         self.journal = context.journal
         self.history = context.history
-        self.presence = Presence(run, context.history)
+        self.presence = Presence(run, context.history, context.site.scheduler)
         self.snapshot = context.snapshot
         self.steering = Steering(context)
         self.guarding = Guarding(context)

@@ -1,7 +1,7 @@
 """Gives back the space of a run that is over, which a failure or a stop has left.
 
-The journal says what was asked for; Slurm's buffers and queue, or the directories, show what
-exists. A run's model that has not ended is waited for when it was asked to stop.
+The journal says what was asked for; the scheduler's buffers and queue, or the directories, show
+what exists. A run's model that has not ended is waited for when it was asked to stop.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
@@ -24,8 +25,9 @@ system is, which may take hours."""
 class Presence:
     """Checks for a driver that its run directory is still this run's; ``lost`` once it is not."""
 
-    def __init__(self, run: RunDir, history: History) -> None:
+    def __init__(self, run: RunDir, history: History, site_scheduler: str = LOCAL) -> None:
         self.lost = False
+        self._scheduler = site_scheduler
         self._run = run
         self._history = history
         self._token = facts_of(run).buffer_folder
@@ -83,7 +85,9 @@ class Presence:
         if last is None or last.outcome is not None or last.job_id is None:
             return ""
         kind, number, *_ = last.job_id.split(":")
-        command = f"scancel {number}" if kind == "slurm" else f"kill {number}"
+        command = f"kill {number}"
+        if kind != LOCAL:
+            command = scheduler(self._scheduler)().cancel_command(number)
         return f". Its model is left running: {command} ends it"
 
 

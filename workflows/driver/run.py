@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from burstlens.cluster_configs.scheduler import SchedulerError
+from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import Site, choose
-from burstlens.cluster_configs.slurm import Slurm, SlurmError
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import FRAMES_LOST
@@ -214,17 +215,17 @@ def scheduled(
     run: RunDir, recipe: Recipe, site: Site
 ) -> tuple[BatchLauncher | HostedLauncher | None, Block | None]:
     """How jobs and viewing blocks are submitted, where there is a scheduler."""
-    if site.scheduler == "local":
+    if site.scheduler == LOCAL:
         return None, None
     from burstlens.cluster_configs.parsl_config import Block
 
-    slurm = Slurm(site.slurm.query_interval_s)
+    batch = scheduler(site.scheduler)(site.batch)
     token = str(facts_of(run, "buffer_folder").buffer_folder)
     walltime = site.viewing.walltime or recipe.simulation.walltime
-    launcher = BatchLauncher(slurm, site, run, token)
+    launcher = BatchLauncher(batch, site, run, token)
     if site.viewing.placement == "same-job":
         return HostedLauncher(launcher), None
-    return launcher, Block(slurm=slurm, comment=run.id, token=token, walltime_s=walltime)
+    return launcher, Block(scheduler=batch, comment=run.id, token=token, walltime_s=walltime)
 
 
 @contextlib.contextmanager
@@ -241,11 +242,11 @@ def _target(run: RunDir) -> Iterator[None]:
 
 
 def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
-    """Cancel what still waits for a run that is over, such as the job of a buffer that Slurm made
-    ahead of it. `free` looks again, where Slurm does not answer now."""
+    """Cancel what still waits for a run that is over, such as the job of a buffer that was made
+    ahead of it. `free` looks again, where the scheduler does not answer now."""
     batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
     if batch is not None:
-        with contextlib.suppress(SlurmError):
+        with contextlib.suppress(SchedulerError):
             batch.withdraw_waiting()
 
 
@@ -276,7 +277,9 @@ def idle_s(run: RunDir, history: History) -> float:
 def require_host(run: RunDir, history: History) -> None:
     """Raise RunError when the model runs, under its supervisor, on another host."""
     last = history.jobs.get(f"attempt-{history.attempt}")
-    if last is None or last.outcome is not None or (last.job_id or "").startswith("slurm:"):
+    if last is None or last.outcome is not None:
+        return
+    if not (last.job_id or LOCAL).startswith(LOCAL):  # a scheduler's
         return
     folder = run.job(last.name)
     host = (read_json(folder / "started.json") or {}).get("host")

@@ -47,7 +47,7 @@ class HostedLauncher:
         return self.batch.fate(self._job(), job_folder)
 
     def remark(self, job_id: str, *, well: bool) -> str:
-        """What Slurm says of the host's job, when the program did not end well."""
+        """What the scheduler says of the host's job, when the program did not end well."""
         return "" if well else self.batch.remark(self._job(), well=True)
 
     def clear(self, job_folder: Path) -> bool:
@@ -60,5 +60,5 @@ class HostedLauncher:
     def _job(self) -> str:
         found = self.batch.find(self.host)
         if found is None:
-            raise SiteError(f"the job of {self.host} is not known to Slurm")
+            raise SiteError(f"the job of {self.host} is not known to {self.batch.scheduler.title}")
         return found

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.cluster_configs.batch_script import BatchJob
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import read_json
 from burstlens.core.errors import GivenUpError, SiteError
@@ -68,19 +68,19 @@ class JobBuffer:
         return self._reference(), found
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
-        """The buffer while its job waits or runs. Raises SlurmError."""
+        """The buffer while its job waits or runs. Raises SchedulerError."""
         number = self._hosts()
         self.launcher.host = self._host(number)
         job_id = self.launcher.batch.find(self.launcher.host) if number else None
-        if job_id is None or self.launcher.batch.slurm.look(job_id.partition(":")[2]).over:
+        if job_id is None or self.launcher.batch.scheduler.look(job_id.partition(":")[2]).over:
             return None
         return known or self._reference()
 
     def has_ended(self) -> bool:
-        """Whether the job with the buffer is over, as Slurm says now. Raises SlurmError."""
+        """Whether the job with the buffer is over by now. Raises SchedulerError."""
         job_id = self.launcher.batch.find(self.launcher.host)
         number = (job_id or "").partition(":")[2]
-        return not number or self.launcher.batch.slurm.look(number).over
+        return not number or self.launcher.batch.scheduler.look(number).over
 
     def give_back(self, buffer: BufferRef) -> None:
         """Let the job end; its buffer goes with it. Raises GivenUpError, SiteError."""
@@ -105,17 +105,17 @@ class JobBuffer:
         if job_id is None:
             return
         number = job_id.partition(":")[2]
-        if batch.slurm.look(number).waiting:
-            batch.slurm.cancel([number])
+        if batch.scheduler.look(number).waiting:
+            batch.scheduler.cancel([number])
         batch.await_end(job_id, lambda: self.leaving() or self.run.stop_requested() == "stop-now")
-        if self.run.stop_requested() == "stop-now" and not batch.slurm.look(number).over:
+        if self.run.stop_requested() == "stop-now" and not batch.scheduler.look(number).over:
             raise GivenUpError(
                 f"job {number} with the buffer is ending: burstlens free {self.run.id} "
                 "shows when it is gone"
             )
 
     def _fate(self, job_id: str | None, host: Path) -> str:
-        """The job's state in Slurm's words, and the last line of the host's log."""
+        """The job's state in the scheduler's words, and the last line of the host's log."""
         fate = self.launcher.batch.fate(job_id, host)
         try:
             said = (host / "host.log").read_text(errors="replace").strip().splitlines()
@@ -143,11 +143,11 @@ class JobBuffer:
         if job_id is None or (host / "leave").exists():
             return False
         # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
-        return not self.launcher.batch.slurm.look(job_id.partition(":")[2]).over
+        return not self.launcher.batch.scheduler.look(job_id.partition(":")[2]).over
 
     def job(self, host: Path) -> BatchJob:
         """The one job, with its marks in that folder."""
-        simulation, slurm = self.recipe.simulation, self.site.slurm
+        simulation = self.recipe.simulation
         steps = [step for step in self.recipe.steps if step.where == "buffer" and not step.beside]
         buffer, capacity = self.site.buffer, self.recipe.buffer.capacity
         posix = buffer.kind == "posix"
@@ -164,6 +164,6 @@ class JobBuffer:
             tasks_per_node=simulation.ranks_per_node,
             walltime_s=simulation.walltime + sum(step.walltime for step in steps),
             buffer_lines=own,
-            options=slurm.options,
-            init=slurm.job_init,
+            options=self.site.batch.options,
+            init=self.site.batch.job_init,
         )

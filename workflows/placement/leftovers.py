@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import VIEWING
-from burstlens.cluster_configs.slurm import JobState
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
@@ -26,7 +25,8 @@ def end_jobs(
 ) -> list[str]:
     """See that no job of the run is at work; returns what was cancelled, in words.
 
-    Raises RunError for a model or step that was not asked to stop, or does not end, and SlurmError.
+    Raises SchedulerError, and RunError for a model or step that was not asked to stop, or does not
+    end.
     """
     batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
     cancelled = [] if batch is None else _withdraw(run, batch)
@@ -48,7 +48,7 @@ def _withdraw(run: RunDir, batch: BatchLauncher) -> list[str]:
         if job.waiting or role.startswith(VIEWING):
             numbers.append(job.job_id)
             words.append(f"job {job.job_id} ({_name(role)})")
-    batch.slurm.cancel(numbers)
+    batch.scheduler.cancel(numbers)
     return words
 
 
@@ -95,8 +95,7 @@ def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
 
 
 def _over(batch: BatchLauncher, job_id: str) -> bool:
-    state: JobState = batch.slurm.look(job_id.partition(":")[2])
-    return state.over
+    return batch.scheduler.look(job_id.partition(":")[2]).over
 
 
 def _name(role: str) -> str:

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.cluster_configs.batch_script import VIEWING, BatchJob
+from burstlens.cluster_configs.batch_script import VIEWING
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Pool
 from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
-from burstlens.cluster_configs.slurm import Burst, Pool, Slurm
 from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
@@ -53,9 +54,11 @@ class Persistent:
     lasts: bool = True
 
     @property
-    def slurm(self) -> Slurm:
-        """The scheduler."""
-        return self.launcher.slurm
+    def slurm(self) -> BurstScheduler:
+        """The scheduler: Slurm, or one that lists burst buffers as well."""
+        scheduler = self.launcher.scheduler
+        assert isinstance(scheduler, BurstScheduler), "the site was checked"
+        return scheduler
 
     @property
     def name(self) -> str:
@@ -87,7 +90,7 @@ class Persistent:
         return self.reference(name), found
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
-        """The buffer as it exists now, whatever the journal says. Raises SlurmError."""
+        """The buffer as it exists now, whatever the journal says. Raises SchedulerError."""
         name = known.name if known else self.name
         burst = self.slurm.buffer(name)
         if burst is None or burst.user != getpass.getuser():
@@ -196,7 +199,7 @@ class Persistent:
     def _end_job(self, job_id: str) -> None:
         """The buffer is gone: a job that still waits for a node has nothing left to do."""
         number = job_id.partition(":")[2]
-        for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
+        for pause in growing(FIRST_LOOK_S, self.site.batch.query_interval_s):
             state = self.slurm.look(number)
             if state.over or self.leaving() or self.run.stop_requested() is not None:
                 return
@@ -207,7 +210,7 @@ class Persistent:
     def _await_holders(self, name: str) -> None:
         """Wait until no job has the buffer mounted, or is at its end and about to leave it."""
         use = f"name={name}"
-        for pause in growing(FIRST_LOOK_S, self.site.slurm.query_interval_s):
+        for pause in growing(FIRST_LOOK_S, self.site.batch.query_interval_s):
             held = [one for one in self.slurm.holders()
                     if any(use in line.split() for line in one.lines
                            if "_persistent" not in line)]  # fmt: skip
@@ -264,7 +267,7 @@ class Persistent:
             began = began or begins
             now = time.monotonic()
             if begins or now >= due:
-                pause = min(GROWTH * pause, self.site.slurm.query_interval_s)
+                pause = min(GROWTH * pause, self.site.batch.query_interval_s)
                 due = now + pause
                 yield True
             else:

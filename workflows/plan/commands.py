@@ -99,7 +99,7 @@ def new_run(
     RecipeError, SiteError, RunError.
     """
     # These import the driver, which the other commands do not need.
-    from burstlens.cluster_configs.slurm import require_program
+    from burstlens.cluster_configs.schedulers import LOCAL, scheduler
     from burstlens.stagers.registry import require_stager
     from burstlens.workflows.driver.detach import require_batch
     from burstlens.workflows.driver.run import create
@@ -109,8 +109,8 @@ def new_run(
     chosen = choose(site)
     if batch:
         require_batch(chosen)
-    if chosen.scheduler == "slurm":
-        require_program("sbatch")
+    if chosen.scheduler != LOCAL:
+        scheduler(chosen.scheduler)(chosen.batch).require()
     if chosen.buffer.stager is not None:
         require_stager(chosen.buffer.stager)
     require_capacity(chosen, loaded.buffer.capacity)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from burstlens.cluster_configs.batch_script import batch_script
 from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import Site
-from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.history import replay
 from burstlens.workflows.models.inputs import selected
@@ -44,9 +44,11 @@ def submissions(recipe: Recipe, site: Site, *, driver: bool = False) -> tuple[Su
 
     ``driver``: the driver is a batch job as well. Raises SiteError for values invalid in a script.
     """
-    if site.scheduler == "local" or not recipe.inputs.is_dir():
+    if site.scheduler == LOCAL or not recipe.inputs.is_dir():
         return ()
-    batch = BatchLauncher(Slurm(), site, RunDir(runs_folder() / RUN), TOKEN)
+    batch = BatchLauncher(
+        scheduler(site.scheduler)(site.batch), site, RunDir(runs_folder() / RUN), TOKEN
+    )
     made = _in_one if site.viewing.placement == "same-job" else _each
     return (*(_driver(batch) if driver else ()), *made(batch, recipe))
 
@@ -55,17 +57,17 @@ def _driver(batch: BatchLauncher) -> Iterator[Submission]:
     from burstlens.workflows.driver.detach import driver_job
 
     job = driver_job(batch.run, batch.site, TOKEN, 1)
-    yield Submission("driver", batch_script(job, batch.site.slurm))
+    yield Submission("driver", batch_script(job, batch.scheduler))
 
 
 def _in_one(batch: BatchLauncher, recipe: Recipe) -> Iterator[Submission]:
     host = batch.run.path / "steps" / "host-1"
     own = JobBuffer(batch.site, batch.run, HostedLauncher(batch), recipe, TOKEN, lambda: False)
-    yield Submission("the job with the buffer", batch_script(own.job(host), batch.site.slurm))
+    yield Submission("the job with the buffer", batch_script(own.job(host), batch.scheduler))
 
 
 def _each(batch: BatchLauncher, recipe: Recipe) -> Iterator[Submission]:
-    site, run, slurm = batch.site, batch.run, batch.site.slurm
+    site, run, to = batch.site, batch.run, batch.scheduler
     space: Provision
     if site.buffer.kind == "posix":
         space = Folder(site, TOKEN, recipe.buffer.capacity)
@@ -75,7 +77,7 @@ def _each(batch: BatchLauncher, recipe: Recipe) -> Iterator[Submission]:
         buffer = own.reference(own.name)
         line = directives(site.buffer).create(own.name, recipe.buffer.capacity)
         mark = run.path / "steps" / f"{CREATE}-1"
-        yield Submission("make the buffer", batch_script(own.job(mark, line), slurm))
+        yield Submission("make the buffer", batch_script(own.job(mark, line), to))
     jobs = JobFile(run, recipe, site, replay([]), space)
     files = list(selected(recipe.inputs, recipe.model, recipe.simulation.leave).files)
     jobs.plan(buffer, 1, files)
@@ -86,18 +88,18 @@ def _each(batch: BatchLauncher, recipe: Recipe) -> Iterator[Submission]:
             if step.phase == phase:
                 name = f"step-{step.name}-1" if phase == "before" else f"step-{step.name}-1.1"
                 job = batch.job(run.job(name), jobs.step(step, name))
-                yield Submission(f"step {step.name}", batch_script(job, slurm))
+                yield Submission(f"step {step.name}", batch_script(job, to))
 
     yield from of_steps("before")
     job = batch.job(run.job("attempt-1"), jobs.simulation("attempt-1"))
-    yield Submission("simulation", batch_script(job, slurm))
+    yield Submission("simulation", batch_script(job, to))
     yield Submission("viewing block", _viewing(batch, recipe, space.lines(buffer)))
     yield from of_steps("beside")
     yield from of_steps("after")
     if site.buffer.kind != "posix" and buffer.owned and recipe.buffer.destroy == "on-success":
         line = directives(site.buffer).destroy(own.name)
         mark = run.path / "steps" / f"{DESTROY}-1"
-        yield Submission("give the buffer back", batch_script(own.job(mark, line), slurm))
+        yield Submission("give the buffer back", batch_script(own.job(mark, line), to))
 
 
 def _viewing(batch: BatchLauncher, recipe: Recipe, lines: tuple[str, ...]) -> str:
@@ -106,6 +108,10 @@ def _viewing(batch: BatchLauncher, recipe: Recipe, lines: tuple[str, ...]) -> st
     site = batch.site
     walltime = site.viewing.walltime or recipe.simulation.walltime
     block = Block(
-        slurm=batch.slurm, comment=batch.run.id, token=TOKEN, walltime_s=walltime, lines=lines
+        scheduler=batch.scheduler,
+        comment=batch.run.id,
+        token=TOKEN,
+        walltime_s=walltime,
+        lines=lines,
     )
     return block_script(site, block, batch.run.parsl)

@@ -35,8 +35,8 @@ from burstlens.cluster_configs.parsl_config import (
     viewing_block,
 )
 from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
+from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.cluster_configs.site import Site
-from burstlens.cluster_configs.slurm import SlurmError
 from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.launch import Launcher
@@ -102,8 +102,8 @@ class Graph:
         end_orphans(self.run.parsl)
         if self._batch is not None and any(self.run.parsl.iterdir()):  # of a former driver
             block = self._batch
-            with contextlib.suppress(SlurmError):  # without interchange they end by themselves
-                block.slurm.cancel_all(block.comment, f"{block.token}-{VIEWING}")
+            with contextlib.suppress(SchedulerError):  # without interchange they end by themselves
+                block.scheduler.cancel_all(block.comment, f"{block.token}-{VIEWING}")
         self._kernel = self._loaded.enter_context(
             parsl.load(config(self.site, self.run.parsl, self._jobs))
         )
@@ -201,16 +201,17 @@ class Graph:
             self.workers = max(one.workers - 1 for one in managers) or 1
             for job_id, number in block.jobs().items():
                 if any(one.block == number for one in managers):
-                    self._batch.slurm.calm(job_id)
+                    self._batch.scheduler.calm(job_id)
             young = [one for one in managers if not self._is_old(one)]
             return "running" if young else "draining"
         # The scheduler, which is asked seldom, says what became of a block without managers.
         if self._state in {"running", "draining"}:
-            with contextlib.suppress(SlurmError):
+            with contextlib.suppress(SchedulerError):
                 for job_id in block.jobs():
-                    state = self._batch.slurm.look(job_id)
+                    state = self._batch.scheduler.look(job_id)
                     if state.waiting and self._state == "running":
-                        self._requeued = f"Slurm put job {job_id} back into its queue: {state.text}"
+                        who = self._batch.scheduler.title
+                        self._requeued = f"{who} put job {job_id} back into its queue: {state.text}"
             live = block.live_blocks()
         return "queued" if not self._wanted or live else "gone"
 
@@ -251,7 +252,7 @@ class Graph:
         ended = "its block had ended"
         if self._batch is None or not block.jobs():
             return ended
-        state = self._batch.slurm.state(list(block.jobs())[-1])
+        state = self._batch.scheduler.state(list(block.jobs())[-1])
         return f"{ended} (job {state.job_id}: {state.text})"
 
     def _give_up(self, block: ViewingBlock) -> None:

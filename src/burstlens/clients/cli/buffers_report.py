@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.clients.opened.status import OVER, status_of
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Holder
+from burstlens.cluster_configs.schedulers import scheduler
 from burstlens.cluster_configs.site import Site
-from burstlens.cluster_configs.slurm import Burst, Holder, Slurm
 from burstlens.core.errors import BurstlensError
 from burstlens.core.run.directory import RunDir, all_runs
 from burstlens.core.run.facts import facts_of
@@ -71,7 +72,8 @@ def buffers(site: Site) -> tuple[list[PoolRow], list[BufferRow]]:
     if site.buffer.kind == "posix":
         found = list(_folders(site))
         return [pool for pool, _ in found], [row for _, rows in found for row in rows]
-    slurm = Slurm()
+    slurm = scheduler(site.scheduler)(site.batch)
+    assert isinstance(slurm, BurstScheduler), "the site was checked"
     pools, bursts = slurm.buffers()
     holders, owners, user = slurm.holders(), _owners(), getpass.getuser()
     # A job that only mounts a persistent buffer has an entry of its own, of no size.

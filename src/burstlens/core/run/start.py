@@ -26,7 +26,8 @@ LOG_BYTES = 1 << 16
 
 
 class Start(Struct, frozen=True):
-    """What will drive the run in that epoch: a process of ``host``, or the batch job ``job``.
+    """What will drive the run in that epoch: a process of ``host``, or the batch job ``job`` of
+    that ``scheduler``.
 
     ``asked`` is the time of the request in Unix seconds; the driver's messages begin at
     ``log_from`` bytes of its log.
@@ -39,6 +40,7 @@ class Start(Struct, frozen=True):
     ticks: Count | None = None
     job: str | None = None
     log_from: Count | None = None
+    scheduler: str | None = None
 
     @property
     def who(self) -> str:
@@ -47,11 +49,12 @@ class Start(Struct, frozen=True):
 
 
 def note_start(
-    run: RunDir, epoch: int, pid: int, *, job: str | None = None, log_from: int | None = None
-) -> None:
+    run: RunDir, epoch: int, pid: int, *, job: str | None = None, scheduler: str | None = None,
+    log_from: int | None = None,
+) -> None:  # fmt: skip
     """Record what will drive the run in that epoch. Raises OSError."""
     start = Start(epoch, round(time.time(), 3), socket.gethostname(), pid, ticks_of(pid), job,
-                  log_from)  # fmt: skip
+                  log_from, scheduler)  # fmt: skip
     write_json(run.start, record(start))
 
 

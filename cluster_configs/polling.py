@@ -1,0 +1,202 @@
+"""A scheduler that is asked seldom: the files of a job's supervisor have the truth about it, the
+scheduler only confirms it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from burstlens.cluster_configs.scheduler import (
+    SILENT_S,
+    BatchSite,
+    JobState,
+    Phase,
+    SchedulerError,
+)
+
+LIMIT_S = 60.0
+"""Longest time that one command may take."""
+PAUSE_S = 3.0
+"""How often a scheduler that does not answer is asked."""
+FIRST_S, GROWTH = 2.0, 3.0
+"""After a submission the scheduler is asked this soon, then each time so much later, up to the
+site's interval, so that the reason why a job waits is reported early."""
+_PASSING = re.compile(
+    r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again"
+    r"|cannot connect",
+    re.IGNORECASE,
+)
+
+
+class PollingScheduler(ABC):
+    """What schedulers have in common: commands, and a memory of what they said of each job.
+
+    A subclass fills in the rest of :class:`.scheduler.Scheduler`, ``ask`` and ``queue``.
+    """
+
+    title: ClassVar[str]
+    submits: ClassVar[str]
+    """The program that submits a script."""
+    unknown: ClassVar[re.Pattern[str]]
+    """What a command prints when the scheduler has forgotten a job."""
+    error: ClassVar[type[SchedulerError]] = SchedulerError
+
+    def __init__(self, settings: BatchSite | None = None, patience_s: float = SILENT_S) -> None:
+        self.settings = settings or BatchSite()
+        self.query_interval_s = self.settings.query_interval_s
+        self._patience_s = patience_s
+        self._lock = threading.Lock()
+        self._known: dict[str, JobState] = {}
+        self._next: dict[str, float] = {}
+        self._pause: dict[str, float] = {}
+        self._calm: set[str] = set()
+
+    @abstractmethod
+    def ask(self, job_id: str) -> JobState:
+        """The job's state, asked now. Raises SchedulerError."""
+
+    @abstractmethod
+    def queue(self) -> list[tuple[JobState, str]]:
+        """This user's jobs with their comments, also recently ended ones. SchedulerError."""
+
+    @abstractmethod
+    def cancel(self, job_ids: Sequence[str]) -> None:
+        """Cancel jobs; those that are over already are ignored. Raises SchedulerError."""
+
+    def ask_all(self, job_ids: Sequence[str]) -> Iterator[JobState]:
+        """The states of several jobs, without those that cannot be had. Raises SchedulerError."""
+        for job_id in job_ids:
+            with contextlib.suppress(SchedulerError):
+                yield self.ask(job_id)
+
+    def require(self) -> None:
+        """Raise SchedulerError where the program that submits is missing."""
+        self._require(self.submits)
+
+    def state(self, job_id: str) -> JobState:
+        """The job's state when the scheduler was last asked, which is seldom.
+
+        One query serves all jobs that are waited for. Without an answer the latest one counts: a
+        scheduler that restarts does not end jobs.
+        """
+        with self._lock:
+            now = time.monotonic()
+            if job_id not in self._next:  # just submitted, or met again: nothing is known yet
+                known = job_id in self._known
+                self._known.setdefault(job_id, _waits(job_id))
+                self._pause[job_id] = min(FIRST_S, self.query_interval_s)
+                self._next[job_id] = now + self._pause[job_id] if known else now
+            if now >= self._next[job_id]:
+                self._refresh(job_id)
+            return self._known[job_id]
+
+    def submitted(self, job_id: str) -> None:
+        """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
+        with self._lock:
+            self._known[job_id] = _waits(job_id)
+            self._pause[job_id] = min(FIRST_S, self.query_interval_s)
+            self._next[job_id] = time.monotonic() + self._pause[job_id]
+
+    def calm(self, job_id: str) -> None:
+        """Note that the job itself has reported its begin: it need only be confirmed, seldom."""
+        with self._lock:
+            if job_id not in self._calm:
+                self._calm.add(job_id)
+                if self._known.get(job_id, _waits(job_id)).waiting:
+                    self._known[job_id] = JobState(job_id, Phase.RUNNING, "RUNNING")
+                self._pause[job_id] = self.query_interval_s
+                self._next[job_id] = time.monotonic() + self.query_interval_s
+
+    def forget(self, job_id: str) -> None:
+        """Note that the job has done its work: it is not asked about any more."""
+        with self._lock:
+            for known in (self._known, self._next, self._pause):
+                known.pop(job_id, None)
+
+    def look(self, job_id: str) -> JobState:
+        """What the scheduler says of the job now. Raises SchedulerError when it does not answer."""
+        state = self.ask(job_id)
+        with self._lock:
+            self._known[job_id] = state
+            self._pause[job_id] = self.query_interval_s
+            self._next[job_id] = time.monotonic() + self.query_interval_s
+        return state
+
+    def jobs(self, comment: str) -> list[JobState]:
+        """This user's jobs with that comment, also recently ended ones. Raises SchedulerError."""
+        return [job for job, remark in self.queue() if remark == comment]
+
+    def cancel_all(self, comment: str, *names: str) -> None:
+        """Cancel this user's jobs with that comment whose names start so. Raises SchedulerError."""
+        self.cancel(
+            [
+                job.job_id
+                for job in self.jobs(comment)
+                if job.name.startswith(names) and not job.over
+            ]
+        )
+
+    def call(self, command: Sequence[str], given: str = "", *, with_parent: bool = False) -> str:
+        """The output of a command that reads ``given``. Raises SchedulerError.
+
+        A query is repeated while the scheduler does not answer. A command ``with_parent`` is called
+        once, and killed with this process: it cannot submit a job that no driver has noted.
+        """
+        end = time.monotonic() + (0.0 if with_parent else self._patience_s)
+        while True:
+            try:
+                return self._call_once(command, given, with_parent=with_parent)
+            except SchedulerError as error:
+                if not error.passing or time.monotonic() > end:
+                    raise
+            time.sleep(PAUSE_S)
+
+    def explain(self, said: Sequence[str]) -> str:
+        """The error message of a command that printed those lines."""
+        return "; ".join(said[-3:])
+
+    def _call_once(self, command: Sequence[str], given: str, *, with_parent: bool) -> str:
+        name = command[0]
+        self._require(name)
+        argv = [*(("setpriv", "--pdeathsig", "KILL") if with_parent else ()), *command]
+        try:
+            done = subprocess.run(
+                argv, input=given, capture_output=True, text=True, timeout=LIMIT_S
+            )
+        except subprocess.TimeoutExpired as error:
+            text = f"{name} did not answer within {LIMIT_S:.0f} s"
+            raise self.error(text, passing=True) from error
+        if done.returncode:
+            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            text = self.explain(said) if said else f"exit code {done.returncode}"
+            raise self.error(
+                f"{name}: {text}",
+                unknown_job=bool(self.unknown.search(text)),
+                passing=bool(_PASSING.search(text)),
+            )
+        return done.stdout
+
+    def _require(self, program: str) -> None:
+        if shutil.which(program) is None:
+            raise self.error(f"{program} is not on PATH: is this a login node of {self.title}?")
+
+    def _refresh(self, asked: str) -> None:
+        """Ask about every job that is waited for."""
+        waited = {asked, *(job_id for job_id in self._next if not self._known[job_id].final)}
+        with contextlib.suppress(SchedulerError):
+            self._known |= {job.job_id: job for job in self.ask_all(sorted(waited))}
+        for job_id in waited:
+            self._next[job_id] = time.monotonic() + self._pause[job_id]
+            self._pause[job_id] = min(GROWTH * self._pause[job_id], self.query_interval_s)
+
+
+def _waits(job_id: str) -> JobState:
+    return JobState(job_id, Phase.WAITING, "PENDING")

@@ -1,0 +1,207 @@
+"""The seam of batch systems: what Burstlens asks of a scheduler, and what it gets to hear.
+
+``docs/adding.md`` walks through one. Nothing here talks to a scheduler; ``polling`` is the base
+class that most of one can be made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+
+from pydantic import BeforeValidator, Field
+
+from burstlens.core.errors import SiteError
+from burstlens.core.quantity import parse_duration
+
+SILENT_S = 90.0
+"""How long to go on asking a scheduler that does not answer, as in a restart."""
+
+Seconds = Annotated[
+    float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
+]
+
+
+class SchedulerError(SiteError):
+    """A command of a scheduler failed.
+
+    ``unknown_job`` says that the scheduler has forgotten that job, ``passing`` that it did not
+    answer, which it may do later.
+    """
+
+    def __init__(self, message: str, *, unknown_job: bool = False, passing: bool = False) -> None:
+        super().__init__(message)
+        self.unknown_job = unknown_job
+        self.passing = passing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSite:
+    """The site's table named after its scheduler, such as ``[slurm]``: what each job is submitted
+    with. What is not set here is the scheduler's default, or its environment variable's."""
+
+    partition: str | None = None
+    """The partition, or the queue where the scheduler calls it that."""
+    account: str | None = None
+    """The account to charge."""
+    qos: str | None = None
+    """The quality of service, for a scheduler that has it."""
+    constraint: str | None = None
+    """The nodes' features, such as `haswell`."""
+    options: tuple[str, ...] = ()
+    """Further options of the simulation's job, such as `--exclusive` of sbatch."""
+    driver_walltime: Seconds = 24 * 3600.0
+    """Time of the one-core job that `run --batch` puts the driver in."""
+    driver_options: tuple[str, ...] = ()
+    """Further options of that job, such as `--partition=service` of sbatch."""
+    query_interval_s: Annotated[float, Field(ge=1)] = 30.0
+    """The scheduler is asked about a job at most once in this time."""
+    job_init: str = ""
+    """Shell lines before the supervisor starts, such as ``module load``: the site's, never a
+    recipe's."""
+
+
+class Phase(Enum):
+    """Where a job is in its life, whatever its scheduler calls that."""
+
+    WAITING = "not begun"
+    RUNNING = "begun, and not known to have ended"
+    LEAVING = "its program has ended, the stage out of its buffer has not"
+    OVER = "ended for good, or it never will begin"
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """A job as its scheduler sees it.
+
+    ``state`` is the scheduler's word for its ``phase``: ``RUNNING``, ``PENDING`` ...; ``FORGOTTEN``
+    when it has none. ``reason`` is why it waits or how it ended. ``hopeless``: it waits for
+    something that will not happen by itself. ``cut``: it did not end by its program alone.
+    """
+
+    job_id: str
+    phase: Phase
+    state: str
+    reason: str = ""
+    name: str = ""
+    hopeless: bool = False
+    cut: bool = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it has not begun."""
+        return self.phase is Phase.WAITING
+
+    @property
+    def over(self) -> bool:
+        """Whether its program has ended or never will begin."""
+        return self.phase in {Phase.LEAVING, Phase.OVER}
+
+    @property
+    def final(self) -> bool:
+        """Whether it is over for good, with the stage out of its buffer."""
+        return self.phase is Phase.OVER
+
+    @property
+    def text(self) -> str:
+        """In words: ``CANCELLED (by 1001)``."""
+        return f"{self.state} ({self.reason})" if self.reason else self.state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchJob:
+    """One job: what it runs, on how many nodes, for how long, with which buffer.
+
+    ``comment`` finds the job again, ``output`` is where the scheduler puts what the script prints.
+    """
+
+    name: str
+    comment: str
+    argv: tuple[str, ...]
+    output: Path
+    nodes: int = 1
+    tasks_per_node: int = 1
+    walltime_s: float = 300.0
+    buffer_lines: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    init: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockJob:
+    """What each job of a viewing block asks for; ``lines`` mount the buffer."""
+
+    comment: str
+    nodes: int
+    cpus: int
+    lines: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Scheduler(Protocol):
+    """A batch system. All methods but those that write lines may raise SchedulerError, and are safe
+    to call from several threads.
+
+    Jobs are named by the scheduler's own ids; the journal has them as ``name:id``.
+    """
+
+    name: ClassVar[str]
+    """Its name in site files and the prefix of its jobs' ids: ``slurm``."""
+    title: ClassVar[str]
+    """Its name in messages: ``Slurm``."""
+    offers: ClassVar[frozenset[str]]
+    """Which kinds of buffer of ``datawarp`` and ``rabbit`` its jobs can ask for, and
+    ``same-job``, where a viewing block can be a step of a running job."""
+    cpus_variable: ClassVar[str]
+    """The environment variable that holds the number of CPUs that a job has on its node."""
+
+    def __init__(self, settings: BatchSite = ..., patience_s: float = ...) -> None:
+        """``patience_s``: how long a query goes on while the scheduler does not answer."""
+
+    def require(self) -> None:
+        """Raise SchedulerError where its commands are missing."""
+
+    def submit(self, script: str) -> str:
+        """Submit a script; returns the job's id."""
+
+    def submitted(self, job_id: str) -> None:
+        """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
+
+    def state(self, job_id: str) -> JobState:
+        """The job's state when the scheduler was last asked, which is seldom. Never raises."""
+
+    def calm(self, job_id: str) -> None:
+        """Note that the job itself has reported its begin: the scheduler need only confirm it."""
+
+    def forget(self, job_id: str) -> None:
+        """Note that the job has done its work: it is not asked about any more."""
+
+    def look(self, job_id: str) -> JobState:
+        """What the scheduler says of the job now."""
+
+    def jobs(self, comment: str) -> list[JobState]:
+        """This user's jobs with that comment, also recently ended ones."""
+
+    def cancel(self, job_ids: Sequence[str]) -> None:
+        """Cancel jobs; those that are over already are ignored."""
+
+    def cancel_all(self, comment: str, *names: str) -> None:
+        """Cancel this user's jobs with that comment whose names start so."""
+
+    def cancel_command(self, job_id: str) -> str:
+        """The command line by which a user cancels that job."""
+
+    def header(self, job: BatchJob) -> Iterator[str]:
+        """The lines of a script with the job's name, comment, output, nodes, tasks, walltime and
+        options. Raises SiteError for a value that a script cannot hold."""
+
+    def after(self, job_id: str) -> str:
+        """The line of a job that may begin only when that one has begun."""
+
+    def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:
+        """Parsl's provider class for such jobs, and its arguments, ``scheduler_options`` among
+        them; the number of blocks, walltime, ``worker_init`` and ``nodes_per_block`` are added."""
