@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from events_case import event
 
 from burstlens.clients.driving import drive
 from burstlens.core.durable import write_json
@@ -22,7 +23,7 @@ def test_only_a_model_that_is_a_process_of_another_host_has_to_be_resumed_there(
     attempt.mkdir(parents=True)
     write_json(attempt / "started.json", {"host": "elsewhere"})
     submitted = {"event": "simulation.submitted", "job": "attempt-1", "attempt": 1, "t": 1.0}
-    history = replay([submitted | {"job_id": job_id}])
+    history = replay([event(submitted | {"job_id": job_id})])
     if job_id.startswith("local:"):
         with pytest.raises(RunError, match="runs on elsewhere; resume it there"):
             require_host(run_dir, history)

@@ -74,7 +74,7 @@ def test_a_deleted_one_ends_the_driver_and_the_error_names_what_is_left(run_dir,
 @pytest.mark.parametrize("job_id", ["slurm:7", "hosted:7:attempt-1"])
 def test_a_batch_job_that_is_left_is_named_with_the_schedulers_command(run_dir, job_id):
     make(run_dir, "storm-1-aa")
-    present = Presence(run_dir, replay([SUBMITTED | {"job_id": job_id}]), "slurm")
+    present = Presence(run_dir, replay([event(SUBMITTED | {"job_id": job_id})]), "slurm")
     shutil.rmtree(run_dir.path)
     with pytest.raises(RunError, match=r"Its model is left running: scancel 7 ends it"):
         present.look(0.0)

@@ -58,7 +58,7 @@ MEMBERS = {
     (HighThroughputExecutor, "scale_out_facade"): "to launch a block when the driver wants one",
     (HighThroughputExecutor, "set_bad_state_and_fail_all"): "to fail tasks that nobody will run",
     (HighThroughputExecutor, "status_polling_interval"): "to keep Parsl's poller away",
-    (SlurmProvider, "_status"): "to take the states of jobs from Burstlens's own client of the scheduler",
+    (SlurmProvider, "_status"): "to take the states of jobs from Burstlens's own scheduler",
     (SlurmProvider, "execute_wait"): "to print a batch script without submitting it",
 }
 """What for Burstlens calls or overrides a method or property."""

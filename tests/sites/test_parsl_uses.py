@@ -34,6 +34,7 @@ PUBLIC = {
     "parsl.launchers.base.Launcher",
     "parsl.providers.LocalProvider",
     "parsl.providers.SlurmProvider",
+    "parsl.providers.base.ExecutionProvider",
 }
 """What Burstlens imports and Parsl's "API Reference guide" lists."""
 DOCUMENTED = {"address", "cancel", "label", "provider", "status", "submit", "worker_init"}
