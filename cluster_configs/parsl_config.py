@@ -38,6 +38,8 @@ from burstlens.cluster_configs.parsl_internals import (
 from burstlens.cluster_configs.scheduler import BlockJob, Scheduler
 from burstlens.cluster_configs.site import Site, half
 from burstlens.core.errors import BurstlensError, SiteError
+from burstlens.core.run.log_level import VARIABLE, log_level
+from burstlens.core.run.logs import RUN_VARIABLE
 
 JOBS = "jobs"
 """Label of the threads that start and await supervised jobs."""
@@ -241,6 +243,7 @@ def _worker_init(site: Site, parsl_folder: Path, counts: str = "") -> str:
     return (
         f"export PATH={_quoted(here)}:$PATH\n"
         f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
+        f"export {RUN_VARIABLE}={_quoted(parsl_folder.parent)} {VARIABLE}={log_level()}\n"
         "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
         f"{_COUNTED % counts if counts else ''}{site.viewing.worker_init}"
     )

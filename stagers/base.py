@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import errno
+import logging
 import os
 import time
 import uuid
@@ -22,6 +23,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 from burstlens.core.errors import BurstlensError, StagingError
 from burstlens.core.renamed import moved
 
+_log = logging.getLogger(__name__)
 BLOCK = 4 << 20
 IN_FLIGHT = 8
 """Stages that one process has in flight at once."""
@@ -108,6 +110,7 @@ def bring(
             return _verified(source, target)
         except BaseException as error:
             remove(target)
+            _log.warning("try %d of %d: %s %s", turn + 1, tries, _code(error), error)
             if turn == tries - 1 or not _may_pass(error):
                 raise
             time.sleep(pause)
@@ -189,6 +192,12 @@ def _verified(source: Path, target: Path) -> Arrival:
             number=errno.EAGAIN,
         )
     return arrived
+
+
+def _code(error: BaseException) -> str:
+    """The name of the error's number, such as ``ENOSPC``; else that of its class."""
+    number = getattr(error, "errno", None)
+    return errno.errorcode.get(number or 0, type(error).__name__)
 
 
 def _may_pass(error: BaseException) -> bool:

@@ -149,7 +149,7 @@ def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any)
     home = tmp_path_factory.getbasetemp() / f"no-home-{next(HOMES)}"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("BURSTLENS_RUNS", str(home / "runs"))
-    for name in ("BURSTLENS_RECIPES", "BURSTLENS_SITES", "BURSTLENS_BUFFER"):
+    for name in ("BURSTLENS_RECIPES", "BURSTLENS_SITES", "BURSTLENS_BUFFER", "BURSTLENS_LOG"):
         monkeypatch.delenv(name, raising=False)
 
 

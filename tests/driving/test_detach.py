@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.cluster_configs.site import known
+from burstlens.cluster_configs.site import SITES, known, read
 from burstlens.core.errors import SiteError
-from burstlens.workflows.driver.detach import is_ended_at_logout, submit_driver
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.driver.detach import driver_job, is_ended_at_logout, submit_driver
 from burstlens.workflows.plan.commands import new_run
 
 
@@ -102,3 +103,13 @@ def test_whether_a_logout_ends_what_runs_is_read_as_systemd_does(tmp_path: Path,
     for name, line in more.items():
         (folder / name).write_text(f"[Login]\n{line}\n")
     assert is_ended_at_logout(tmp_path) is ends
+
+
+@pytest.mark.parametrize(
+    ("level", "lines"), [("debug", "export BURSTLENS_LOG=debug\n"), ("info", ""), ("", "")]
+)
+def test_the_level_of_the_logs_reaches_a_driver_in_a_batch_job(tmp_path, monkeypatch, level, lines):
+    monkeypatch.setenv("BURSTLENS_LOG", level)
+    site = read(SITES / "slurm.toml")
+    job = driver_job(RunDir(tmp_path / "r"), site, "r-1", 1)
+    assert job.init == lines + site.slurm.job_init

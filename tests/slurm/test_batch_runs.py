@@ -18,6 +18,8 @@ def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
     slurm: Testbed, make_case: Any
 ) -> None:
     case = make_case(model=WAITS)
+    # A login shell's variables are not in the jobs: the level of the logs travels otherwise.
+    case.environment |= {"BURSTLENS_LOG": "debug", "SBATCH_EXPORT": "PATH,HOME,USER"}
     driver = case.launch()
     case.await_event("product.published")
     simulation, viewing = case.await_job("attempt-1"), case.await_job("parsl")
@@ -42,6 +44,11 @@ def test_one_command_makes_a_buffer_runs_publishes_and_gives_the_buffer_back(
         assert events.index(before) < events.index(after), (before, after)
     journal = (case.run / "journal.jsonl").read_text()
     assert str(slurm.root / "datawarp") not in journal, "a path on the buffer in the journal"
+    logs = {path.name.partition("-")[0]: path.read_text()
+            for path in (case.run / "logs" / "burstlens").glob("*.log")}  # fmt: skip
+    assert f"job {simulation['JobId']} is submitted: " in logs["driver.log"]
+    assert f"batch job {simulation['JobId']}" in logs["supervisor"]
+    assert " DEBUG worker " in logs["worker"]
     lying = {path.name for path in case.run.iterdir()}
     assert "output" in lying
     assert not list(case.run.rglob("trace")), "inputs came to the target"

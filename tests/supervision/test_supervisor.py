@@ -324,3 +324,21 @@ def test_logs_of_other_nodes_join_those_of_the_first(job, tmp_path, run_dir):
     assert model_folder.main("logs", folder, tmp_path / "buffer") == 0
     assert sorted(path.name for path in home.iterdir()) == ["rsl.error.0000", "rsl.error.0032"]
     assert (home / "rsl.error.0000").read_text() == "of the first node"
+
+
+def test_its_own_log_says_what_it_did(ended, run_dir):
+    ended("exit 3")
+    text = (run_dir.logs / "burstlens" / "supervisor-attempt-1.log").read_text()
+    assert " INFO supervisor " in text
+    assert "sh is started in" in text
+    assert "the program has ended with status 3: exited" in text
+
+
+def test_its_own_log_is_kept_at_the_level_of_the_job(ended, run_dir):
+    ended("true", log_level="off")
+    assert not (run_dir.logs / "burstlens").exists()
+
+
+def test_a_log_that_cannot_be_kept_does_not_change_the_end(ended, run_dir):
+    (run_dir.logs / "burstlens").write_text("in the way")
+    assert ended("exit 3")["exit_code"] == 3

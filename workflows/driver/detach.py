@@ -19,6 +19,7 @@ from burstlens.core.errors import RunError, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
+from burstlens.core.run.log_level import DEFAULT, VARIABLE, log_level
 from burstlens.core.run.start import last_words, note_start, read_start
 from burstlens.workflows.driver.claim import free_epoch
 from burstlens.workflows.driver.run import forget_stop, recipe_of, scheduled
@@ -111,8 +112,14 @@ def driver_job(run: RunDir, site: Site, token: str, number: int) -> BatchJob:
         output=run.logs / "driver.log",
         walltime_s=site.batch.driver_walltime,
         options=site.batch.driver_options,
-        init=site.batch.job_init,
+        init=_level() + site.batch.job_init,
     )
+
+
+def _level() -> str:
+    """The line that gives the level of the logs to a job, which may get no variable of ours."""
+    level = log_level()
+    return "" if level == DEFAULT else f"export {VARIABLE}={level}\n"
 
 
 @contextlib.contextmanager

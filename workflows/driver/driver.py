@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
+from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.early_stop import EarlyStop
 from burstlens.workflows.driver.homecoming import Homecoming
 from burstlens.workflows.driver.jobs import Jobs
@@ -104,10 +105,12 @@ class Driver:
             self._viewing.open()
         self._prepare()
         try:
+            turned = time.monotonic()
             while (end := self._end or self._homecoming.end) is None:
                 for done in self.graph.events(TICK_S):
                     self._handlers[done.kind](done)
                 self._advance(time.monotonic())
+                turned = note_turn(turned)
             self.guarding.settle(done=end.state == "done")
             return end
         finally:

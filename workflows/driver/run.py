@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import secrets
@@ -32,6 +33,7 @@ from burstlens.core.run.facts import RunFacts, facts_of, write_facts
 from burstlens.core.run.format import stamp
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.log_level import log_level
 from burstlens.core.run.snapshot import (
     DriverPart,
     OutcomePart,
@@ -45,6 +47,7 @@ from burstlens.viz.live.feed import FrameFeed, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
 from burstlens.workflows.driver.claim import free_epoch, take_over
+from burstlens.workflows.driver.driver_log import driver_log, logged
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.hosted import HostedLauncher
 from burstlens.workflows.placement.provision import provision
@@ -56,6 +59,8 @@ from burstlens.workflows.recipe.recipe import Recipe
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.parsl_config import Block
+
+_log = logging.getLogger(__name__)
 
 PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
 
@@ -161,6 +166,7 @@ def execute(
     from burstlens.workflows.driver.driver import Driver
     from burstlens.workflows.production.graph import Graph
 
+    level = log_level()
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
     require_host(run, history)
@@ -175,9 +181,11 @@ def execute(
         if new
         else ev.RunResumed(host=host, **stamp(), idle_s=idle_s(run, history))
     )
+    seen = logged(history.apply)
     with (
+        driver_log(run, level, site, epoch),
         _target(run),
-        contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal,
+        contextlib.closing(Journal(run.journal, epoch, seen=seen)) as journal,
         signals(run),
     ):
         journal.append(begins)
@@ -325,6 +333,7 @@ def signals(run: RunDir) -> Iterator[None]:
 
     def stop(number: int, _: object) -> None:
         again = number == signal.SIGTERM or (run.control / "stop").exists()
+        _log.warning("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
         run.request("stop-now" if again else "stop")
 
     before = {

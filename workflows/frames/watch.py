@@ -6,6 +6,7 @@ It runs where the buffer is mounted, as a series of short calls; all state betwe
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,10 @@ REST_BEHIND = 1.0
 """The same while the logs have more than was read; no pause once the model has ended."""
 PROGRESS_S = 1.0
 """A call that has only progress or hits to report returns no earlier than this."""
+
+STALL_S = 5.0
+"""A scan that takes longer is logged: the buffer does not answer."""
+_log = logging.getLogger(__name__)
 
 _warm: Watcher | None = None
 
@@ -81,6 +86,8 @@ def watch(
         before = now
         # Listing a folder of 10,000 frames takes 12 ms: scans must not occupy a core.
         took = time.monotonic() - now
+        if took > STALL_S:
+            _log.warning("a scan of %s took %.0f s", folder, took)
         pause = max(interval_s, REST * took)
         if report.behind:
             pause = 0.0 if over else REST_BEHIND * took

@@ -6,6 +6,7 @@ about it has changed. The rule is in :mod:`burstlens.workflows.frames.ready`.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ from burstlens.workflows.frames.model_log import Follower, Heard, matching, with
 from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer, probe, together
 from burstlens.workflows.models.base import Model, configured
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +264,9 @@ class Watcher:
                 damaged.append(replace(self._damage(entry, reason), time=key, record=index))
             else:
                 frames.append(self._frame(entry, whole, index, key, now, signal))
+                _log.info("%s record %d (%s) is whole: %s; writers %d, later %s, quiet %.1f s, "
+                          "log lines %d", unit.name, index, key, signal, len(writers), later,
+                          entry.quiet_s, len(spoken))  # fmt: skip
             entry = replace(entry, declared=index + 1)
             speech = with_declared(self.cursor.speech, unit.stream, key, entry.files)
             self.cursor = replace(self.cursor, speech=speech)
@@ -345,6 +351,7 @@ class Watcher:
         return [self._damage(known or Open(unit, (file,)), reason)]
 
     def _damage(self, entry: Open, reason: str) -> Damage:
+        _log.warning("%s record %d is damaged: %s", entry.unit.name, entry.declared, reason)
         time_key = entry.unit.time if not entry.declared else None
         return Damage(
             self._run,

@@ -6,6 +6,7 @@ A submission leaves marks in the job's folder: ``submitting`` before the schedul
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.job_folder import names_if_made
 
+_log = logging.getLogger(__name__)
 SETTLES_S = 10.0
 """How long after a job's end its supervisor's report may still be on its way over the network."""
 FIRST_PAUSE_S = 0.5
@@ -90,6 +92,7 @@ class BatchLauncher:
                 number = self.scheduler.submit(script)
                 break
             except SchedulerError as error:
+                _log.warning("%s is not submitted: %s", job.name, error)
                 if not error.passing or time.monotonic() > end:
                     raise
                 time.sleep(5.0)  # it may have been accepted all the same
@@ -98,6 +101,8 @@ class BatchLauncher:
                     number = found.job_id
                     break
         write_whole(folder / "job_id", number)
+        _log.info("job %s is submitted: %s, %d nodes, %.0f s", number, job.name, job.nodes,
+                  job.walltime_s)  # fmt: skip
         self.scheduler.submitted(number)
         self._folders[number] = folder
         return self._id(number)

@@ -10,6 +10,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
+from burstlens.core.run.log_level import log_level
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files, output_names
 from burstlens.workflows.placement.buffer import BufferRef
@@ -57,6 +58,7 @@ class JobFile:
             "run_dir": str(self.run.path),
             "name": name,
             "root": self.buffer.path,
+            "log_level": log_level(),
             "environment": {
                 "BURSTLENS_RUN": self.run.id,
                 "BURSTLENS_RUN_DIR": str(self.run.path),

@@ -6,6 +6,7 @@ A job's id is a text that finds it again from any process: it stands in the jour
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 import subprocess
@@ -17,6 +18,8 @@ from typing import Protocol
 from burstlens.core.durable import read_json
 from burstlens.core.errors import SiteError
 from burstlens.workflows.placement import job_processes, supervisor
+
+_log = logging.getLogger(__name__)
 
 
 class Launcher(Protocol):
@@ -71,6 +74,7 @@ class LocalLauncher:
             except OSError as error:
                 raise SiteError(f"cannot start the supervisor: {error}") from error
         self._children[child.pid] = child
+        _log.info("the supervisor of %s is started: pid %d", job_folder, child.pid)
         return _name(child.pid)
 
     def find(self, job_folder: Path) -> str | None:

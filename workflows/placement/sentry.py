@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 HEARTBEAT_PERIOD_S = 1.0
 _REAPED_S = 5.0
+_log = logging.getLogger("burstlens.workflows.placement.sentry")
 
 
 class Sentry:
@@ -56,6 +58,9 @@ class Sentry:
             return self._beat
 
     def _start(self) -> None:
+        _log.warning(
+            "the driver's heartbeat stands still for %g s: a sentinel starts", self.after_s
+        )
         command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
         try:
             with open(self.job_folder / "sentinel.log", "ab") as log:
@@ -67,6 +72,7 @@ class Sentry:
                     start_new_session=True,
                 )
         except OSError as error:
+            _log.error("the sentinel does not start: %s", error)
             print(f"the sentinel does not start: {error}", file=sys.stderr)
 
     def end(self) -> None:

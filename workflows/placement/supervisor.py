@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import os
 import signal
 import socket
@@ -37,6 +38,7 @@ def _loaded(path: Path) -> ModuleType:
 
 if TYPE_CHECKING or __package__:
     from burstlens.core.passing_errors import PASSING, again, patiently
+    from burstlens.core.run import logs
     from burstlens.workflows.placement import job_processes, model_folder
     from burstlens.workflows.placement.sentry import Sentry
 else:  # a program that is started by its path belongs to no package
@@ -45,8 +47,10 @@ else:  # a program that is started by its path belongs to no package
     model_folder = _loaded(here.with_name("model_folder.py"))
     Sentry = _loaded(here.with_name("sentry.py")).Sentry
     passing = _loaded(here.parents[2] / "core" / "passing_errors.py")
+    logs = _loaded(here.parents[2] / "core" / "run" / "logs.py")
     PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
 start_ticks = job_processes.start_ticks
+_log = logging.getLogger("burstlens.workflows.placement.supervisor")
 
 CONTROL_PERIOD_S = 0.25
 """A stop that a guard asks for must come before the next but one frame."""
@@ -58,6 +62,8 @@ EACH_NODE_S = 60.0
 """How long logs may take to come home from the other nodes."""
 WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the requested time is due to that end."""
+STALL_S = 5.0
+"""A look at ``control/`` that takes longer is logged: the run directory does not answer."""
 
 
 def main(job_folder: Path) -> int:
@@ -72,7 +78,11 @@ def main(job_folder: Path) -> int:
         return 1
     with suppress(OSError), claim:
         claim.write(f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}")
-    return Supervisor(job_folder).run()
+    try:
+        return Supervisor(job_folder).run()
+    except Exception:
+        _log.exception("the supervisor ends by a defect")
+        raise
 
 
 class Supervisor:
@@ -97,6 +107,7 @@ class Supervisor:
         job_processes.adopt()
         try:
             self._read_job()
+            self._open_log()
             base = self._base()
             if "stage_in" in self.job:
                 self._stage_in(base)
@@ -106,6 +117,7 @@ class Supervisor:
                 raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
+            _log.error("the program is not started: %s", error)
             self._write("ended.json", self._end(None, self._asked() or "not started", str(error)))
             return 0
         self._write(
@@ -120,12 +132,15 @@ class Supervisor:
                 "started": self.started,
             },
         )
+        _log.info("%s is started in %s: pid %d", self.job["argv"][0], folder, process.pid)
         reason = self._watch(process)
+        _log.info("the program has ended with status %s: %s", process.returncode, reason)
         # Children and daemons may have outlived it: nothing writes once its end is written.
         job_processes.end_children({process.pid})
         if reason != "given up":  # then another process has written it
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
+        _log.info("the supervisor ends")
         return 0
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
@@ -138,6 +153,13 @@ class Supervisor:
             self.run_dir = Path(self.job["run_dir"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} cannot be used: {error!r}") from error
+
+    def _open_log(self) -> None:
+        """Log to a file of the run, named by the job, which gives the level as well."""
+        name = self.job.get("name", self.job_folder.name)
+        logs.open_log(self.run_dir, "supervisor", self.job.get("log_level", "info"), name)
+        python, batch = sys.version.split()[0], os.environ.get("SLURM_JOB_ID")
+        _log.info("begins with %s, Python %s, batch job %s", self.job_folder, python, batch)
 
     def _base(self) -> Path:
         """The buffer's root as this job sees it: ``$NAME`` stands for a variable."""
@@ -242,6 +264,8 @@ class Supervisor:
                 self.sentry.look(now)
             job_processes.reap(self._own(process))
             asked = self._asked()
+            if time.monotonic() - now > STALL_S:
+                _log.warning("control/ answered after %.0f s", time.monotonic() - now)
             if asked == "stop":
                 done = (self.run_dir / "control" / "frame-done").exists()
                 grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
@@ -273,6 +297,8 @@ class Supervisor:
 
     def _end_all(self, process: subprocess.Popen[bytes], grace_s: float) -> None:
         """End the program and all that it has started: by SIGTERM, after ``grace_s`` by SIGKILL."""
+        why = self.signalled or self._asked() or "its time is over"
+        _log.warning("the program gets SIGTERM, after %g s SIGKILL: %s", grace_s, why)
         own, keep = self._own(process), self._own(process) - {process.pid}
         job_processes.send(job_processes.descendants(keep), signal.SIGTERM)
         end = time.monotonic() + grace_s
@@ -320,10 +346,11 @@ class Supervisor:
     def _bring_logs_home(self, base: Path) -> None:
         if patiently(self._is_anothers):
             return
-        for log in model_folder.logs(base, self.job):
+        for brought in model_folder.logs(base, self.job):
             try:
-                again(partial(model_folder.bring_home, base, self.job, log))
+                again(partial(model_folder.bring_home, base, self.job, brought))
             except OSError as error:
+                _log.warning("the log %s is not brought home: %s", brought, error)
                 print(f"log not brought home: {error}", file=sys.stderr)
         if "each_node" in self.job:
             words = model_folder.__file__, "logs", str(self.job_folder), str(base)

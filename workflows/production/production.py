@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from burstlens.workflows.production.tasks import Viewed
 from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
+_log = logging.getLogger(__name__)
 RELEASE_PAUSE_S = 30.0
 TRIES = 3
 """Chances of a product whose worker dies or whose function fails in an unforeseen way."""
@@ -167,6 +169,10 @@ class Production:
                 # An order that is tried again, or was held, is not judged a second time.
                 work.order = replace(work.order, inspects=False)
             value = value.value
+        if done.error is not None:
+            name, frame = work.order.context.product or work.what, work.order.frame
+            _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries,
+                         done.error)  # fmt: skip
         if not isinstance(done.error, StagingError):
             self._last_good = now
         if isinstance(done.error, StagingError):

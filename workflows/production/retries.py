@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from burstlens.core.errors import BurstlensError
 from burstlens.workflows.production.graph import Done
 
+_log = logging.getLogger(__name__)
 LOSSES = 8
 """How often in a row a node is submitted again; the pause doubles each time, so that this is most
 of a minute."""
@@ -33,6 +35,7 @@ class Retries:
             return False
         self._losses[done.kind] += 1
         losses = self._losses[done.kind]
+        _log.warning("%s failed, %d in a row", done.kind, losses, exc_info=done.error)
         if isinstance(done.error, BurstlensError) or losses > LOSSES:
             return False
         self._alarm(f"{done.kind} is tried again: {done.error}")

@@ -8,6 +8,7 @@ when the heartbeat moves again. It writes ``sentinel.jsonl``, from which the nex
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -24,6 +25,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
+from burstlens.core.run.logs import open_log
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.frames.watcher import Report
@@ -38,6 +40,7 @@ from burstlens.workflows.recipe.load import check
 LOOK_S = 1.0
 """How long one look at the model's folder may wait for something new."""
 NICENESS = 10
+_log = logging.getLogger("burstlens.workflows.production.sentinel")
 
 
 class Sentinel:
@@ -109,6 +112,7 @@ class Sentinel:
             with open_frame(paths, frame.record, stream=frame.stream, time=frame.time) as reader:
                 readings = inspect(reader, guards, frame.attempt)
         except FrameError as error:
+            _log.warning("frame %s %s cannot be judged: %s", frame.stream, frame.time, error)
             print(f"frame {frame.stream} {frame.time}: {error}", flush=True)
             return
         for reading in readings:
@@ -116,6 +120,7 @@ class Sentinel:
                 self._act(remark)
 
     def _act(self, remark: Remark) -> None:
+        _log.warning("%s", remark.sentence)
         print(remark.sentence, flush=True)
         if isinstance(remark, Trip):
             guard = self.judge.guards[remark.guard]
@@ -144,8 +149,13 @@ def main(run_dir: Path, job_folder: Path) -> int:
     os.nice(NICENESS)
     try:
         job = read_json(job_folder / "job.json") or {}
+        level, name = str(job.get("log_level", "info")), str(job.get("name", job_folder.name))
+        open_log(run_dir, "sentinel", level, name)
+        _log.info("begins: the run has no driver")
         Sentinel(RunDir(run_dir), job_folder, job).keep_watch()
+        _log.info("ends: a driver lives again, or the model has ended")
     except (BurstlensError, OSError, KeyError) as error:
+        _log.exception("ends by an error")
         print(f"the sentinel ends: {type(error).__name__}: {error}", flush=True)
         return 1
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -40,6 +41,7 @@ from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
 
+_log = logging.getLogger(__name__)
 CLOCK_JUMP_S = 5.0
 """A jump of more than this means that the clock was set, not slewed."""
 LATENCIES = 500
@@ -139,6 +141,7 @@ class Snapshot:
     def alarm(self, text: str, **place: str) -> None:
         """Add what a person should see; ``stream``, ``time`` and ``product`` say where."""
         text = printable(text)
+        _log.warning("%s", text)
         self.alarms.append(Message(text, round(time.time(), 3), **place))
         self.note(text)
 

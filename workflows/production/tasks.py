@@ -8,6 +8,7 @@ tries again.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
 import uuid
@@ -21,6 +22,7 @@ from burstlens.core.durable import read_json
 from burstlens.core.errors import FrameError, RecipeError, RunError, StagingError, StateError
 from burstlens.core.model import Damage, Failure, Frame, Needed, Receipt, State
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.logs import open_worker_log
 from burstlens.core.time_limit import time_limit
 from burstlens.stagers.base import bring, remove
 from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
@@ -37,6 +39,7 @@ from burstlens.workflows.placement.job_folder import names_in
 if TYPE_CHECKING:
     from burstlens.viz.product import ProductFrame
 
+_log = logging.getLogger(__name__)
 LIMIT_S = 900.0
 """Longest time that one product of one frame may take on a worker."""
 
@@ -82,7 +85,15 @@ def node(
     parsl_resource_specification: Mapping[str, int] | None = None,
 ) -> Any:
     """``function(*args)``. Parsl takes a task's priority from an argument of this name only."""
-    return function(*args)
+    open_worker_log()
+    begin = time.monotonic()
+    try:
+        return function(*args)
+    except Exception as error:
+        _log.warning("%s: %s", function.__name__, error, exc_info=True)
+        raise
+    finally:
+        _log.debug("%s took %.3f s", function.__name__, time.monotonic() - begin)
 
 
 def warm(kinds: Sequence[str]) -> float:
@@ -247,6 +258,8 @@ def _with_frame(
             with time_limit(LIMIT_S):
                 return Viewed(action(reader, _marked(order, readings)), readings)
         except (FrameError, RecipeError) as error:
+            what = order.context.product or "the guards"
+            _log.warning("%s of %s %s: %s", what, frame.stream, frame.time, error, exc_info=True)
             if readings is None:
                 about = frame.stream, frame.time, frame.attempt
                 readings = tuple(

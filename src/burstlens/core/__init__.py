@@ -24,6 +24,7 @@ __all__ = [
     "printable",
     "quantity",
     "ranks",
+    "redaction",
     "renamed",
     "run",
     "time_limit",

@@ -13,6 +13,7 @@ import click
 import typer
 
 from burstlens.clients.cli import after, describing, launching, looking, steering
+from burstlens.clients.cli.logging_options import DRIVING, VERBOSE, require_level
 from burstlens.core.errors import BurstlensError
 from burstlens.core.printable import print_stderr, say
 from burstlens.core.version import __version__
@@ -50,12 +51,15 @@ def program() -> click.Command:
     commands = getattr(whole, "commands", {})
     for command in (whole, *commands.values()):
         command.params.append(click.Option(["--version"], **_VERSION))
+    for command in (whole, *(commands[name] for name in DRIVING)):
+        command.params.append(click.Option(["-v", "--verbose"], **VERBOSE))
     return whole
 
 
 @app.callback()
 def _groups() -> None:
-    """No-op: without it, typer would make a group's only command the program itself."""
+    """Refuse a level of the logs that does not exist, whatever the command."""
+    require_level()
 
 
 def main() -> None:

@@ -14,6 +14,8 @@ __all__ = [
     "history",
     "index",
     "journal",
+    "log_level",
+    "logs",
     "record",
     "schema",
     "snapshot",

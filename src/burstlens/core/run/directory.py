@@ -84,7 +84,7 @@ class RunDir:
 
     @property
     def logs(self) -> Path:
-        """Logs brought home, one folder per job."""
+        """Logs brought home, one folder per job; ``burstlens/`` has those of Burstlens itself."""
         return self.path / "logs"
 
     @property
