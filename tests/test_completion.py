@@ -42,7 +42,7 @@ def offered(standing):
 @pytest.mark.parametrize(
     "command",
     ["status", "watch", "serve", "stop", "resume", "free",
-     "pause", "resume-watching", "add", "movie", "report", "cinema", "crate"],
+     "pause", "resume-watching", "add", "movie", "report", "cinema", "crate", "support"],
 )  # fmt: skip
 def test_runs_are_offered_by_their_start(offered, command):
     assert offered(command, "d") == ["done"]

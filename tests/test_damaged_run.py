@@ -31,7 +31,7 @@ COMMANDS = (
     ["status", "r"], ["status", "r", "--json"], ["list"], ["list", "--json"], ["stop", "r"],
     ["pause", "r"], ["resume-watching", "r"], ["resume", "r"], ["free", "r"], ["watch", "r"],
     ["report", "r"], ["movie", "r"], ["cinema", "r"], ["crate", "r"], ["add", "r", "more.toml"],
-    ["buffers"],
+    ["buffers"], ["support", "r"],
 )  # fmt: skip
 ODD = (None, True, -1, 1.5, 10**30, 1e300, "", "x" * 50, "\x1b[2J\ud800", [], [[]], {}, {"a": {}},
        "../../etc", [1, "a"], float("nan"))  # fmt: skip

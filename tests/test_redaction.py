@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.core.redaction import MASK, named_secrets, redacted, secrets_in
+from burstlens.core.redaction import (
+    MASK,
+    is_random,
+    named_secrets,
+    redacted,
+    secrets_in,
+    variables_in,
+)
 
 HIDDEN = "s3cr3t-Value-0123456789"
 
@@ -67,10 +74,19 @@ def test_secrets_of_a_parsed_file_are_found_by_their_keys():
     table = {
         "simulation": {"environment": {"OMP_NUM_THREADS": "4", "MY_PAT": "abcd-1", "FAST": "yes"}},
         "guard": [{"webhook": "https://hooks.example.org/x", "run": ["post", "--token", "tk-99"]}],
-        "parameters": {"password": {"default": "hunter2", "type": "str"}},
+        "parameters": {"password": {"default": "hunter2", "type": "path", "help": "yours"}},
         "title": "Storm",
     }
-    assert set(secrets_in(table)) == {"abcd-1", "https://hooks.example.org/x", "tk-99", "hunter2"}
+    assert set(secrets_in(table)) == {"https://hooks.example.org/x", "tk-99", "hunter2"}
+    assert set(variables_in(table)) == {"abcd-1"}
+
+
+@pytest.mark.parametrize(
+    ("value", "random"), [("hunter2", True), ("a1b2c3", True), ("close", False), ("1234567", False),
+                          ("/lustre/p1/run", False), ("v1 of the run", False)]
+)  # fmt: skip
+def test_a_variable_like_a_password_is_known_as_one(value, random):
+    assert is_random(value) is random
 
 
 def test_secrets_of_an_environment_are_found_by_their_names():

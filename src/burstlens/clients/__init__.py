@@ -4,4 +4,15 @@
 Nothing else imports them, but ``viz.pages`` imports ``opened``.
 """
 
-__all__ = ["api", "cli", "crate", "driving", "movies", "opened", "preview", "serving", "terminal"]
+__all__ = [
+    "api",
+    "cli",
+    "crate",
+    "driving",
+    "movies",
+    "opened",
+    "preview",
+    "serving",
+    "support",
+    "terminal",
+]

@@ -11,11 +11,13 @@ from typing import Any
 
 MASK = "[redacted]"
 SHORTEST = 4
-"""A shorter secret is masked where it stands, but not looked for in other text."""
+"""Characters of a secret that is looked for; a shorter one is a word of many texts."""
 _NAMES = (
     r"token|secret|passw(?:or)?d|passphrase|passcode|api[_-]?key|access[_-]?key|private[_-]?key"
     r"|credential|webhook|authorization|cookie"
 )
+_OF_A_PARAMETER = {"type", "help", "choices"}
+"""Keys of a recipe's parameter that hold no value of it."""
 _SECRET_NAME = re.compile(_NAMES, re.IGNORECASE)
 _VALUE = r"""(?:\\"[^"\n]*"|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^\s"',;}\])]+)"""
 _PLAIN = re.compile(r"[+-]?[\d.,:]+(?:[eE][+-]?\d+)?|true|false|yes|no|on|off", re.IGNORECASE)
@@ -87,23 +89,34 @@ def _given(found: re.Match[str]) -> str:
 
 
 def secrets_in(value: Any, *, inside: bool = False) -> Iterator[str]:
-    """The texts in a parsed file that are to be masked wherever they occur.
-
-    These are values below a key that names a secret, what follows an option that does in a
-    command, and values of ``environment`` tables, except plain numbers and switches.
-    """
+    """The texts in a parsed file that are secrets by their place: below a key that names one, and
+    after an option of a command that does."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            hidden = inside or bool(_SECRET_NAME.search(str(key))) or key == "environment"
-            yield from secrets_in(inner, inside=hidden)
+            if not (inside and key in _OF_A_PARAMETER):
+                yield from secrets_in(inner, inside=inside or bool(_SECRET_NAME.search(str(key))))
     elif isinstance(value, list | tuple):
         before = ""
         for inner in value:
-            hidden = inside or bool(_OPTION.fullmatch(before))
-            yield from secrets_in(inner, inside=hidden)
+            yield from secrets_in(inner, inside=inside or bool(_OPTION.fullmatch(before)))
             before = inner if isinstance(inner, str) else ""
     elif inside and isinstance(value, str) and is_secret(value):
         yield value
+
+
+def variables_in(value: Any) -> Iterator[str]:
+    """The values of all ``environment`` tables of a parsed file, whatever their names, but numbers,
+    switches and those of Burstlens."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "environment" and isinstance(inner, Mapping):
+                others = (it for name, it in inner.items() if not name.startswith("BURSTLENS_"))
+                yield from (it for it in others if isinstance(it, str) and is_secret(it))
+            else:
+                yield from variables_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from variables_in(inner)
 
 
 def named_secrets(environment: Mapping[str, str]) -> Iterator[str]:
@@ -111,6 +124,12 @@ def named_secrets(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if _SECRET_NAME.search(name) and is_secret(value):
             yield value
+
+
+def is_random(value: str) -> bool:
+    """Whether it is like a password: digits and letters, and not a path or a sentence."""
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    return len(value) >= 6 and letters and digits and not re.search(r"[\s/]", value)
 
 
 def is_secret(value: str) -> bool:

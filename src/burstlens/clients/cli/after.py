@@ -1,4 +1,4 @@
-"""Commands that export a run's results: ``movie``, ``report``, ``cinema``, ``crate``."""
+"""Commands that export a run: ``movie``, ``report``, ``cinema``, ``crate``, ``support``."""
 
 from __future__ import annotations
 
@@ -152,3 +152,42 @@ def crate(run: RunArg = "last", as_json: JsonOpt = False) -> None:
         say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
     else:
         say(printable(f"{made.path}: {made.files} files described"))
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Write an archive of a run for your site's support.",
+    epilog="Example: burstlens support last -o storm-support.tar.gz",
+)
+def support(
+    run: RunArg = "last",
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", metavar="FILE", help="Where to; RUN-support.tar.gz else."),
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Write an archive of a run for your site's support: what it did, and why it may have failed.
+
+    In it are recipe, journal, status, jobs with their batch scripts, logs, site and versions. Not
+    in it are products, raw output and inputs. Passwords, tokens, keys and what follows the host in
+    an address are masked; its README.txt says what, look through it before you send it. It works
+    while the run goes on, on a damaged run, and on another user's.
+
+    RUN is a run's id (or the start of it), its directory, or `last`.
+    """
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from burstlens.clients.support.archive import SUFFIX, write_support
+    from burstlens.core.quantity import counted, show_bytes
+    from burstlens.core.run.directory import open_run_dir
+
+    found = open_run_dir(run)
+    made = write_support(found, Path(out).expanduser() if out else Path(f"{found.id}{SUFFIX}"))
+    if as_json:
+        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
+        return
+    lost = f", {counted(len(made.unreadable), 'file')} unreadable" if made.unreadable else ""
+    said = f"{made.path}: {counted(made.files, 'file')}{lost}, {show_bytes(made.bytes)}"
+    say(printable(f"{said}; its README.txt says what is left out and masked"))

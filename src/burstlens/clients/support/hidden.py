@@ -1,0 +1,81 @@
+"""What a support archive masks: secrets of the run, its site and its user, in whatever file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+from burstlens.core.redaction import (
+    MASK,
+    is_random,
+    named_secrets,
+    redacted,
+    secrets_in,
+    variables_in,
+)
+
+_WITH_VARIABLES = {"recipe.toml", "run.json", "job.json"}
+_TOKEN = re.compile(r"\s*[\w-]{32,200}\s*", re.ASCII)
+"""A file with nothing else in it is a token file, as of ``burstlens serve --token-file``."""
+
+
+class Hidden:
+    """Masks secrets in text; ``count`` says how often it did."""
+
+    def __init__(self, files: Mapping[str, bytes], others: Iterable[Path]) -> None:
+        """Collect them from a run's own ``files`` (JSON and TOML) and the ``others`` (TOML): the
+        site's and the user's."""
+        found: set[str] = set(named_secrets(os.environ))
+        variables: set[str] = set()
+        for value in (*_parsed(files), *_read(others)):
+            found.update(secrets_in(value))
+            variables.update(variables_in(value))
+        found.update(value for value in variables if is_random(value))
+        self._everywhere = {form for secret in found for form in _forms(secret)}
+        self._variables = {f'"{form}"' for value in variables for form in _forms(value)}
+        self._variables |= {f"'{value}'" for value in variables}
+        self.count = 0
+
+    def mask(self, name: str, text: str) -> str:
+        """The text of that file without secrets. Variables that may be words, such as ``close``,
+        are masked in recipes and job files alone."""
+        if len(text) < 1024 and _TOKEN.fullmatch(text):
+            clean = f"{MASK}\n"
+        else:
+            if PurePath(name).name in _WITH_VARIABLES:
+                for value in self._variables:
+                    text = text.replace(value, f'"{MASK}"')
+            clean = redacted(text, self._everywhere)
+        self.count += clean.count(MASK)
+        return clean
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret as JSON, Python and addresses write it."""
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield repr(secret)[1:-1]
+    yield quote(secret, safe="")
+
+
+def _parsed(files: Mapping[str, bytes]) -> Iterator[Any]:
+    for name, data in files.items():
+        with suppress(ValueError, RecursionError):
+            if name.endswith(".json"):
+                yield json.loads(data)
+            elif name.endswith(".toml"):
+                yield tomllib.loads(data.decode())
+
+
+def _read(paths: Iterable[Path]) -> Iterator[Any]:
+    for path in paths:
+        with suppress(OSError, ValueError, RecursionError):
+            yield tomllib.loads(path.read_text(encoding="utf-8"))
