@@ -112,4 +112,4 @@ def test_the_level_of_the_logs_reaches_a_driver_in_a_batch_job(tmp_path, monkeyp
     monkeypatch.setenv("BURSTLENS_LOG", level)
     site = read(SITES / "slurm.toml")
     job = driver_job(RunDir(tmp_path / "r"), site, "r-1", 1)
-    assert job.init == lines + site.slurm.job_init
+    assert job.init == lines + site.batch.job_init

@@ -247,8 +247,11 @@ class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True
     time: str | None = None
 
 
-class _Product(_OfFrame, frozen=True):
+class _Product(Event, frozen=True):
     product: str
+    stream: str
+    time: str
+    attempt: Count
 
     @property
     def key(self) -> Key:
