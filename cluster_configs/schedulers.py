@@ -25,15 +25,12 @@ def scheduler(name: str) -> type[Scheduler]:
     Raises SiteError with near names when there is none, and for a plugin of that name that cannot
     be loaded or is not a scheduler. Broken plugins of other names are not looked at.
     """
+    require_scheduler(name)
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
         built_in: type[Scheduler] = getattr(import_module(module), attribute)
         return built_in
-    added = {point.name: point for point in points(GROUP)}
-    if name not in added:
-        known = {LOCAL, *BUILT_IN, *added}
-        raise SiteError(f'there is no scheduler "{name}"{did_you_mean(name, known)}')
-    point = added[name]
+    point = {point.name: point for point in points(GROUP)}[name]
     try:
         found: type[Scheduler] = point.load()
         fits = isinstance(found, type) and isinstance(found(), Scheduler) and found.name == name
@@ -44,3 +41,12 @@ def scheduler(name: str) -> type[Scheduler]:
     if not fits:
         raise SiteError(f"{point.value} is not a scheduler with the name {name!r}")
     return found
+
+
+def require_scheduler(name: str) -> None:
+    """Raise SiteError with near names when there is no scheduler of that name; loads none."""
+    if name not in BUILT_IN:
+        added = {point.name for point in points(GROUP)}
+        if name not in added:
+            known = {LOCAL, *BUILT_IN, *added}
+            raise SiteError(f'there is no scheduler "{name}"{did_you_mean(name, known)}')

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from platformdirs import user_config_path
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.cluster_configs.scheduler import BatchSite, Seconds
-from burstlens.cluster_configs.schedulers import LOCAL, scheduler
+from burstlens.cluster_configs.schedulers import LOCAL, require_scheduler, scheduler
 from burstlens.core.errors import SiteError
 from burstlens.core.fault import Place
 from burstlens.core.nearness import did_you_mean
@@ -24,6 +24,16 @@ from burstlens.core.toml.places import places
 from burstlens.core.toml.table import read_table
 
 SITES = Path(__file__).parent / "sites"
+
+
+def _require(name: str) -> str:
+    """The name of a scheduler. Raises ValueError when there is none."""
+    if name != LOCAL:
+        try:
+            require_scheduler(name)
+        except SiteError as error:
+            raise ValueError(str(error)) from error
+    return name
 
 
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
@@ -105,7 +115,7 @@ class Site:
     """One line for ``burstlens sites``."""
     hosts: tuple[str, ...] = ()
     """Patterns of the host names of its login nodes."""
-    scheduler: str = LOCAL
+    scheduler: Annotated[str, AfterValidator(_require)] = LOCAL
     """``local``: processes of this machine. ``slurm``, or a plugin's: batch jobs."""
     mpi_launcher: tuple[str, ...] = ("mpiexec", "-n", "{ranks}")
     """What starts an MPI program; ``{ranks}`` and ``{ranks_per_node}`` are filled in."""

@@ -245,7 +245,8 @@ end = { lat = 60, lon = 5 } # <- outside of the domain
     ),
     "faults of the site's file": Case(
         WRF + T2.replace('"T2"', '"T22" # <- no variable'),
-        site='scheduler = "slrum" # <- input should be\n[buffer]\nkind = "disk" # <- input should\n'
+        site='scheduler = "slrum" # <- did you mean slurm\n'
+        '[buffer]\nkind = "disk" # <- input should\n'
         "[viewing]\nnods = 3 # <- did you mean nodes\n",
     ),
     "variables of other kinds": Case(
