@@ -28,6 +28,7 @@ from burstlens.core.run.events import (
 from burstlens.core.run.format import require_format
 
 _STAMPED = (RunStarted, RunResumed)
+"""The events that say in which format their driver writes."""
 E = TypeVar("E", bound=Event)
 
 
