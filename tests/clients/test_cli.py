@@ -21,7 +21,7 @@ from burstlens.workflows.plan.commands import new_run
 
 pytestmark = pytest.mark.integration
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 JOURNAL = REPOSITORY / "docs" / "journal.md"
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 ROOT = typer.main.get_command(app)
