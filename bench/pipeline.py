@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.census import MARK, Census
-from burstlens.core.run.journal import read
+from burstlens.core.run.journal import read_records
 from burstlens.core.valid_time import elapsed_key
 
 WRITER = Path(__file__).with_name("writer.py")
@@ -159,7 +159,7 @@ def run_model(
         said = ended.stderr or ended.stdout  # with --json only an outcome is printed
         raise RuntimeError(f"{name}: exit code {ended.returncode}: {said[-2000:]}")
     path = scratch.runs / name
-    return Ran(path, census, [dict(event) for event in read(path / "journal.jsonl")])
+    return Ran(path, census, list(read_records(path / "journal.jsonl")))
 
 
 def _toml(value: str | Mapping[str, str]) -> str:
