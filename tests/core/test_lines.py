@@ -166,6 +166,30 @@ lines.close()
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
+def test_half_a_line_that_could_not_be_cut_off_is_cut_off_before_the_next_one(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "journal.jsonl"
+    lines = HeldLines(path)
+    lines.append({"n": 0})
+    write, away = os.write, True
+
+    def half(descriptor: int, data: bytes) -> int:
+        return write(descriptor, data[:4] if away else data)
+
+    def refused(descriptor: int, size: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "write", half)
+    with monkeypatch.context() as server:
+        server.setattr(os, "ftruncate", refused)
+        lines.append({"n": 1})
+    away = False
+    lines.append({"n": 2})
+    lines.close()
+    assert path.read_text() == '{"n":0}\n{"n":1}\n{"n":2}\n'
+
+
 def test_the_journal_hands_on_each_event_as_it_was_written(tmp_path):
     seen = []
     journal = Journal(tmp_path / "journal.jsonl", epoch=2, seen=seen.append)

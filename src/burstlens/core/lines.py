@@ -54,7 +54,7 @@ class Lines:
         self.path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         self._size = self._cut_torn_line()
-        self._dirty = False
+        self._dirty = self._torn = False
 
     def _cut_torn_line(self) -> int:
         size = whole = os.fstat(self._descriptor).st_size
@@ -76,15 +76,23 @@ class Lines:
         line = text.encode(errors="backslashreplace")
         self._dirty = True
         try:
+            self._cut_half_line()
             written = os.write(self._descriptor, line)
             if written != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         except OSError as error:
-            # Half a line must not stay: the next append would continue it.
-            os.ftruncate(self._descriptor, self._size)
+            self._torn = True
+            with contextlib.suppress(OSError):  # else the next append does it first
+                self._cut_half_line()
             error.filename = str(self.path)  # write() does not set it
             raise
         self._size += written
+
+    def _cut_half_line(self) -> None:
+        """Remove what a failed append has left: the next one would continue it."""
+        if self._torn:
+            os.ftruncate(self._descriptor, self._size)
+            self._torn = False
 
     def sync(self) -> None:
         """Flush all that was appended to disk; a no-op when it is there already."""
