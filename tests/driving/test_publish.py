@@ -94,7 +94,7 @@ def test_the_journal_is_on_disk_before_the_rename_and_the_folder_after_it(
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replaces)
     publisher.publish([receipt])
-    assert done == ["journal.jsonl", os.path.basename(NAME), "t2"]
+    assert done == ["journal.jsonl", "products", os.path.basename(NAME), "t2"]
 
 
 def test_an_index_that_the_disk_does_not_take_is_written_later(begin, staged, run_dir, monkeypatch):

@@ -59,6 +59,8 @@ class Publisher:
         self._index = HeldLines(run.index)
         self._feed = FrameFeed(run)
         self._series = Series(run.products, start)
+        self._folders: set[Path] = set()
+        """The products' folders whose names are on disk."""
 
     def settle(self) -> None:
         """After a restart: finish each publication that was cut, and mend the index. What is not
@@ -66,17 +68,6 @@ class Publisher:
 
         Raises OSError when ``products/`` cannot be read or written.
         """
-        for cut in list(self._history.publishing.values()):
-            receipt = _receipt(cut)
-            state = receipt.state
-            kept = state is None or self._stands(state) or self._waits(state)
-            if kept and self._stands(receipt):
-                self._put(state)
-                self._note(receipt)
-            elif kept and self._waits(receipt):
-                self._put(state)
-                self._put(receipt)
-                self._note(receipt)
         listed = set()
         for line in read_lines(self._run.index):
             listed.add((*(line[name] for name in _KEY), line["t"]))
@@ -84,6 +75,14 @@ class Publisher:
         for event in read_journal(self._run.journal):  # again: the history keeps no file names
             if isinstance(event, ProductPublished) and (*event.key, event.t) not in listed:
                 self._list(event, mended=True)
+        # Last: the newest line of a product in the index is that of the file that stands.
+        for cut in list(self._history.publishing.values()):
+            receipt = _receipt(cut)
+            parts = [part for part in (receipt.state, receipt) if part is not None]
+            if all(self._stands(part) or self._waits(part) for part in parts):
+                for part in parts:
+                    self._put(part)
+                self._note(receipt)
         self.flush(force=True)
 
     def clean_incoming(self) -> None:
@@ -100,7 +99,8 @@ class Publisher:
         """
         fresh: list[Receipt] = []
         given: dict[Key, int] = {}
-        for receipt in sorted(receipts, key=lambda receipt: -receipt.attempt):
+        once = {receipt.uuid: receipt for receipt in receipts}.values()
+        for receipt in sorted(once, key=lambda receipt: -receipt.attempt):
             key = (receipt.product, receipt.stream, receipt.time)
             if given.get(key, 0) >= receipt.attempt or self._is_superfluous(key, receipt):
                 for part in (receipt, receipt.state):
@@ -134,14 +134,21 @@ class Publisher:
             return
         incoming = self._run.products / part.incoming
         final = self._run.products / part.name
+        if final.parent not in self._folders:
+            self._make(final.parent)
         try:
             os.replace(incoming, final)
         except FileNotFoundError:
-            if _is(final, part):  # an earlier try has renamed it
-                return
-            final.parent.mkdir(exist_ok=True)
-            os.replace(incoming, final)
+            if not _is(final, part):  # else an earlier try, or a former driver, has renamed it
+                self._make(final.parent)
+                os.replace(incoming, final)
         sync_folder(final.parent)
+
+    def _make(self, folder: Path) -> None:
+        """Make a product's folder, if need be, and bring its name to disk."""
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+        self._folders.add(folder)
 
     def _note(self, receipt: Receipt) -> ProductPublished:
         key: Key = (receipt.product, receipt.stream, receipt.time)
