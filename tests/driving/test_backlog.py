@@ -144,6 +144,13 @@ def test_each_third_frame_stays_the_same_when_the_model_restarts_midway(backlog,
     assert (first, second) == ([0, 3], [3, 6])
 
 
+def test_each_second_frame_stays_the_same_when_a_driver_resumes_after_a_damaged_one(backlog, frame):
+    about = {"stream": "output", "attempt": 1}
+    seen = [{"event": "frame.ready", "time": key(0)}, {"event": "frame.damaged", "time": key(1)}]
+    waiting = backlog(FIXED, "product.t2.every=2", events=[about | event for event in seen])
+    assert [number for number in (2, 3, 4) if waiting.add(frame(key(number)))] == [2, 4]
+
+
 def test_work_that_failed_is_tried_after_a_pause_that_grows(backlog, frame):
     waiting = backlog(FIXED)
     waiting.add(frame())

@@ -50,12 +50,23 @@ class Backlog:
     _kept: set[tuple[str, str, str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        for stream, valid in sorted({(stream, valid) for stream, valid, _ in self.history.frames}):
-            self._times.setdefault(stream, []).append(valid)
+        for stream, valid, _ in self.history.frames | self.history.damaged:
+            self.count(stream, valid)
         self.needs = Needs(self.streams)
         self.needs.enter(self.products, self.first_stream)
         for stream, valid, attempt in sorted(self.history.frames):
             self.needs.saw(stream, valid, attempt)
+
+    def count(self, stream: str, valid: str) -> None:
+        """Count that valid time, of a whole or a damaged frame, for products of each nth frame.
+
+        All times of a report are counted before its first order, so that its order plays no role.
+        Times of all attempts: a model that restarts midway must not shift each n-th frame.
+        """
+        times = self._times.setdefault(stream, [])
+        place = bisect.bisect_left(times, valid)
+        if place == len(times) or times[place] != valid:
+            times.insert(place, valid)
 
     def enter(self, products: Sequence[MadeProduct]) -> None:
         """Order these products as well from now on."""
@@ -142,12 +153,9 @@ class Backlog:
             self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
 
     def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
-        # Times of all attempts: a model that restarts midway must not shift each n-th frame.
         self.needs.saw(frame.stream, frame.time, frame.attempt)
-        times = self._times.setdefault(frame.stream, [])
-        place = bisect.bisect_left(times, frame.time)
-        if place == len(times) or times[place] != frame.time:
-            times.insert(place, frame.time)
+        self.count(frame.stream, frame.time)
+        place = bisect.bisect_left(self._times[frame.stream], frame.time)
         this = (frame.stream, frame.time, frame.attempt)
         for product in self.products:
             stream = product.common.stream or self.first_stream or frame.stream

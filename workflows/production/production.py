@@ -112,6 +112,10 @@ class Production:
         """Journal what the watcher found in that attempt and order its products."""
         self.promised.hear(report.written)
         self.backlog.needs.look()
+        times = {(found.stream, found.time) for found in report.frames}
+        times |= {(found.stream, found.time) for found in report.damaged if found.time is not None}
+        for stream, valid in times:
+            self.backlog.count(stream, valid)
         for frame in report.frames:
             if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
                 fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
@@ -252,22 +256,29 @@ class Production:
                 self._refresh()  # the limits widened while these were made
             self._receipts.clear()
         while self._failures:
-            failure = self._failures[0]
-            if failure.placeholder is not None:
-                for event in self.publisher.publish([failure.placeholder]):
-                    self.snapshot.published(event)
-            self.journal.append(
-                ev.ProductFailed(
-                    product=failure.product,
-                    stream=failure.stream,
-                    time=failure.time,
-                    attempt=failure.attempt,
-                    reason=failure.reason,
-                )
-            )
-            self.snapshot.failed(failure)
+            self._publish_failure(self._failures[0])
             self._settled(self._failures.pop(0))
         self.publisher.flush()
+
+    def _publish_failure(self, failure: Failure) -> None:
+        key = failure.product, failure.stream, failure.time
+        stands = self.history.published.get(key, 0) >= failure.attempt
+        made = stands and key not in self.history.holes
+        if failure.placeholder is not None:
+            for event in self.publisher.publish([failure.placeholder]):
+                self.snapshot.published(event)
+        if made:  # by another order of that frame
+            return
+        self.journal.append(
+            ev.ProductFailed(
+                product=failure.product,
+                stream=failure.stream,
+                time=failure.time,
+                attempt=failure.attempt,
+                reason=failure.reason,
+            )
+        )
+        self.snapshot.failed(failure)
 
     def _stands(self, receipt: Receipt) -> bool:
         return self.history.published.get(_key(receipt)) == receipt.attempt
