@@ -93,5 +93,5 @@ release-check: $(VENV)/dev
 	$(BIN)/python tools/release_check.py
 
 clean:
-	rm -rf $(VENV) dist build site node_modules .coverage .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist build site node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,121 @@
+"""Workers that a test plays: a graph whose viewing block is a list, and what comes back from it.
+
+Only the last step to Parsl is replaced. A worker puts files of its own into ``products/.incoming``,
+as a real one does, and answers with a receipt, a failure or an error; or nobody hears of it.
+"""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from burstlens.core.errors import StagingError
+from burstlens.core.model import Failure, Frame, Receipt, State
+from burstlens.core.run.directory import RunDir
+from burstlens.viz.product import wants
+from burstlens.workflows.placement.buffer import Released
+from burstlens.workflows.production.graph import Done, Graph
+from burstlens.workflows.production.work import Work
+from burstlens.workflows.recipe.recipe import MadeProduct
+
+
+@dataclass(slots=True)
+class Task:
+    """What a driver has submitted to the viewing block."""
+
+    kind: str
+    about: Any
+
+
+class Block(Graph):
+    """A graph whose viewing block is the test."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.tasks: list[Task] = []
+
+    def view(self, kind: str, about: Any, *args: Any, **named: Any) -> Future[Any]:
+        """Keep it until the test takes it."""
+        self.tasks.append(Task(kind, about))
+        return Future()
+
+
+@dataclass(slots=True)
+class Workers:
+    """Workers on the buffer of a run, those of dead drivers as well."""
+
+    run: RunDir
+    products: Mapping[str, MadeProduct]
+    gone: set[tuple[str, int]] = field(default_factory=set)
+    """Valid time and attempt of the raw frames that they have deleted."""
+    astray: set[str] = field(default_factory=set)
+    """Files in ``.incoming`` whose receipts nobody gets."""
+
+    def end(self, task: Task, outcome: str, reach: int) -> Done:
+        """What comes of a task: it is ``made``; the ``same`` picture as before is made; it
+        ``failed``; the target ``refused`` it; the worker is ``lost`` before or, as a ``zombie``,
+        after the product is staged. Values of a picture reach from -``reach`` to ``reach``."""
+        if task.kind == "released":
+            frames: list[Frame] = task.about
+            self.gone |= {(frame.time, frame.attempt) for frame in frames}
+            size = sum(frame.bytes for frame in frames)
+            return Done("released", frames, Released(len(frames), 0, size))
+        work: Work = task.about
+        frame = work.order.frame
+        if outcome == "lost":
+            return Done("work", work, error=RuntimeError("the worker was killed"))
+        if outcome == "refused":
+            return Done("work", work, error=StagingError("full", path="x", number=28))
+        gone = (frame.time, frame.attempt) in self.gone
+        if work.what == "placeholder" or outcome == "failed" or gone:
+            return Done("work", work, self._failure(work))
+        receipt = self._stage(work, alike=outcome == "same", reach=reach)
+        if outcome == "zombie":
+            self.unheard(receipt)
+            return Done("work", work, error=RuntimeError("the worker was killed too late"))
+        return Done("work", work, receipt)
+
+    def unheard(self, value: object) -> None:
+        """Nobody hears of what a worker has staged."""
+        receipt = value.placeholder if isinstance(value, Failure) else value
+        if isinstance(receipt, Receipt):
+            parts = (receipt, receipt.state)
+            self.astray |= {part.incoming for part in parts if part is not None}
+
+    def _failure(self, work: Work) -> Failure:
+        frame, made = work.order.frame, self.products[work.order.context.product]
+        about = made.name, frame.stream, frame.time, frame.attempt, "no such variable"
+        if "png" not in made.kind.extensions(made.options):
+            return Failure(*about)
+        facts = {"placeholder": True, "reason": "no such variable"}
+        receipt = self._stage(work, alike=False, reach=0)
+        return Failure(*about, replace(receipt, facts=facts, limits=None))
+
+    def _stage(self, work: Work, *, alike: bool, reach: int) -> Receipt:
+        order, made = work.order, self.products[work.order.context.product]
+        frame, product = order.frame, made.name
+        for name in (*order.needed.previous[:1], *order.needed.followed.values()):
+            assert (self.run.products / name).is_file(), f"{name} is needed and does not stand"
+        limits = None
+        if made.kind.widens(made.options):
+            given = order.context.limits or (0.0, 0.0)
+            limits = min(given[0], -float(reach)), max(given[1], float(reach))
+        name = uuid.uuid4().hex
+        place = f"{product}_{frame.stream}_{frame.time}"
+        final = f"{product}/{place}.{made.kind.extensions(made.options)[0]}"
+        incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}"
+        content = f"{final} {limits} {'' if alike else name}".encode()
+
+        def put(incoming: str, final: str) -> tuple[str, str, int, int]:
+            (self.run.products / incoming).write_bytes(content)
+            return incoming, final, len(content), zlib.crc32(content)
+
+        state = None
+        if wants(made.kind, made.options).chained:
+            state = State(*put(f"{incoming}.state", f".states/{place}_{frame.attempt}"))
+        about = product, frame.stream, frame.time, frame.attempt, name
+        return Receipt(*about, *put(incoming, final), state=state, limits=limits)
