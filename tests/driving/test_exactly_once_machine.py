@@ -170,12 +170,6 @@ def test_each_product_is_published_exactly_once(take_steps):
     assert take_steps(2000, each=50) >= 2000
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_each_product_is_published_exactly_once_in_20_000_steps(take_steps):
-    assert take_steps(20_000, each=50) >= 20_000
-
-
 @pytest.mark.fault
 @pytest.mark.timeout(1800)
 def test_each_product_is_published_exactly_once_in_100_000_steps(take_steps):
