@@ -94,7 +94,7 @@ def reason(error: msgspec.ValidationError) -> str:
             return f"{_quoted(place)} is {_NAMES[got]}, not {kind}"
         if length := _LENGTH.match(expected["more"]):
             return f"{_quoted(place)} has {length[2]} entries, not {length[1]}"
-        return f"{_quoted(place)} is out of range" if expected["more"] else f"{place} is not {kind}"
+        return f"{_quoted(place)} is {'out of range' if expected['more'] else f'not {kind}'}"
     return f"{_quoted(place)}: {text[:200]}"
 
 

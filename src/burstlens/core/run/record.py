@@ -30,12 +30,12 @@ def read_record(
     *,
     lacking: Callable[[], Mapping[str, Any]] | None = None,
 ) -> T | None:
-    """The object in ``path`` as that type; None when there is no such file.
+    """The object in ``path`` as that type; None when the file is missing.
 
-    ``lacking`` gives the values of keys that an older version has not written; with it a file that
-    is not a JSON object is no file. Raises RunError, which names the file and says what to do
-    ``then``, when it cannot be read, is not a JSON object, does not fit, or is of a newer format
-    than this Burstlens reads.
+    ``lacking`` gives the values of keys that an older version has not written; with it the result
+    is None also for a file that is not a JSON object. Raises RunError, which names the file and
+    says what to do ``then``, when it cannot be read, is not a JSON object, does not fit, or is of a
+    newer format than this Burstlens reads.
     """
     try:
         with open_regular(path) as stream:
