@@ -16,8 +16,12 @@ from burstlens.core.errors import RunError
 from burstlens.core.lines import read_lines
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Event
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.format import FORMAT
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read, read_records
+from burstlens.core.run.snapshot import read_snapshot, write_snapshot
+from burstlens.core.version import __version__
 from burstlens.viz.pages.report.page import write_report
 
 OLDER = Path(__file__).parents[1] / "data" / "runs"
@@ -28,6 +32,7 @@ STATES = {"done": "done", "stopped": "stopped", "chained": "done", "resumed": "d
 @pytest.fixture
 def older(tmp_path: Path, monkeypatch):
     """A copy of an older run."""
+    monkeypatch.chdir(tmp_path)
 
     def copy(name: str) -> RunDir:
         shutil.copytree(OLDER / name, tmp_path / "runs" / name)
@@ -96,3 +101,20 @@ def test_a_newer_run_is_refused_by_the_name_of_its_version(older, file):
     assert str(error).startswith(str(path))
     assert "written by Burstlens 7.3.1 in format 2" in str(error)
     assert str(error).endswith("use that version")
+
+
+def test_a_snapshot_says_in_which_format_it_is_written(older):
+    run = older("done")
+    run.status.unlink()
+    write_snapshot(run, read_snapshot(run))
+    written = json.loads(run.status.read_text())
+    assert (written["format"], written["burstlens"]) == (FORMAT, __version__)
+
+
+def test_facts_whose_recipe_lacks_what_readers_rely_on_are_damaged(older):
+    run = older("done")
+    facts = json.loads(run.facts.read_text())
+    del facts["table"]["product"][0]["kind"]
+    run.facts.write_text(json.dumps(facts))
+    with pytest.raises(RunError, match=r"kind.* is missing; the run directory is damaged"):
+        facts_of(run)
