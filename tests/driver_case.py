@@ -20,7 +20,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done

@@ -11,7 +11,7 @@ from burstlens.core.model import Damage
 from burstlens.core.run.history import replay
 from burstlens.workflows.frames.cursor import Cursor, Speech, Written
 from burstlens.workflows.frames.promised import CUT, REASON, Promised
-from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 

@@ -11,7 +11,7 @@ from burstlens.core.decode import record
 from burstlens.core.model import Progress
 from burstlens.workflows.frames.cursor import Cursor, Speech
 from burstlens.workflows.frames.log_search import Hit
-from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip, Trouble
 from burstlens.workflows.guards.judge import Judge
 from burstlens.workflows.guards.reports import Room

@@ -20,7 +20,8 @@ from watcher_case import MODEL
 from burstlens.core.model import Damage, Frame
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.hdf5 import Prober
-from burstlens.workflows.frames.watcher import Report, Watcher
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.wrf import Wrf
 
 DATA = Path(__file__).parents[1] / "data"

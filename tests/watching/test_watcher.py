@@ -12,8 +12,8 @@ from watcher_case import MODEL, look, times
 
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.cursor import Cursor, Unit
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.structure import has_gap
-from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.models.wrf import Wrf
 
 

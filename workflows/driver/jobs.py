@@ -14,7 +14,7 @@ from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.frames.cursor import Speech
-from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.job_folder import lacks

@@ -7,13 +7,15 @@ unchanged is stored as a duration, since the next call may run on another host.
 
 from __future__ import annotations
 
+import bisect
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from burstlens.core.model import Progress
+from burstlens.core.model import Fingerprint, Progress
 from burstlens.core.printable import printable
 from burstlens.workflows.frames.log_file import Position
 from burstlens.workflows.frames.progress import Pulse
@@ -63,33 +65,60 @@ class Unit(NamedTuple):
         return self.time or "", len(self.name), self.name
 
 
+class FileStat(NamedTuple):
+    """What the watcher compares of a file: another one means that it was written."""
+
+    size: int
+    mtime_ns: int
+    inode: int = 0
+    device: int = 0
+
+    @classmethod
+    def of(cls, stat: os.stat_result) -> FileStat:
+        """Of what the kernel says about the file."""
+        return cls(stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_dev)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """As the journal keeps it."""
+        return self.device, self.inode, self.size, self.mtime_ns
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The finished units of one series: all up to ``high``, and the ``recent`` ones above it."""
+    """The finished units of one series: all up to ``high``, and the ``recent`` ones above it, in
+    order."""
 
     high: str = ""
     recent: tuple[str, ...] = ()
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (name <= self.high or name in self.recent)
+        if not isinstance(name, str) or name <= self.high:
+            return isinstance(name, str)
+        place = bisect.bisect_left(self.recent, name)
+        return self.recent[place : place + 1] == (name,)
 
     @property
     def last(self) -> str:
         """The greatest name."""
         return self.recent[-1] if self.recent else self.high
 
-    def adding(self, name: str) -> Done:
-        """A copy with one more name."""
-        recent = sorted({*self.recent, name})
-        dropped, kept = recent[:-RECENT], recent[-RECENT:]
-        return Done(max([self.high, *dropped]), tuple(kept))
+    def adding(self, name: str, at_most: int | None = RECENT) -> Done:
+        """A copy with one more name; ``at_most`` so many are kept above ``high`` (None: all)."""
+        if name in self:
+            return self
+        place = bisect.bisect_left(self.recent, name)
+        recent = (*self.recent[:place], name, *self.recent[place:])
+        if at_most is None or len(recent) <= at_most:
+            return Done(self.high, recent)
+        return Done(max(self.high, recent[-at_most - 1]), recent[-at_most:])
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
     """One unit that is not finished.
 
-    ``files`` are in the order of tiles, ``stats`` their size and mtime (ns) when last seen,
+    ``files`` are in the order of tiles, ``stats`` are theirs when last seen,
     ``written_to`` the files that were seen to have a writer, ``declared`` the number of records
     handed on. ``asked`` holds the conditions of the latest read, ``reason`` what was missing then,
     ``unread`` whether that read failed. ``whole``: all its records are declared. ``doubted`` are
@@ -98,7 +127,7 @@ class Open:
 
     unit: Unit
     files: tuple[str, ...]
-    stats: tuple[tuple[int, int], ...] = ()
+    stats: tuple[FileStat, ...] = ()
     quiet_s: float = 0.0
     written_to: frozenset[str] = frozenset()
     declared: int = 0
@@ -107,6 +136,11 @@ class Open:
     whole: bool = False
     doubted: frozenset[int] = frozenset()
     unread: bool = False
+
+    @property
+    def mtime_ns(self) -> int:
+        """When its files were written last."""
+        return max((stat.mtime_ns for stat in self.stats), default=0)
 
 
 @dataclass(frozen=True, slots=True)

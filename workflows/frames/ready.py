@@ -17,6 +17,7 @@ witness other than these bytes. Which witnesses count depends on how the file is
                 milliseconds before the last write.
 ``weak``        unchanged for ``WEAK_QUIET_S`` in a file that several processes write, from a model
                 whose log has never named a frame: there is no better evidence.
+``unproven``    the same for a run that others started, after twice the stream's usual interval.
 ==============  ==================================================================================
 
 A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
@@ -54,6 +55,8 @@ class Evidence:
     ended: bool = False
     ended_well: bool = False
     quiet_s: float = 0.0
+    patience_s: float = WEAK_QUIET_S
+    weakest: str = "weak"
 
 
 def witness(evidence: Evidence) -> str | None:
@@ -68,8 +71,8 @@ def witness(evidence: Evidence) -> str | None:
         return "ended"
     if evidence.conclusive and evidence.quiet_s >= QUIET_S:
         return "flag" if evidence.flagged else "quiet"
-    if not evidence.log_speaks and evidence.quiet_s >= WEAK_QUIET_S:
-        return "weak"
+    if not evidence.log_speaks and evidence.quiet_s >= evidence.patience_s:
+        return evidence.weakest
     return None
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
-from burstlens.workflows.frames.watcher import Report, Watcher
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
 
-__all__ = ["Cursor", "Report", "watch"]
+__all__ = ["Cursor", "watch"]
 
 REST = 5.0
 """Pause between two scans, as a multiple of the time that a scan takes."""

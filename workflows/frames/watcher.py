@@ -8,61 +8,23 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from burstlens.core.model import Damage, Frame, Progress
+from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.workflows.frames import ready
-from burstlens.workflows.frames.cursor import Cursor, Open, Unit, Written
+from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Unit, Written
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.listing import Listing
-from burstlens.workflows.frames.log_search import Hit, LogPattern
+from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
 from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer, probe, together
 from burstlens.workflows.models.base import Model, configured
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What one call found, and the cursor for the next.
-
-    ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
-    log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
-    ``tail`` (the log's latest new lines). ``ended``: the model has ended and no more will come.
-    ``behind``: the logs have more than was read so far.
-    ``written`` are the log's new lines that call a frame written.
-    ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
-    why their pattern is no longer searched for. ``stopping``: a stop was requested before this
-    scan.
-    """
-
-    frames: tuple[Frame, ...]
-    damaged: tuple[Damage, ...]
-    cursor: Cursor
-    progress: Progress | None = None
-    trouble: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
-    tail: tuple[str, ...] = ()
-    ended: bool = False
-    behind: bool = False
-    written: tuple[Written, ...] = ()
-    hits: tuple[Hit, ...] = ()
-    given_up: Mapping[str, str] = field(default_factory=dict)
-    stopping: bool = False
-
-    @property
-    def in_progress(self) -> bool:
-        """Whether a frame is being written."""
-        return any(not unit.whole for unit in self.cursor.open)
-
-    @property
-    def urgent(self) -> bool:
-        """Whether it should be returned without another scan."""
-        return bool(self.frames or self.damaged or self.trouble or self.notices or self.ended)
 
 
 _prober: Prober | None = None
@@ -101,9 +63,11 @@ class Watcher:
         self._facts = self._model.facts(self._folder)
         self._same = (self._folder, self._model, run, attempt, known, self._facts, patterns)
         self._follower = Follower(self._folder, self._model, self._facts, known, patterns)
-        self._listing = Listing(
-            self._folder, self._facts.folders, self._model, self._follower, known
-        )
+        self._listing = self._new_listing(known)
+
+    def _new_listing(self, baseline: Mapping[str, tuple[int, int]]) -> Listing:
+        folders = self._facts.folders
+        return Listing(self._folder, folders, self._model, self._follower, baseline)
 
     def adopt(self, other: Watcher) -> bool:
         """Take over the other watcher's cursor if it is a later one of the same watch."""
@@ -134,7 +98,7 @@ class Watcher:
             over = ended and not heard.behind
             self._visit(elapsed_s, now, over, frames, damaged, complaints)
         except OSError as error:
-            complaints.append(f"the model's folder does not answer: {error.strerror or error}")
+            self._away(error, complaints)
         texts = (*complaints, *heard.unreadable)
         notices = tuple(text for text in texts if text not in before.complaints)
         self.cursor = replace(self.cursor, complaints=texts[:20], scans=before.scans + 1)
@@ -149,9 +113,20 @@ class Watcher:
             written=tuple(heard.written),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),
-            ended=over and not self.cursor.open and not complaints,
+            ended=over and not self.cursor.open and not complaints and not self._has_more(),
             behind=heard.behind,
         )
+
+    def _away(self, error: OSError, complaints: list[str]) -> None:
+        complaints.append(f"the model's folder does not answer: {error.strerror or error}")
+
+    def _has_more(self) -> bool:
+        """Whether this scan left units for the next one."""
+        return False
+
+    def _visits(self) -> Iterable[Unit]:
+        """The units to look at in this scan, in order."""
+        return sorted(self._listing.units, key=lambda unit: (unit.stream, unit.order))
 
     def _visit(
         self,
@@ -165,12 +140,12 @@ class Watcher:
         """Check each unit that is not finished, and keep those that remain open."""
         known = {entry.unit: entry for entry in self.cursor.open}
         still: list[Open] = []
-        for unit in sorted(self._listing.units, key=lambda unit: (unit.stream, unit.order)):
+        for unit in self._visits():
             tiles = self._listing.units[unit]
             files = tuple(tiles[tile] for tile in sorted(tiles))
-            entry = known.get(unit, Open(unit, files))
+            entry = known.pop(unit, Open(unit, files))
             try:
-                stats = [os.stat(path) for path in self._places(files)]
+                stats = tuple(FileStat.of(os.stat(path)) for path in self._places(files))
             except FileNotFoundError:
                 # Released, or renamed by the model: its records were declared, or not a frame.
                 files = ()
@@ -183,10 +158,8 @@ class Watcher:
                 if entry.declared:
                     self._finish(unit)
                 continue
-            sizes = tuple((stat.st_size, stat.st_mtime_ns) for stat in stats)
-            changed = files != entry.files or sizes != entry.stats
-            quiet_s = 0.0 if changed else entry.quiet_s + elapsed_s
-            entry = replace(entry, files=files, stats=sizes, quiet_s=quiet_s)
+            changed = files != entry.files or stats != entry.stats
+            entry = self._aged(replace(entry, files=files), stats, changed, elapsed_s)
             try:
                 entry = self._look(entry, now, ended, changed, frames, damaged, complaints)
             except OSError as error:
@@ -195,7 +168,26 @@ class Watcher:
                 self._finish(unit)
             else:
                 still.append(entry)
-        self.cursor = replace(self.cursor, open=tuple(still))
+        left = (entry for unit, entry in known.items() if unit in self._listing.units)
+        self.cursor = replace(self.cursor, open=(*still, *left))
+
+    def _aged(
+        self, entry: Open, stats: tuple[FileStat, ...], changed: bool, elapsed_s: float
+    ) -> Open:
+        """The entry with what was seen of its files now, and for how long they are unchanged."""
+        return replace(entry, stats=stats, quiet_s=0.0 if changed else entry.quiet_s + elapsed_s)
+
+    def _spoken(self, entry: Open) -> tuple[Written, ...]:
+        """The log's lines that may be about this unit."""
+        return tuple(w for w in self.cursor.speech.written if w.stream in (None, entry.unit.stream))
+
+    def _outside(self, entry: Open, evidence: Evidence) -> Evidence:
+        """The evidence from outside the unit's files, as this kind of watch has it."""
+        return evidence
+
+    def _wanted(self, entry: Open, whole: Structure) -> tuple[Open, Structure]:
+        """Without the records that are not to become frames."""
+        return entry, whole
 
     def _look(
         self,
@@ -209,7 +201,7 @@ class Watcher:
     ) -> Open:
         """Read the unit if anything relevant has changed, and declare the ready records."""
         unit, later = entry.unit, self._has_later(entry)
-        spoken = tuple(w for w in self.cursor.speech.written if w.stream in (None, unit.stream))
+        spoken = self._spoken(entry)
         asked = (
             later,
             ended,
@@ -222,7 +214,7 @@ class Watcher:
             return entry
         entry = replace(entry, asked=asked, unread=False)
         empty = next(
-            (file for file, (size, _) in zip(entry.files, entry.stats, strict=True) if not size),
+            (file for file, stat in zip(entry.files, entry.stats, strict=True) if not stat.size),
             None,
         )
         if empty is not None:
@@ -233,17 +225,20 @@ class Watcher:
         if not writers <= entry.written_to:
             entry = replace(entry, written_to=entry.written_to | writers)
         closed = not writers and entry.written_to >= set(entry.files)
-        outside = Evidence(
-            conclusive=True,
-            logged=bool(spoken),
-            log_speaks=self.cursor.speech.speaks,
-            asynchronous=self.cursor.speech.asynchronous,
-            closed=closed,
-            later=later,
-            io_groups=self._facts.io_groups,
-            ended=ended,
-            ended_well=self.cursor.speech.ended_well or not self._facts.tells_end,
-            quiet_s=entry.quiet_s,
+        outside = self._outside(
+            entry,
+            Evidence(
+                conclusive=True,
+                logged=bool(spoken),
+                log_speaks=self.cursor.speech.speaks,
+                asynchronous=self.cursor.speech.asynchronous,
+                closed=closed,
+                later=later,
+                io_groups=self._facts.io_groups,
+                ended=ended,
+                ended_well=self.cursor.speech.ended_well or not self._facts.tells_end,
+                quiet_s=entry.quiet_s,
+            ),
         )
         if ready.witness(outside) is None and unit.time is not None and not entry.declared:
             # No witness yet: reading it would be useless.
@@ -251,12 +246,13 @@ class Watcher:
         whole = self._probe(entry, paths, thorough=ended or not changed)
         entry = replace(entry, unread=whole.unread)
         if entry.declared > whole.begun and not whole.reason:
-            complaints.append(f"{unit.name} was rewritten after its frames were handed on")
+            return self._rewritten(entry, complaints)
+        entry, whole = self._wanted(entry, whole)
         if len(spoken) > len(whole.times) and not self.cursor.speech.asynchronous:
             place = entry.declared + len(whole.times)
             entry = replace(entry, doubted=entry.doubted | {place})
         for index, key in enumerate(whole.times, entry.declared):
-            signal = ready.witness(self._inside(outside, entry, whole, index, key))
+            signal = ready.witness(self._inside(outside, entry, whole, index, key, spoken))
             if signal is None:
                 return replace(entry, whole=False, reason=f"record {index}: no sign of its end")
             if index in entry.doubted and any(has_gap(path, index) for path in paths):
@@ -272,6 +268,10 @@ class Watcher:
             self.cursor = replace(self.cursor, speech=speech)
         done = not whole.reason and entry.declared >= whole.begun
         return replace(entry, whole=done, reason=whole.reason)
+
+    def _rewritten(self, entry: Open, complaints: list[str]) -> Open:
+        complaints.append(f"{entry.unit.name} was rewritten after its frames were handed on")
+        return replace(entry, whole=True, reason="")
 
     def _probe(self, entry: Open, paths: Sequence[str], *, thorough: bool) -> Structure:
         """One structure for the unit's files; the first file without a new record decides."""
@@ -289,16 +289,22 @@ class Watcher:
         return together(found, entry.declared, entry.unit.time, ranks)
 
     def _inside(
-        self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str
+        self,
+        outside: Evidence,
+        entry: Open,
+        whole: Structure,
+        index: int,
+        key: str,
+        spoken: tuple[Written, ...],
     ) -> Evidence:
         """The evidence for one record, with what the file's structure adds."""
-        speech, unit = self.cursor.speech, entry.unit
+        unit = entry.unit
         serial = unit.tiled or self._facts.serial_classic or not whole.classic
         followed = whole.begun > index + 1
         return replace(
             outside,
             conclusive=whole.conclusive and serial,
-            logged=any(matching(speech.written, unit.stream, key, (unit.name, *entry.files))),
+            logged=any(matching(spoken, unit.stream, key, (unit.name, *entry.files))),
             later=outside.later or followed,
             io_groups=1 if followed else outside.io_groups,
             flagged=(unit.stream, key) in self._listing.flags,
@@ -315,10 +321,15 @@ class Watcher:
             paths=self._paths(entry),
             record=index,
             bytes=whole.frame_bytes,
-            written=max(mtime for _, mtime in entry.stats) / 1e9,
+            written=entry.mtime_ns / 1e9,
             detected=now,
             signal=signal,
+            fingerprint=self._fingerprint(entry),
         )
+
+    def _fingerprint(self, entry: Open) -> Fingerprint | None:
+        """Nothing: the buffer's frames are the run's own."""
+        return None
 
     def _has_later(self, entry: Open) -> bool:
         """Whether a later unit of the same line, with the same tiles, exists or existed."""
@@ -361,6 +372,7 @@ class Watcher:
             self._paths(entry),
             entry.declared,
             reason,
+            self._fingerprint(entry),
         )
 
     def _finish(self, unit: Unit) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from burstlens.core.errors import FrameError
 from burstlens.core.run.events import Event, FrameInspected, GuardTripped
-from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards import series
 from burstlens.workflows.guards.finding import (
     Breach,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.core.quantity import show_bytes, show_duration
-from burstlens.workflows.frames.watcher import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.pace import Filling, Pace

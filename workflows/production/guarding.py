@@ -15,7 +15,7 @@ from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read as read_journal
-from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
 from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.notify import Notifier

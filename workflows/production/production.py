@@ -14,7 +14,7 @@ from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
-from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef, Released
@@ -129,7 +129,7 @@ class Production:
         for damage in self.promised.lost(report, attempt):
             self._take_damage(damage)
         self.space.begun_bytes = sum(
-            size for unit in report.cursor.open if not unit.declared for size, _ in unit.stats
+            stat.size for unit in report.cursor.open if not unit.declared for stat in unit.stats
         )
         self._open_files = {name for unit in report.cursor.open for name in unit.files}
         self.backlog.needs.ended = report.ended

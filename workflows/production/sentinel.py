@@ -27,8 +27,8 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.core.run.logs import open_log
 from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.watch import watch
-from burstlens.workflows.frames.watcher import Report
 from burstlens.workflows.guards.finding import Trip
 from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of

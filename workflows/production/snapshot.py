@@ -35,7 +35,7 @@ from burstlens.core.run.snapshot import (
 )
 from burstlens.core.run.start import driver_process
 from burstlens.viz.live.feed import write_status
-from burstlens.workflows.frames.watch import Report
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.space import Space

@@ -29,7 +29,8 @@ from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
-from burstlens.workflows.frames.watch import Report, watch
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.models.base import Model

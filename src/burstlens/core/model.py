@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+Fingerprint = tuple[int, int, int, int]
+"""Device, inode, bytes and mtime (ns) of a file: another one means that it was written anew."""
+
 
 def in_model_folder(path: str) -> str:
     """A frame's path (``<run>/<attempt>/<name>``) relative to the model's own folder."""
@@ -23,7 +26,8 @@ class Frame:
     unlimited dimension of ``paths``: one file, or one per tile in rank order. ``bytes`` is
     the frame's own share of the file. ``written`` is the file's mtime (the file server's clock) and
     ``detected`` the watcher's clock, both in Unix seconds; the two clocks are never compared to
-    decide anything. ``signal`` names the evidence that the frame is whole.
+    decide anything. ``signal`` names the evidence that the frame is whole. ``fingerprint`` is the
+    state of its first file when it was declared: device, inode, bytes, mtime in ns.
     """
 
     run: str
@@ -36,6 +40,7 @@ class Frame:
     written: float
     detected: float
     signal: str
+    fingerprint: Fingerprint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Damage:
     paths: tuple[str, ...]
     record: int
     reason: str
+    fingerprint: Fingerprint | None = None
 
 
 @dataclass(frozen=True, slots=True)

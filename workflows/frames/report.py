@@ -1,0 +1,81 @@
+"""What one look of the watcher found: the frames, the logs' news, and the cursor for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from burstlens.core.model import Damage, Frame, Progress
+from burstlens.workflows.frames.cursor import Cursor, Written
+from burstlens.workflows.frames.log_search import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReport:
+    """The folder of a run that others started, as one scan found it.
+
+    ``identity``: its device and inode, None while it is ``lost`` (then in words, why). ``changed``:
+    units that were declared and are written anew; ``restarted``: how that shows in a log, empty if
+    no log began anew. ``arriving``: what was there on arrival is not yet all read. ``newest`` is the
+    file that was written last, at ``written`` (its mtime), ``quiet_s`` ago; ``intervals`` are those
+    between the latest frames of the busiest stream, seconds. ``log_is_newest``: the log was
+    written after every frame, so its last word is about this run.
+    """
+
+    identity: tuple[int, int] | None = None
+    lost: str = ""
+    changed: tuple[str, ...] = ()
+    restarted: str = ""
+    arriving: bool = False
+    newest: str | None = None
+    written: float | None = None
+    server_now: float | None = None
+    quiet_s: float = 0.0
+    intervals: tuple[float, ...] = ()
+    log_is_newest: bool = True
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the driver must know at once."""
+        return bool(self.changed or self.restarted)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one call found, and the cursor for the next.
+
+    ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
+    log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
+    ``tail`` (the log's latest new lines). ``ended``: the model has ended and no more will come.
+    ``behind``: the logs have more than was read so far.
+    ``written`` are the log's new lines that call a frame written.
+    ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
+    why their pattern is no longer searched for. ``stopping``: a stop was requested before this
+    scan. ``folder`` is what only a watcher of a run that others started reports.
+    """
+
+    frames: tuple[Frame, ...]
+    damaged: tuple[Damage, ...]
+    cursor: Cursor
+    progress: Progress | None = None
+    trouble: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    tail: tuple[str, ...] = ()
+    ended: bool = False
+    behind: bool = False
+    written: tuple[Written, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    given_up: Mapping[str, str] = field(default_factory=dict)
+    stopping: bool = False
+    folder: FolderReport | None = None
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a frame is being written."""
+        return any(not unit.whole for unit in self.cursor.open)
+
+    @property
+    def urgent(self) -> bool:
+        """Whether it should be returned without another scan."""
+        found = self.frames or self.damaged or self.trouble or self.notices or self.ended
+        return bool(found or (self.folder is not None and self.folder.urgent))
