@@ -6,4 +6,4 @@ Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``place
 ``production``.
 """
 
-__all__ = ["cursor", "log_search", "promised", "report", "watch", "watcher"]
+__all__ = ["arrival", "attached", "cursor", "log_search", "promised", "report", "watch", "watcher"]

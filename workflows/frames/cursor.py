@@ -136,6 +136,10 @@ class Open:
     whole: bool = False
     doubted: frozenset[int] = frozenset()
     unread: bool = False
+    declared_at: tuple[FileStat, ...] = ()
+    """``stats`` when a record was last declared."""
+    watched_s: float = 0.0
+    """How long it was unchanged while it was watched; ``quiet_s`` may be longer."""
 
     @property
     def mtime_ns(self) -> int:
@@ -152,6 +156,8 @@ class Written:
     file: str | None
     cut: bool = False
     """Whether several frames may start like this: then it is not evidence for one of them."""
+    live: bool = field(default=True, compare=False)
+    """Whether it was read as it was written, after the log had once been read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,8 @@ class Speech:
     reason: Reason | None = None
     opened: Mapping[str, Opened] = field(default_factory=dict)
     last_line: str = ""
+    caught_up: bool = False
+    """Whether the logs were once read to their end."""
 
     @property
     def why(self) -> str | None:
@@ -187,6 +195,40 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """What the watch of a run that others started keeps between two calls.
+
+    ``arrived``: it has chosen among what was there on arrival.
+    ``pending`` are the units that were there on arrival and are not yet looked at, ``unread`` those
+    whose records are not yet chosen from; ``counted`` and ``taken`` are the numbers of records by
+    stream that were looked at and became frames, ``newest`` is the newest time of each. ``again``
+    are finished units that were written anew. ``mtimes`` are those of each stream's latest
+    frames, ``logs`` device and inode of each log, ``still`` the newest mtime and for how long there
+    was none newer.
+    """
+
+    arrived: bool = False
+    pending: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+    counted: Mapping[str, int] = field(default_factory=dict)
+    taken: Mapping[str, int] = field(default_factory=dict)
+    newest: Mapping[str, str] = field(default_factory=dict)
+    again: frozenset[str] = frozenset()
+    mtimes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    logs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    still: tuple[float, float] = (0.0, 0.0)
+
+    def finishing(self, unit: Unit) -> Attached:
+        """A copy for which that unit is finished."""
+        name = {unit.name}
+        if not name & (self.pending | self.unread | self.again):
+            return self
+        return replace(
+            self, pending=self.pending - name, unread=self.unread - name, again=self.again - name
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """The watcher's position. With an empty cursor it reads everything again."""
 
@@ -195,13 +237,19 @@ class Cursor:
     speech: Speech = Speech()
     complaints: tuple[str, ...] = ()
     scans: int = 0
+    attached: Attached | None = None
+    """What only the watch of a run that others started keeps."""
 
     def is_done(self, unit: Unit) -> bool:
         """Whether the unit is finished."""
+        if self.attached is not None and unit.name in self.attached.again:
+            return False
         done = self.done.get(unit.series)
         return done is not None and unit.name in done
 
     def finishing(self, unit: Unit) -> Cursor:
         """A copy in which that unit is finished."""
-        done = self.done.get(unit.series, Done()).adding(unit.name)
-        return replace(self, done={**self.done, unit.series: done})
+        attached = self.attached and self.attached.finishing(unit)
+        at_most = RECENT if attached is None else None
+        done = self.done.get(unit.series, Done()).adding(unit.name, at_most)
+        return replace(self, done={**self.done, unit.series: done}, attached=attached)

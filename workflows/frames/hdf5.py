@@ -187,6 +187,17 @@ class Prober:
         return line
 
 
+_shared: Prober | None = None
+
+
+def shared_prober() -> Prober:
+    """The process's only prober: its child outlives the call, since it takes 0.2 s to start."""
+    global _shared
+    if _shared is None:
+        _shared = Prober()
+    return _shared
+
+
 def _killed(child: subprocess.Popen[bytes]) -> bool:
     """Whether it was killed from outside: its own time limit ends it by SIGALRM."""
     try:

@@ -115,7 +115,11 @@ class Follower:
                 self._conclude(heard, opened.pop(name).said)
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         heard.speech = replace(
-            heard.speech, positions=positions, opened=opened, last_line=last_line
+            heard.speech,
+            positions=positions,
+            opened=opened,
+            last_line=last_line,
+            caught_up=speech.caught_up or not heard.behind,
         )
         self._measure(heard, now)
         return heard
@@ -175,7 +179,8 @@ class Follower:
             return
         speech = heard.speech
         if said.kind == "written":
-            written = Written(said.stream, said.time, said.file, said.cut)
+            live = speech.caught_up
+            written = Written(said.stream, said.time, said.file, said.cut, live)
             heard.written.append(written)
             if said.cut:
                 return

@@ -56,7 +56,7 @@ class Evidence:
     ended_well: bool = False
     quiet_s: float = 0.0
     patience_s: float = WEAK_QUIET_S
-    weakest: str = "weak"
+    weakest: str | None = "weak"
 
 
 def witness(evidence: Evidence) -> str | None:

@@ -14,11 +14,11 @@ from burstlens.workflows.frames.log_search import Hit
 class FolderReport:
     """The folder of a run that others started, as one scan found it.
 
-    ``identity``: its device and inode, None while it is ``lost`` (then in words, why). ``changed``:
-    units that were declared and are written anew; ``restarted``: how that shows in a log, empty if
-    no log began anew. ``arriving``: what was there on arrival is not yet all read. ``newest`` is the
-    file that was written last, at ``written`` (its mtime), ``quiet_s`` ago; ``intervals`` are those
-    between the latest frames of the busiest stream, seconds. ``log_is_newest``: the log was
+    ``identity``: its device and inode, None while it is ``lost`` (then in words, why).
+    ``changed``: finished files that were written anew. ``restarted``: the sign that a log began
+    anew, in words. ``arriving``: what was there on arrival is not yet all read. ``newest``: the
+    file that was written last, at ``written`` (its mtime), ``quiet_s`` ago. ``intervals``: those
+    between the latest frames of the busiest stream, in seconds. ``log_is_newest``: the log was
     written after every frame, so its last word is about this run.
     """
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from burstlens.workflows.frames.attached import AttachedWatcher, Attachment
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
 from burstlens.workflows.frames.report import Report
@@ -59,6 +60,7 @@ def watch(
     interval_s: float,
     patterns: tuple[LogPattern, ...] = (),
     stopping: Callable[[], bool] = lambda: False,
+    attachment: Attachment | None = None,
 ) -> Report:
     """Watch ``folder`` (relative to the buffer's ``root``) until there is something to report.
 
@@ -69,11 +71,18 @@ def watch(
     the end. If a long log is not fully read by then, more calls follow; the report of the final one
     has ``ended`` set. Returns at once with frames, damage, trouble or notices, after
     ``PROGRESS_S`` with progress or hits, else after ``timeout_s``. Errors of the file system are
-    not raised: they become notices.
+    not raised: they become notices. ``attachment``: the model was started by others.
     """
-    watcher = _continued(
-        Watcher(root, folder, model, run, attempt, cursor, baseline=baseline, patterns=patterns)
-    )
+    place = root, folder, model, run, attempt, cursor
+    made: Watcher
+    if attachment is None:
+        made = Watcher(*place, baseline=baseline, patterns=patterns)
+    else:
+        stamp, selection = Path(attachment.stamp), attachment.selection
+        made = AttachedWatcher(*place, selection=selection, stamp=stamp, patterns=patterns)
+    watcher = _continued(made)
+    if attachment is not None and isinstance(watcher, AttachedWatcher):
+        watcher.sweep(attachment.sweep)
     start = before = time.monotonic()
     tail: tuple[str, ...] = ()
     written: tuple[Written, ...] = ()
@@ -90,7 +99,8 @@ def watch(
         if took > STALL_S:
             _log.warning("a scan of %s took %.0f s", folder, took)
         pause = max(interval_s, REST * took)
-        if report.behind:
+        more = report.behind or (report.folder is not None and report.folder.arriving)
+        if more:
             pause = 0.0 if over else REST_BEHIND * took
         tail = (*tail, *report.tail)[-20:]
         written += report.written

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Unit, Written
-from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.hdf5 import Prober, shared_prober
 from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
@@ -25,17 +25,6 @@ from burstlens.workflows.frames.structure import Structure, has_gap, has_writer,
 from burstlens.workflows.models.base import Model, configured
 
 _log = logging.getLogger(__name__)
-
-
-_prober: Prober | None = None
-
-
-def _shared_prober() -> Prober:
-    """The worker's only prober: its child outlives the call, since it takes 0.2 s to start."""
-    global _prober
-    if _prober is None:
-        _prober = Prober()
-    return _prober
 
 
 class Watcher:
@@ -56,12 +45,20 @@ class Watcher:
     ) -> None:
         self._folder, self._prefix = root / folder, "" if folder in ("", ".") else f"{folder}/"
         self._run, self._attempt = run, attempt
-        self._prober = prober or _shared_prober()
+        self._prober = prober or shared_prober()
         self.cursor = cursor
         self._model = configured(model, self._folder)
         known = {name: (stat[0], stat[1]) for name, stat in (baseline or {}).items()}
         self._facts = self._model.facts(self._folder)
-        self._same = (self._folder, self._model, run, attempt, known, self._facts, patterns)
+        self._same: tuple[object, ...] = (
+            self._folder,
+            self._model,
+            run,
+            attempt,
+            known,
+            self._facts,
+            patterns,
+        )
         self._follower = Follower(self._folder, self._model, self._facts, known, patterns)
         self._listing = self._new_listing(known)
 
@@ -181,13 +178,17 @@ class Watcher:
         """The log's lines that may be about this unit."""
         return tuple(w for w in self.cursor.speech.written if w.stream in (None, entry.unit.stream))
 
+    def _waits(self, entry: Open) -> tuple[bool, ...]:
+        """Whether it is unchanged long enough for the weakest witness."""
+        return (entry.quiet_s >= ready.WEAK_QUIET_S,)
+
     def _outside(self, entry: Open, evidence: Evidence) -> Evidence:
         """The evidence from outside the unit's files, as this kind of watch has it."""
         return evidence
 
-    def _wanted(self, entry: Open, whole: Structure) -> tuple[Open, Structure]:
-        """Without the records that are not to become frames."""
-        return entry, whole
+    def _chosen(self, entry: Open, whole: Structure) -> tuple[Open, Container[int]]:
+        """The records that do not become frames: none."""
+        return entry, ()
 
     def _look(
         self,
@@ -207,7 +208,7 @@ class Watcher:
             ended,
             (unit.stream, unit.time) in self._listing.flags,
             ready.looks(entry.quiet_s),
-            entry.quiet_s >= ready.WEAK_QUIET_S,
+            self._waits(entry),
             spoken[-1:],
         )
         if not changed and asked == entry.asked:
@@ -247,11 +248,14 @@ class Watcher:
         entry = replace(entry, unread=whole.unread)
         if entry.declared > whole.begun and not whole.reason:
             return self._rewritten(entry, complaints)
-        entry, whole = self._wanted(entry, whole)
+        entry, passed_over = self._chosen(entry, whole)
         if len(spoken) > len(whole.times) and not self.cursor.speech.asynchronous:
             place = entry.declared + len(whole.times)
             entry = replace(entry, doubted=entry.doubted | {place})
         for index, key in enumerate(whole.times, entry.declared):
+            if index in passed_over:
+                entry = replace(entry, declared=index + 1)
+                continue
             signal = ready.witness(self._inside(outside, entry, whole, index, key, spoken))
             if signal is None:
                 return replace(entry, whole=False, reason=f"record {index}: no sign of its end")
@@ -263,7 +267,7 @@ class Watcher:
                 _log.info("%s record %d (%s) is whole: %s; writers %d, later %s, quiet %.1f s, "
                           "log lines %d", unit.name, index, key, signal, len(writers), later,
                           entry.quiet_s, len(spoken))  # fmt: skip
-            entry = replace(entry, declared=index + 1)
+            entry = replace(entry, declared=index + 1, declared_at=entry.stats)
             speech = with_declared(self.cursor.speech, unit.stream, key, entry.files)
             self.cursor = replace(self.cursor, speech=speech)
         done = not whole.reason and entry.declared >= whole.begun

@@ -1,0 +1,345 @@
+"""One scan of a folder in which a model writes that others started.
+
+The rule for when a frame is whole is the same (:mod:`.ready`). What differs is its evidence: there
+is no baseline, so a file, a log or a flag may be left from an earlier run. Later files, log lines
+and quiet count only where the file server's own times agree. The folder is only read. What was
+there on arrival is read newest first, about a second at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import statistics
+import time
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from burstlens.core.model import Damage, Fingerprint
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
+from burstlens.workflows.frames.attached_listing import AttachedListing
+from burstlens.workflows.frames.cursor import (
+    Attached,
+    Cursor,
+    FileStat,
+    Open,
+    Speech,
+    Unit,
+    Written,
+)
+from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.report import FolderReport, Report
+from burstlens.workflows.frames.server_clock import ServerClock
+from burstlens.workflows.frames.structure import Structure
+from burstlens.workflows.frames.watcher import Watcher
+from burstlens.workflows.models.base import Model
+
+SLICE_S = 1.0
+"""A scan returns after so long with what it has."""
+DEAD_S = 600.0
+"""A file that is not whole and unchanged for longer, and for three intervals, is damaged."""
+SEEN_S = 2.0
+"""A file without a witness must be seen unchanged for so long, whatever its mtime says."""
+OLD_LOG_S = 600.0
+"""A log that is so much older than a frame, and three intervals, is an earlier run's."""
+INTERVALS = 8
+SWEEP_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """How a folder is watched in which others started a model.
+
+    ``selection``: what is wanted of the frames that are there on arrival. ``stamp``: a file of the
+    run directory that shows the file server's time. ``sweep``: finished files to look at again, by
+    name, with their fingerprints. ``ended``: the model certainly writes no more.
+    """
+
+    selection: Selection
+    stamp: str
+    sweep: Mapping[str, Fingerprint] = field(default_factory=dict)
+    ended: bool = False
+
+
+class AttachedWatcher(Watcher):
+    """The scans of one call. ``stamp`` is a file of the run directory that shows the file server's
+    time."""
+
+    _listing: AttachedListing
+
+    def __init__(
+        self,
+        root: Path,
+        folder: str,
+        model: Model,
+        run: str,
+        attempt: int,
+        cursor: Cursor,
+        *,
+        selection: Selection,
+        stamp: Path,
+        prober: Prober | None = None,
+        patterns: tuple[LogPattern, ...] = (),
+    ) -> None:
+        self._selection = selection
+        self._clock = ServerClock(stamp)
+        self._more = False
+        self._lost = ""
+        self._changed: list[str] = []
+        self._log_ns = 0
+        super().__init__(root, folder, model, run, attempt, cursor, prober=prober,
+                         patterns=patterns)  # fmt: skip
+        self._same = (*self._same, selection)
+
+    def _new_listing(self, baseline: Mapping[str, tuple[int, int]]) -> AttachedListing:
+        return AttachedListing(self._folder, self._facts.folders, self._model, self._follower)
+
+    @property
+    def _state(self) -> Attached:
+        return self.cursor.attached or Attached()
+
+    def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
+        """Scan for about a second at most; the rest is left to the next scan."""
+        self._more, self._lost = False, ""
+        restarted = self._look_at_logs()
+        if restarted:
+            self.cursor = replace(self.cursor, speech=Speech(caught_up=True))
+            found = self._folder_report(elapsed_s)
+            self._changed.clear()
+            return Report((), (), self.cursor, folder=replace(found, restarted=restarted))
+        report = super().scan(elapsed_s=elapsed_s, now=now, ended=ended)
+        found = self._folder_report(elapsed_s)
+        self._changed.clear()
+        return replace(report, cursor=self.cursor, folder=found)
+
+    def sweep(self, declared: Mapping[str, Fingerprint]) -> None:
+        """Look again at finished files: those with another fingerprint are read anew.
+
+        Truncation in place changes no folder, so only this sees it.
+        """
+        again: set[str] = set()
+        begin = time.monotonic()
+        open_now = {file for entry in self.cursor.open for file in entry.files}
+        for file, known in declared.items():
+            if file in open_now or time.monotonic() - begin > SWEEP_S:
+                continue
+            with contextlib.suppress(OSError):
+                found = FileStat.of(os.stat(self._folder / file)).fingerprint
+                output = self._model.identify(file)
+                if found != tuple(known) and output is not None:
+                    again.add(Unit.of(file, output).name)
+                    self._changed.append(file)
+        if again:
+            state = replace(self._state, again=self._state.again | again)
+            self.cursor = replace(self.cursor, attached=state)
+
+    # What the folder says.
+
+    def _look_at_logs(self) -> str:
+        """The sign that a log of the model began anew; empty if none did."""
+        logs, restarted = dict(self._state.logs), ""
+        self._log_ns = 0
+        for name, speaks in self._listing.logs.items():
+            if not speaks:
+                continue
+            try:
+                found = os.stat(self._folder / name)
+            except OSError:
+                continue
+            self._log_ns = max(self._log_ns, found.st_mtime_ns)
+            identity, known = (found.st_dev, found.st_ino), logs.get(name)
+            position = self.cursor.speech.positions.get(name)
+            if known is not None and known != identity:
+                restarted = f"{name} is a new file"
+            elif known is not None and position and found.st_size < position.offset:
+                restarted = f"{name} began anew"
+            logs[name] = identity
+        self.cursor = replace(self.cursor, attached=replace(self._state, logs=logs))
+        return restarted
+
+    def _away(self, error: OSError, complaints: list[str]) -> None:
+        self._lost = f"the folder does not answer: {error.strerror or error}"
+
+    def _has_more(self) -> bool:
+        return self._more or bool(self._lost)
+
+    def _folder_report(self, elapsed_s: float) -> FolderReport:
+        state = self._state
+        newest, name = self._log_ns, None
+        for entry in self.cursor.open:
+            if entry.mtime_ns > newest:
+                newest, name = entry.mtime_ns, entry.files[0]
+        frames_ns = max((entry.mtime_ns for entry in self.cursor.open), default=0)
+        if name is None and newest:
+            name = next((log for log, speaks in self._listing.logs.items() if speaks), None)
+        before, quiet_s = state.still
+        if newest != before:
+            device = self._listing.identity[0] if self._listing.identity else None
+            quiet_s = 0.0 if before else self._clock.quiet_s(newest, device)
+        else:
+            quiet_s += elapsed_s
+        self.cursor = replace(self.cursor, attached=replace(state, still=(newest, quiet_s)))
+        longest = max(state.mtimes.values(), key=len, default=())
+        return FolderReport(
+            identity=None if self._lost else self._listing.identity,
+            lost=self._lost,
+            changed=tuple(self._changed),
+            arriving=self._more or bool(state.pending),
+            newest=name,
+            written=newest / 1e9 if newest else None,
+            server_now=self._clock.latest,
+            quiet_s=quiet_s if newest else 0.0,
+            intervals=_intervals(longest),
+            log_is_newest=bool(self._log_ns) and self._log_ns >= frames_ns,
+        )
+
+    # Which units, in which order.
+
+    def _visits(self) -> Iterator[Unit]:
+        begin = time.monotonic()
+        if not self._state.arrived:
+            self._arrive()
+        known = {entry.unit for entry in self.cursor.open}
+        units = sorted(self._listing.units, key=newest_first, reverse=True)
+        units.sort(key=lambda unit: unit not in known)
+        for unit in units:
+            state = self._state
+            if unit.name in state.pending and is_full(self._selection, state, unit):
+                self._finish(unit)
+                continue
+            if time.monotonic() - begin > SLICE_S:
+                self._more = True
+                return
+            yield unit
+            state = self._state
+            if unit.name in state.pending:
+                pending = state.pending - {unit.name}
+                self.cursor = replace(self.cursor, attached=replace(state, pending=pending))
+
+    def _arrive(self) -> None:
+        """Choose among what is there on arrival."""
+        taken, done = choose(self._selection, self._listing.units)
+        names = frozenset(unit.name for unit in taken)
+        state = replace(self._state, arrived=True, pending=names, unread=names)
+        self.cursor = replace(self.cursor, done=done, attached=state)
+        for unit in self._listing.units.keys() - set(taken):
+            self._listing.drop(unit)
+
+    def _chosen(self, entry: Open, whole: Structure) -> tuple[Open, Container[int]]:
+        if entry.unit.name not in self._state.unread or not whole.times or entry.declared:
+            return entry, ()
+        state, passed = records(self._selection, self._state, entry.unit, list(whole.times))
+        self.cursor = replace(self.cursor, attached=state)
+        return entry, passed
+
+    # What counts as evidence.
+
+    def _aged(
+        self, entry: Open, stats: tuple[FileStat, ...], changed: bool, elapsed_s: float
+    ) -> Open:
+        first = not entry.stats
+        before, entry = entry, super()._aged(entry, stats, changed, elapsed_s)
+        if first:
+            entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stats[0].device))
+        entry = replace(entry, watched_s=0.0 if changed else before.watched_s + elapsed_s)
+        replaced = not first and _places(before.stats) != _places(stats)
+        if before.declared and (replaced or not stats[0].size or self._is_another(entry)):
+            return self._afresh(entry)
+        return entry
+
+    def _is_another(self, entry: Open) -> bool:
+        """Whether a file with nothing new has changed since its last record was declared, and is
+        quiet: it was written anew, or touched, or closed."""
+        return (
+            entry.whole
+            and entry.stats != entry.declared_at
+            and bool(entry.declared_at)
+            and entry.watched_s >= ready.QUIET_S
+        )
+
+    def _rewritten(self, entry: Open, complaints: list[str]) -> Open:
+        return self._afresh(entry)
+
+    def _afresh(self, entry: Open) -> Open:
+        """The entry as if it was never read."""
+        return replace(
+            entry, declared=0, declared_at=(), whole=False, asked=(), doubted=frozenset(),
+            reason="it is written anew",
+        )  # fmt: skip
+
+    def _spoken(self, entry: Open) -> tuple[Written, ...]:
+        """Lines of an earlier run's log, or older than the file, are evidence for nothing."""
+        return tuple(
+            line for line in super()._spoken(entry) if line.live or self._log_ns >= entry.mtime_ns
+        )
+
+    def _waits(self, entry: Open) -> tuple[bool, ...]:
+        return entry.quiet_s >= self._patience_s(entry), entry.watched_s >= SEEN_S
+
+    def _patience_s(self, entry: Open) -> float:
+        return max(ready.WEAK_QUIET_S, 2 * self._interval(entry.unit.stream))
+
+    def _outside(self, entry: Open, evidence: Evidence) -> Evidence:
+        interval = self._interval(entry.unit.stream)
+        older_s = (entry.mtime_ns - self._log_ns) / 1e9
+        seen = entry.watched_s >= SEEN_S
+        return replace(
+            evidence,
+            log_speaks=evidence.log_speaks and older_s < max(OLD_LOG_S, 3 * interval),
+            ended_well=evidence.ended_well
+            and (not self._facts.tells_end or self._log_ns >= entry.mtime_ns),
+            patience_s=self._patience_s(entry),
+            weakest="unproven" if seen else None,
+        )
+
+    def _has_later(self, entry: Open) -> bool:
+        """Whether a later unit of its line was written after it, tile by tile."""
+        own = self._listing.files(entry.unit)
+        mine = dict(zip(sorted(own), entry.stats, strict=False))
+        for unit in self._listing.after(entry.unit, 2):
+            files = self._listing.files(unit)
+            with contextlib.suppress(OSError, KeyError):
+                if all(
+                    os.stat(self._folder / files[tile]).st_mtime_ns >= stat.mtime_ns
+                    for tile, stat in mine.items()
+                ):
+                    return True
+        return False
+
+    def _interval(self, stream: str) -> float:
+        """The usual seconds between two frames of a stream, by their mtimes; 0.0 if unknown."""
+        found = _intervals(self._state.mtimes.get(stream, ()))
+        return statistics.median(found) if found else 0.0
+
+    def _fingerprint(self, entry: Open) -> Fingerprint | None:
+        if not entry.stats:
+            return None
+        self._note_mtime(entry)
+        return entry.stats[0].fingerprint
+
+    def _note_mtime(self, entry: Open) -> None:
+        stream, state = entry.unit.stream, self._state
+        known = {*state.mtimes.get(stream, ()), entry.mtime_ns / 1e9}
+        mtimes = {**state.mtimes, stream: tuple(sorted(known)[-INTERVALS - 1 :])}
+        self.cursor = replace(self.cursor, attached=replace(state, mtimes=mtimes))
+
+    def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
+        if ended or (entry.whole and entry.declared):
+            return super()._is_finished(entry, ended, damaged)
+        if entry.quiet_s < max(DEAD_S, 3 * self._interval(entry.unit.stream)):
+            return False
+        damaged.append(self._damage(entry, f"{entry.reason}, and nothing more comes"))
+        return True
+
+
+def _places(stats: Sequence[FileStat]) -> list[tuple[int, int]]:
+    return [(stat.device, stat.inode) for stat in stats]
+
+
+def _intervals(mtimes: Sequence[float]) -> tuple[float, ...]:
+    return tuple(later - earlier for earlier, later in itertools.pairwise(mtimes))
