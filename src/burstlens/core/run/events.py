@@ -7,9 +7,9 @@ it writes the line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Union, get_args
+from typing import Annotated, Any, Union, get_args
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from burstlens.core.decode import Clock, Count, Limits, convert
 
@@ -17,6 +17,10 @@ Key = tuple[str, str, str]
 """Product, stream, valid time: what is published exactly once."""
 FrameKey = tuple[str, str, int]
 """Stream, valid time, attempt."""
+Inode = Annotated[int, Meta(ge=0, description="device or inode number, unsigned, 64 bits")]
+"""The number of a device or of an inode: some file systems use all 64 bits."""
+Fingerprint = tuple[Inode, Inode, Count, Count]
+"""Device, inode, size in bytes, mtime in ns: a file that was written anew has another one."""
 
 
 class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event"):
@@ -55,6 +59,46 @@ class RunEnded(Event, frozen=True, tag="run.ended"):
     message: str | None = None
     line: str | None = None
     saved_node_hours: float | None = None
+
+
+class RunAttached(Event, frozen=True, tag="run.attached"):
+    """The run looks at a folder that others write: its real path, the model that it was taken for
+    and why, the folder's device and inode."""
+
+    path: str
+    model: str
+    reason: str
+    device: Inode | None = None
+    inode: Inode | None = None
+
+
+class AttemptObserved(Event, frozen=True, tag="attempt.observed"):
+    """An attempt of a model that others started was recognised."""
+
+    attempt: Count
+    evidence: str
+
+
+class ModelObserved(Event, frozen=True, tag="model.observed"):
+    """The state of a model that others started has changed: unknown, waiting, running, quiet,
+    ended, failed."""
+
+    attempt: Count
+    state: str
+    evidence: str
+
+
+class PathLost(Event, frozen=True, tag="path.lost"):
+    """The folder that the run looks at cannot be read any more."""
+
+    evidence: str
+
+
+class PathBack(Event, frozen=True, tag="path.back"):
+    """The folder can be read again; ``same``: whether it is the one from before, if known."""
+
+    evidence: str
+    same: bool | None = None
 
 
 class BufferRequested(Event, frozen=True, tag="buffer.requested"):
@@ -162,8 +206,9 @@ class ViewingEnded(Event, frozen=True, tag="viewing.ended"):
     reason: str = ""
 
 
-class FrameReady(Event, frozen=True, tag="frame.ready"):
-    """A frame is whole; ``file`` is its first file, in the model's folder."""
+class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
+    """A frame is whole; ``file`` is its first file, in the model's folder, ``fingerprint`` that
+    file's in a run that others started."""
 
     attempt: Count
     stream: str
@@ -174,6 +219,7 @@ class FrameReady(Event, frozen=True, tag="frame.ready"):
     detected: Clock | None = None
     signal: str | None = None
     file: str | None = None
+    fingerprint: Fingerprint | None = None
 
 
 class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
@@ -185,6 +231,7 @@ class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
     record: Count | None = None
     reason: str | None = None
     paths: list[str] | None = None
+    fingerprint: Fingerprint | None = None
 
 
 class _OfFrame(Event, frozen=True):
@@ -332,12 +379,13 @@ class Alarm(Event, frozen=True, tag="alarm"):
 
 
 AnyEvent = Union[  # noqa: UP007  (its members are listed below)
-    RunStarted, RunResumed, RunEnded, BufferRequested, BufferCreated, BufferAdopted, BufferReleased,
-    StageInDone, StageOutDone, StepSubmitting, StepStarted, StepEnded, SimulationSubmitting,
-    SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
-    ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
-    GuardTripped, ProductLimits, ProductPublishing, ProductPublished, ProductSuperseded,
-    ProductFailed, ProductAdded, ProductRefused, ControlReceived, Alarm,
+    RunStarted, RunResumed, RunEnded, RunAttached, AttemptObserved, ModelObserved, PathLost,
+    PathBack, BufferRequested, BufferCreated, BufferAdopted, BufferReleased, StageInDone,
+    StageOutDone, StepSubmitting, StepStarted, StepEnded, SimulationSubmitting,
+    SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted, ViewingEnded, FrameReady,
+    FrameDamaged, FrameReleased, FrameInspected, ReleaseDone, GuardTripped, ProductLimits,
+    ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
+    ProductRefused, ControlReceived, Alarm,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""

@@ -30,8 +30,9 @@ class RunFacts(Struct, frozen=True):
     """What a run was created with. ``table`` is the recipe as resolved, ``source`` its file.
 
     ``buffer_folder`` names the run's folder on the buffer, ``created`` is in Unix seconds,
-    ``format``, ``burstlens`` and ``python`` say what wrote the file. A key that an older version
-    has not written is None.
+    ``attached`` is None in a run that starts its model itself, else the ``path`` that the run looks
+    at and the options of ``look``. ``format``, ``burstlens`` and ``python`` say what wrote the
+    file. A key that an older version has not written is None.
     """
 
     run: str | None = None
@@ -42,6 +43,7 @@ class RunFacts(Struct, frozen=True):
     table: dict[str, Any] | None = None
     site: str | None = None
     created: Clock | None = None
+    attached: dict[str, Any] | None = None
     host: str | None = None
     format: Count | None = None
     burstlens: str | None = None

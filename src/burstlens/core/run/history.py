@@ -85,6 +85,17 @@ class History:
     ready: set[tuple[str, str]] = field(default_factory=set)
     """Stream and valid time of the frames that are ready, of any attempt."""
 
+    attached: ev.RunAttached | None = None
+    """The folder that the run looks at, where others started the model."""
+    observed: ev.ModelObserved | None = None
+    """The latest observation of that model."""
+    path_lost: str | None = None
+    """Why that folder cannot be read now."""
+    fingerprints: dict[tuple[str, str], tuple[int, str, int, ev.Fingerprint]] = field(
+        default_factory=dict
+    )
+    """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest."""
+
     def has_damage(self, damage: Damage) -> bool:
         """Whether that damage is known already."""
         if damage.time is not None:
@@ -172,6 +183,35 @@ def _ended(history: History, event: ev.RunEnded) -> None:
     }
 
 
+def _attached(history: History, event: ev.RunAttached) -> None:
+    history.attached = event
+
+
+def _attempt(history: History, event: ev.AttemptObserved) -> None:
+    history.attempt = max(history.attempt, event.attempt)
+
+
+def _observed(history: History, event: ev.ModelObserved) -> None:
+    history.observed = event
+
+
+def _path_lost(history: History, event: ev.PathLost) -> None:
+    history.path_lost = event.evidence
+
+
+def _path_back(history: History, event: ev.PathBack) -> None:
+    history.path_lost = None
+
+
+def _fingerprint(history: History, event: ev.FrameReady | ev.FrameDamaged, file: str) -> None:
+    if event.time is None or event.fingerprint is None:
+        return
+    key = event.stream, event.time
+    if key not in history.fingerprints or event.attempt >= history.fingerprints[key][0]:
+        record = event.record or 0
+        history.fingerprints[key] = event.attempt, file, record, event.fingerprint
+
+
 def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
     history.buffer_requested = True
 
@@ -233,13 +273,15 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.ready.add(frame[:2])
         history.raw_bytes += event.bytes or 0
         history.files.setdefault(event.attempt, set()).add(event.file or "")
+    _fingerprint(history, event, event.file or "")
 
 
 def _damaged(history: History, event: ev.FrameDamaged) -> None:
+    file = in_model_folder(event.paths[0]) if event.paths else ""
+    _fingerprint(history, event, file)
     if event.time:
         history.damaged.add((event.stream, event.time, event.attempt))
     else:
-        file = in_model_folder(event.paths[0]) if event.paths else ""
         history.undated.add((event.stream, file, event.record or 0, event.attempt))
 
 
@@ -306,6 +348,11 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.RunStarted: _started,
     ev.RunResumed: _resumed,
     ev.RunEnded: _ended,
+    ev.RunAttached: _attached,
+    ev.AttemptObserved: _attempt,
+    ev.ModelObserved: _observed,
+    ev.PathLost: _path_lost,
+    ev.PathBack: _path_back,
     ev.BufferRequested: _buffer_requested,
     ev.BufferCreated: _buffer,
     ev.BufferAdopted: _buffer,
