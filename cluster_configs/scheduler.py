@@ -6,6 +6,8 @@ class that most of one can be made from.
 
 from __future__ import annotations
 
+import pwd
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -73,6 +75,10 @@ class Phase(Enum):
     OVER = "ended for good, or it never will begin"
 
 
+FORGOTTEN = "FORGOTTEN"
+"""The state of a job that its scheduler does not know any more, or never knew."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobState:
     """A job as its scheduler sees it.
@@ -80,6 +86,8 @@ class JobState:
     ``state`` is the scheduler's word for its ``phase``: ``RUNNING``, ``PENDING`` ...; ``FORGOTTEN``
     when it has none. ``reason`` is why it waits or how it ended. ``hopeless``: it waits for
     something that will not happen by itself. ``cut``: it did not end by its program alone.
+    ``nodes``: where it runs, if the scheduler said so. ``failed``: whether it ended badly, by its
+    program or otherwise; None while it is not over, or where the scheduler does not say.
     """
 
     job_id: str
@@ -89,6 +97,8 @@ class JobState:
     name: str = ""
     hopeless: bool = False
     cut: bool = False
+    nodes: str = ""
+    failed: bool | None = None
 
     @property
     def waiting(self) -> bool:
@@ -205,3 +215,29 @@ class Scheduler(Protocol):
     def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:
         """Parsl's provider class for such jobs, and its arguments, ``scheduler_options`` among
         them; the number of blocks, walltime, ``worker_init`` and ``nodes_per_block`` are added."""
+
+
+@runtime_checkable
+class OpenScheduler(Scheduler, Protocol):
+    """A scheduler that can also be asked about jobs that it was not given by Burstlens.
+
+    It is optional: without it ``look --job`` observes a job and cannot stop it.
+    """
+
+    job_ids: ClassVar[re.Pattern[str]]
+    """What users may give as a job's id: it becomes an argument of the scheduler's commands."""
+
+    def owner(self, job_id: str) -> str:
+        """The name of the job's user, as ``user_name`` gives it."""
+
+
+JOB_IDS = re.compile(r"[0-9]{1,18}[A-Za-z0-9_.+\[\]-]{0,200}")
+"""Jobs' ids of a scheduler that does not say what its ids look like."""
+
+
+def user_name(uid: int) -> str:
+    """The name of that user, or the number where there is no name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -7,6 +7,7 @@ names. Needs pytest; nothing else imports this module.
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import time
@@ -17,7 +18,15 @@ from pathlib import Path
 import pytest
 
 from burstlens.cluster_configs.batch_script import batch_script
-from burstlens.cluster_configs.scheduler import BatchJob, BlockJob, JobState, Scheduler
+from burstlens.cluster_configs.scheduler import (
+    FORGOTTEN,
+    BatchJob,
+    BlockJob,
+    JobState,
+    OpenScheduler,
+    Scheduler,
+    user_name,
+)
 from burstlens.cluster_configs.schedulers import scheduler as scheduler_class
 from burstlens.core.errors import SiteError
 
@@ -165,7 +174,29 @@ class SchedulerContract:
     def test_a_job_that_the_scheduler_does_not_know_is_over(self, scheduler: Scheduler) -> None:
         """Its own files have the rest."""
         state = scheduler.look(UNKNOWN)
-        assert (state.state, state.final) == ("FORGOTTEN", True)
+        assert (state.state, state.final) == (FORGOTTEN, True)
+
+    @pytest.mark.parametrize(("code", "failed"), [(0, False), (3, True)])
+    def test_how_a_program_ended_is_reported_if_anything_is(
+        self, scheduler: Scheduler, submit: Callable[..., str], code: int, failed: bool
+    ) -> None:
+        """None where the scheduler does not say."""
+        job_id = submit(f"exit {code}")
+        state = self.wait(scheduler, job_id, lambda state: state.final)
+        assert state.failed in (failed, None)
+        assert not state.cut
+
+    def test_a_job_that_may_be_given_by_its_id_has_an_owner(
+        self, scheduler: Scheduler, submit: Callable[..., str]
+    ) -> None:
+        """Only where the scheduler can be asked for it."""
+        if not isinstance(scheduler, OpenScheduler):
+            pytest.skip("it does not report the owners of jobs")
+        job_id = submit("sleep 600")
+        assert scheduler.job_ids.fullmatch(job_id)
+        assert not scheduler.job_ids.fullmatch(f"{job_id} --user=x")
+        assert not scheduler.job_ids.fullmatch("--user=x")
+        assert scheduler.owner(job_id) == user_name(os.getuid())
 
     @pytest.mark.parametrize("name", ["two words", "new\nline", "100%"])
     def test_a_name_that_a_script_cannot_hold_is_refused(

@@ -9,6 +9,7 @@ import contextlib
 import getpass
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from burstlens.cluster_configs.batch_script import minutes, warned_s, word
@@ -24,11 +25,13 @@ from burstlens.cluster_configs.bursts import (
 )
 from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.scheduler import (
+    FORGOTTEN,
     BatchJob,
     BlockJob,
     JobState,
     Phase,
     SchedulerError,
+    user_name,
 )
 
 _WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
@@ -43,6 +46,8 @@ _HOPELESS = re.compile(
     r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
     re.IGNORECASE,
 )
+_ORDER = (Phase.RUNNING, Phase.WAITING, Phase.LEAVING, Phase.OVER)
+_UID = re.compile(r"\((\d+)\)$")
 _UNCONFIGURED = re.compile(r"configuration source|slurm\.conf", re.IGNORECASE)
 
 
@@ -58,7 +63,9 @@ class Slurm(PollingScheduler):
     offers: ClassVar[frozenset[str]] = frozenset({"datawarp", "rabbit", "same-job"})
     cpus_variable: ClassVar[str] = "SLURM_CPUS_ON_NODE"
     submits: ClassVar[str] = "sbatch"
-    unknown: ClassVar[re.Pattern[str]] = re.compile("Invalid job id")
+    unknown: ClassVar[re.Pattern[str]] = re.compile(r"Invalid job id|Job \S+ not found")
+    job_ids: ClassVar[re.Pattern[str]] = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,10}|\+[0-9]{1,5})?")
+    """A job, a task of an array (``123_4``), a component of a heterogeneous job (``123+1``)."""
     error: ClassVar[type[SchedulerError]] = SlurmError
 
     def submit(self, script: str) -> str:
@@ -67,18 +74,33 @@ class Slurm(PollingScheduler):
         return said.strip().split(";")[0]
 
     def ask(self, job_id: str) -> JobState:
-        """What scontrol says of the job, else accounting. Raises SlurmError."""
+        """What scontrol says of the job, else accounting; of an array or a heterogeneous job, the
+        part that is least far. Raises SlurmError."""
         try:
-            found = fields(self.call(["scontrol", "--oneliner", "show", "job", job_id]))
+            found = self._shown(job_id)
         except SlurmError as error:
             if error.unknown_job:
                 return self._accounted(job_id)
             raise
-        reason = _reason(found.get("Reason", ""))
-        system = found.get("SystemComment", "")
-        if system and system != "(null)":
-            reason = f"{reason}: {system}" if reason else system
-        return _job(job_id, found.get("JobState", "UNKNOWN"), reason, found.get("JobName", ""))
+        # A part that has failed stands for those that are over.
+        return min(
+            (_read_job(job_id, part) for part in found),
+            key=lambda job: (_ORDER.index(job.phase), not job.failed),
+        )
+
+    def owner(self, job_id: str) -> str:
+        """The job's user, by scontrol. Raises SlurmError."""
+        said = self._shown(job_id)[0].get("UserId", "")
+        uid = _UID.search(said)
+        return user_name(int(uid[1])) if uid else said
+
+    def _shown(self, job_id: str) -> list[dict[str, str]]:
+        """What scontrol shows of each part of the job, one or more. Raises SlurmError."""
+        said = self.call(["scontrol", "--oneliner", "show", "job", job_id])
+        found = [part for line in said.splitlines() if "JobState" in (part := fields(line))]
+        if not found:
+            raise SlurmError(f"scontrol printed no state of job {job_id}", passing=True)
+        return found
 
     def ask_all(self, job_ids: Sequence[str]) -> Iterator[JobState]:
         """One squeue serves all. It leaves out jobs that Slurm has forgotten, and why a job has
@@ -186,10 +208,20 @@ class Slurm(PollingScheduler):
         except SlurmError:
             said = ""
         if not said.strip():
-            return _job(job_id, "FORGOTTEN")
+            return _job(job_id, FORGOTTEN)
         state, _, name = said.splitlines()[0].partition("|")
         first, _, rest = state.strip().partition(" ")
         return _job(job_id, first, rest, name)
+
+
+def _read_job(job_id: str, found: dict[str, str]) -> JobState:
+    """A job by the fields that scontrol shows."""
+    reason = _reason(found.get("Reason", ""))
+    system = _reason(found.get("SystemComment", ""))
+    if system:
+        reason = f"{reason}: {system}" if reason else system
+    job = _job(job_id, found["JobState"], reason, found.get("JobName", ""))
+    return replace(job, nodes=_reason(found.get("NodeList", "")))
 
 
 def _job(job_id: str, state: str, reason: str = "", name: str = "") -> JobState:
@@ -203,7 +235,9 @@ def _job(job_id: str, state: str, reason: str = "", name: str = "") -> JobState:
     hopeless = phase is Phase.WAITING and bool(_HOPELESS.search(reason))
     # Slurm calls a job completed whose stage out failed, and gives that only in the reason.
     cut = state in _CUT or (state == "COMPLETED" and "burst_buffer" in reason)
-    return JobState(job_id, phase, state, reason, name, hopeless, cut)
+    ended = phase is Phase.OVER and state != FORGOTTEN
+    failed = (cut or state != "COMPLETED") if ended else None
+    return JobState(job_id, phase, state, reason, name, hopeless, cut, failed=failed)
 
 
 def _reason(text: str) -> str:

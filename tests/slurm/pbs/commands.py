@@ -83,6 +83,7 @@ def qstat(*argv: str) -> None:
         state = found["JobState"]
         said = {
             "Job_Name": found["JobName"],
+            "Job_Owner": f"{found['UserId'].partition('(')[0]}@testbed",
             "job_state": LETTERS.get(state, "F"),
             "Variable_List": f"PBS_O_HOME=/home/ada,PBS_O_SHELL=/bin/bash,{found['Comment']}",
             "comment": f"Not Running: {found['Reason']}",
