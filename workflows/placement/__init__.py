@@ -1,8 +1,9 @@
 """Where things run: the model's job and its supervisor, the steps, the buffers, Parsl's blocks.
 
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
-``supervisor`` the program that runs beside the model, ``provision`` makes the buffer, ``stage_in``
-brings the inputs. Imports ``recipe``, ``models``, ``cluster_configs``, ``stagers`` and ``core``.
+``supervisor`` the program that runs beside the model, ``observer`` stands for it where somebody
+else started the model, ``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports
+``recipe``, ``models``, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "job_folder",
     "launch",
     "leftovers",
+    "observer",
     "persistent_buffer",
     "provision",
     "stage_in",
