@@ -106,6 +106,21 @@ class ViewingSite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookSite:
+    """``[look]``: bounds of what users can ask ``look`` for, beside runs that they did not start
+    with Burstlens."""
+
+    workers: Annotated[int, Field(ge=1, le=256)] | None = None
+    """The most workers on this machine; by default its cores."""
+    max_read_rate: Bytes | None = None
+    """The most bytes of frames per second that one look reads."""
+    poll_s: Annotated[float, Field(gt=0, le=60)] | None = None
+    """How often a folder is looked at; by default as `viewing.poll_interval_s`."""
+    login_nodes: Literal["allow", "refuse"] = "allow"
+    """Whether login nodes may make products, at the lowest priority."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
     """A machine. Chosen by ``--site``, else by host name, else ``local``."""
 
@@ -123,6 +138,8 @@ class Site:
     """The fast temporary space."""
     viewing: ViewingSite = field(default_factory=ViewingSite)
     """The Parsl block that watches and makes products."""
+    look: LookSite = field(default_factory=LookSite)
+    """What `look` may do on this machine."""
     batch: BatchSite = field(default_factory=BatchSite)
     """What each job is submitted with: the file's table is named after the scheduler."""
 

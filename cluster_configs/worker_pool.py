@@ -31,6 +31,7 @@ PRELOADED = (
     UNMONITORED,
     WORKER_POOL,
     "burstlens.workflows.production.tasks",
+    "burstlens.workflows.production.watching",
     "burstlens.viz.frames.reader",
     "burstlens.viz.kinds.map.draw",
 )

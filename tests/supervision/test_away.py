@@ -17,7 +17,7 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_folder import lacks, names_if_made, names_in
 from burstlens.workflows.placement.launch import LocalLauncher
 from burstlens.workflows.placement.supervised import JobFailedError, describe, run_job
-from burstlens.workflows.production.tasks import watch_buffer
+from burstlens.workflows.production.watching import watch_buffer
 
 AWAY_S = 1.5
 

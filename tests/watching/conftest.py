@@ -18,6 +18,8 @@ import pytest
 from watcher_case import MODEL
 
 from burstlens.core.model import Damage, Frame
+from burstlens.workflows.frames.arrival import Selection
+from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.report import Report
@@ -115,6 +117,7 @@ class Course:
 
     Each call gets an mtime of its own unless ``coarse``: then the file system's clock decides.
     ``stateless``: each scan is made by a new watcher from a cursor that was pickled.
+    ``selection``: the model was started by others.
     """
 
     trace: object
@@ -128,6 +131,7 @@ class Course:
     aliases: dict[str, str] = field(default_factory=dict)
     coarse: bool = False
     stateless: bool = False
+    selection: Selection | None = None
     clock_ns: int = 1_700_000_000_000_000_000
     frames: list[Frame] = field(default_factory=list)
     damaged: list[Damage] = field(default_factory=list)
@@ -151,19 +155,19 @@ class Course:
             os.utime(f"{self._path}/{op['file']}", ns=(self.clock_ns, self.clock_ns))
         return op
 
+    def watch(self, *place, **keywords) -> Watcher:
+        """The watcher; an attached one where the course has a selection."""
+        if self.selection is None:
+            return Watcher(*place, baseline=self.baseline, **keywords)
+        stamp = self.root / "clock"
+        return AttachedWatcher(*place, selection=self.selection, stamp=stamp, **keywords)
+
     def scan(self, elapsed_s: float = 1e-4, *, ended: bool = False) -> Report:
         if self.watcher is None or self.stateless:
             cursor = self.report.cursor if self.report else Cursor()
-            self.watcher = Watcher(
-                self.root,
-                self.folder,
-                self.model,
-                "run",
-                1,
-                pickle.loads(pickle.dumps(cursor)),
-                baseline=self.baseline,
-                prober=self.prober,
-            )
+            place = self.root, self.folder, self.model, "run", 1
+            cursor = pickle.loads(pickle.dumps(cursor))
+            self.watcher = self.watch(*place, cursor, prober=self.prober)
         self.report = self.watcher.scan(elapsed_s=elapsed_s, now=0.0, ended=ended)
         for frame in self.report.frames:
             self.hold(frame)

@@ -22,7 +22,8 @@ from burstlens.core.run.journal import read
 from burstlens.core.run.log_level import DEFAULT, VARIABLE, log_level
 from burstlens.core.run.start import last_words, note_start, read_start
 from burstlens.workflows.driver.claim import free_epoch
-from burstlens.workflows.driver.run import forget_stop, recipe_of, scheduled
+from burstlens.workflows.driver.run import forget_stop, recipe_of
+from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement.hosted import HostedLauncher
 
 LOGIND = Path("/etc/systemd")
@@ -35,6 +36,13 @@ def detach(run: RunDir) -> int:
     Raises RunError where the run directory cannot be written, and with the end of the driver's log
     when it dies at once.
     """
+    child = start_driver(run)
+    await_begin(run, child)
+    return child.pid
+
+
+def start_driver(run: RunDir) -> subprocess.Popen[bytes]:
+    """Start a driver in a session of its own, and do not wait for it. Raises RunError."""
     epoch = _ask(run)
     with _writing(run):
         stream = (run.logs / "driver.log").open("ab")
@@ -53,14 +61,19 @@ def detach(run: RunDir) -> int:
     # From here on the start is the child's: this process may end before it has begun.
     with contextlib.suppress(OSError):
         note_start(run, epoch, child.pid, log_from=said)
+    return child
+
+
+def await_begin(run: RunDir, child: subprocess.Popen[bytes]) -> None:
+    """Wait until a driver has begun. Raises RunError with the end of its log when it dies."""
+    start = read_start(run)
     deadline = time.monotonic() + BEGINS_S
-    while time.monotonic() < deadline and not _has_begun(run, epoch):
+    while time.monotonic() < deadline and not (start and _has_begun(run, start.epoch)):
         if child.poll() is not None:
             start = read_start(run)
             why = last_words(run, start) if start is not None else ""
             raise RunError(f"the driver ended at once: {why or f'exit code {child.returncode}'}")
         time.sleep(0.1)
-    return child.pid
 
 
 def _ask(run: RunDir) -> int:

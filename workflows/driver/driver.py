@@ -26,7 +26,7 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.provision import Provision
-from burstlens.workflows.production import tasks
+from burstlens.workflows.production import watching
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
@@ -237,7 +237,7 @@ class Driver:
         self.graph.view(
             "watch",
             None,
-            tasks.watch_buffer,
+            watching.watch_buffer,
             self.buffer,
             self.recipe.model,
             self.run.id,

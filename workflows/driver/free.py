@@ -18,7 +18,8 @@ from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.workflows.driver.claim import take_over
-from burstlens.workflows.driver.run import recipe_of, require_host, scheduled, signals
+from burstlens.workflows.driver.run import recipe_of, require_host, signals
+from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.leftovers import end_jobs

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from burstlens.cluster_configs.scheduler import SchedulerError
-from burstlens.cluster_configs.schedulers import LOCAL, scheduler
+from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
@@ -46,10 +45,10 @@ from burstlens.core.run.start import driver_process, note_start, read_start
 from burstlens.viz.live.feed import FrameFeed, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
+from burstlens.workflows.driver.attached_run import early_worker, look_at
 from burstlens.workflows.driver.claim import free_epoch, take_over
 from burstlens.workflows.driver.driver_log import driver_log, logged
-from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.driver.scheduling import scheduled, withdraw
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.snapshot import Snapshot
@@ -58,7 +57,7 @@ from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
 
 if TYPE_CHECKING:
-    from burstlens.cluster_configs.parsl_config import Block
+    pass
 
 _log = logging.getLogger(__name__)
 
@@ -66,11 +65,19 @@ PLAIN_PATH = re.compile(r"[\w/.,:@%+=-]+")
 
 
 def create(
-    recipe: Recipe, table: dict[str, Any], source: Path, site: str, name: str | None
+    recipe: Recipe,
+    table: dict[str, Any],
+    source: Path,
+    site: str,
+    name: str | None,
+    *,
+    folder: Path | None = None,
+    attached: dict[str, Any] | None = None,
 ) -> RunDir:
     """Make the run directory of a new run, with everything it needs later.
 
-    Raises RunError when it exists or cannot be written.
+    ``folder`` is where runs are kept, if not at the usual place; ``attached`` are the options of
+    ``look``. Raises RunError when it exists or cannot be written.
     """
     if name is not None and not NAME.fullmatch(name):
         raise RunError(
@@ -79,7 +86,7 @@ def create(
         )
     moment = time.strftime("%Y%m%d-%H%M%S")
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", recipe.name).strip("-")[:40] or "run"
-    run = RunDir(runs_folder() / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
+    run = RunDir((folder or runs_folder()) / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
     if not PLAIN_PATH.fullmatch(str(run.path)):
         # Parsl writes the path into a shell script without quotes.
         raise RunError(
@@ -106,6 +113,7 @@ def create(
             site=site,
             created=round(time.time(), 3),
             host=socket.gethostname(),
+            attached=attached,
             **stamp(),
             python=sys.version.split()[0],
         )
@@ -163,10 +171,9 @@ def execute(
     The first SIGINT asks for a stop, the second for a stop at once, as does SIGTERM; SIGHUP is
     ignored, so that a run outlives its login shell. Raises RunError when another driver lives.
     """
-    from burstlens.workflows.driver.driver import Driver
-    from burstlens.workflows.production.graph import Graph
-
     level = log_level()
+    attached = facts_of(run).attached
+    early = early_worker(attached)
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
     require_host(run, history)
@@ -196,15 +203,11 @@ def execute(
         if not new and (start is None or start.epoch != epoch):
             # A start that was requested in advance has done so.
             forget_stop(run, history, was_over=was_over)
-        launcher, block = scheduled(run, recipe, site)
-        with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
-            leaving = graph.leaving.is_set
-            space = provision(site, run, recipe, launcher, leaving)
-            context = RunContext.of(run, recipe, site, journal, history)
-            driver = Driver(context, graph, space, launcher, tick)
-            outcome = driver.drive()
-        run.sweep()
-        withdraw(launcher)
+        context = RunContext.of(run, recipe, site, journal, history)
+        if attached is not None:
+            outcome = look_at(context, attached, early, tick)
+        else:
+            outcome = _launched(context, tick)
         journal.append(
             ev.RunEnded(
                 outcome=outcome.state,
@@ -215,25 +218,24 @@ def execute(
             )
         )
         journal.sync()
-        driver.snapshot.end(outcome)
+        context.snapshot.end(outcome)
     return outcome
 
 
-def scheduled(
-    run: RunDir, recipe: Recipe, site: Site
-) -> tuple[BatchLauncher | HostedLauncher | None, Block | None]:
-    """How jobs and viewing blocks are submitted, where there is a scheduler."""
-    if site.scheduler == LOCAL:
-        return None, None
-    from burstlens.cluster_configs.parsl_config import Block
+def _launched(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
+    """Drive a run that launches its own model."""
+    from burstlens.workflows.driver.driver import Driver
+    from burstlens.workflows.production.graph import Graph
 
-    batch = scheduler(site.scheduler)(site.batch)
-    token = str(facts_of(run, "buffer_folder").buffer_folder)
-    walltime = site.viewing.walltime or recipe.simulation.walltime
-    launcher = BatchLauncher(batch, site, run, token)
-    if site.viewing.placement == "same-job":
-        return HostedLauncher(launcher), None
-    return launcher, Block(scheduler=batch, comment=run.id, token=token, walltime_s=walltime)
+    run, recipe, site = context.run, context.recipe, context.site
+    launcher, block = scheduled(run, recipe, site)
+    with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
+        leaving = graph.leaving.is_set
+        space = provision(site, run, recipe, launcher, leaving)
+        outcome = Driver(context, graph, space, launcher, tick).drive()
+    run.sweep()
+    withdraw(launcher)
+    return outcome
 
 
 @contextlib.contextmanager
@@ -247,15 +249,6 @@ def _target(run: RunDir) -> Iterator[None]:
             f"cannot write {place} ({error.strerror}); when it can be again: "
             f"burstlens resume {run.id}"
         ) from error
-
-
-def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
-    """Cancel what still waits for a run that is over, such as the job of a buffer that was made
-    ahead of it. `free` looks again, where the scheduler does not answer now."""
-    batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
-    if batch is not None:
-        with contextlib.suppress(SchedulerError):
-            batch.withdraw_waiting()
 
 
 def forget_stop(run: RunDir, history: History, *, was_over: bool) -> None:

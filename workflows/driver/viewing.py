@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from burstlens.core.errors import RunError
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.production.snapshot import SupervisedJobs
 
 BLOCKS = 5
 """Viewing blocks in a row that may end without a result."""
@@ -45,7 +45,7 @@ class Viewing:
                 f"is below {self._run.parsl}. When that is fixed: burstlens resume {self._run.id}"
             )
 
-    def look(self, jobs: Jobs) -> bool:
+    def look(self, jobs: SupervisedJobs) -> bool:
         """Bring the snapshot up to date; returns whether a block has just begun to run."""
         state = self._graph.block_state()
         begun = state == "running" and self._snapshot.block != "running"

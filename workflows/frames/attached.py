@@ -32,6 +32,7 @@ from burstlens.workflows.frames.cursor import (
 )
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.frames.model_log import Heard
 from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.report import FolderReport, Report
 from burstlens.workflows.frames.server_clock import ServerClock
@@ -89,7 +90,7 @@ class AttachedWatcher(Watcher):
         self._selection = selection
         self._clock = ServerClock(stamp)
         self._more = False
-        self._lost = ""
+        self._lost = self._restarted = ""
         self._changed: list[str] = []
         self._log_ns = 0
         super().__init__(root, folder, model, run, attempt, cursor, prober=prober,
@@ -105,13 +106,7 @@ class AttachedWatcher(Watcher):
 
     def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
         """Scan for about a second at most; the rest is left to the next scan."""
-        self._more, self._lost = False, ""
-        restarted = self._look_at_logs()
-        if restarted:
-            self.cursor = replace(self.cursor, speech=Speech(caught_up=True))
-            found = self._folder_report(elapsed_s)
-            self._changed.clear()
-            return Report((), (), self.cursor, folder=replace(found, restarted=restarted))
+        self._more, self._lost, self._restarted = False, "", ""
         report = super().scan(elapsed_s=elapsed_s, now=now, ended=ended)
         found = self._folder_report(elapsed_s)
         self._changed.clear()
@@ -139,6 +134,12 @@ class AttachedWatcher(Watcher):
             self.cursor = replace(self.cursor, attached=state)
 
     # What the folder says.
+
+    def _hear(self, speech: Speech, now: float, *, last: bool) -> Heard:
+        self._restarted = self._look_at_logs()
+        if self._restarted:  # what follows belongs to the next attempt
+            return Heard(Speech(caught_up=True))
+        return super()._hear(speech, now, last=last)
 
     def _look_at_logs(self) -> str:
         """The sign that a log of the model began anew; empty if none did."""
@@ -170,25 +171,26 @@ class AttachedWatcher(Watcher):
 
     def _folder_report(self, elapsed_s: float) -> FolderReport:
         state = self._state
-        newest, name = self._log_ns, None
+        before, quiet_s, name = state.still
+        newest = before
+        if self._log_ns > newest:
+            newest, name = self._log_ns, next(iter(state.logs), None)
         for entry in self.cursor.open:
             if entry.mtime_ns > newest:
                 newest, name = entry.mtime_ns, entry.files[0]
         frames_ns = max((entry.mtime_ns for entry in self.cursor.open), default=0)
-        if name is None and newest:
-            name = next((log for log, speaks in self._listing.logs.items() if speaks), None)
-        before, quiet_s = state.still
         if newest != before:
             device = self._listing.identity[0] if self._listing.identity else None
             quiet_s = 0.0 if before else self._clock.quiet_s(newest, device)
         else:
             quiet_s += elapsed_s
-        self.cursor = replace(self.cursor, attached=replace(state, still=(newest, quiet_s)))
+        self.cursor = replace(self.cursor, attached=replace(state, still=(newest, quiet_s, name)))
         longest = max(state.mtimes.values(), key=len, default=())
         return FolderReport(
             identity=None if self._lost else self._listing.identity,
             lost=self._lost,
             changed=tuple(self._changed),
+            restarted=self._restarted,
             arriving=self._more or bool(state.pending),
             newest=name,
             written=newest / 1e9 if newest else None,
@@ -202,6 +204,8 @@ class AttachedWatcher(Watcher):
 
     def _visits(self) -> Iterator[Unit]:
         begin = time.monotonic()
+        if self._restarted:
+            return
         if not self._state.arrived:
             self._arrive()
         known = {entry.unit for entry in self.cursor.open}
@@ -329,7 +333,11 @@ class AttachedWatcher(Watcher):
         self.cursor = replace(self.cursor, attached=replace(state, mtimes=mtimes))
 
     def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
-        if ended or (entry.whole and entry.declared):
+        if entry.whole and entry.declared:
+            return super()._is_finished(entry, ended, damaged)
+        if entry.watched_s < 2 * SEEN_S:
+            return False
+        if ended:
             return super()._is_finished(entry, ended, damaged)
         if entry.quiet_s < max(DEAD_S, 3 * self._interval(entry.unit.stream)):
             return False

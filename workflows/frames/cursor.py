@@ -203,8 +203,8 @@ class Attached:
     whose records are not yet chosen from; ``counted`` and ``taken`` are the numbers of records by
     stream that were looked at and became frames, ``newest`` is the newest time of each. ``again``
     are finished units that were written anew. ``mtimes`` are those of each stream's latest
-    frames, ``logs`` device and inode of each log, ``still`` the newest mtime and for how long there
-    was none newer.
+    frames, ``logs`` device and inode of each log, ``still`` the newest mtime (ns), for how long
+    there was none newer, and the file that has it.
     """
 
     arrived: bool = False
@@ -216,7 +216,7 @@ class Attached:
     again: frozenset[str] = frozenset()
     mtimes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     logs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    still: tuple[float, float] = (0.0, 0.0)
+    still: tuple[int, float, str | None] = (0, 0.0, None)
 
     def finishing(self, unit: Unit) -> Attached:
         """A copy for which that unit is finished."""

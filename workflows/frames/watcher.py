@@ -14,7 +14,7 @@ from pathlib import Path
 
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.workflows.frames import ready
-from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Unit, Written
+from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Speech, Unit, Written
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
 from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.log_search import LogPattern
@@ -87,8 +87,8 @@ class Watcher:
         over = ended
         try:
             self._listing.refresh(before)
-            heard = self._follower.hear(self._listing.logs, before.speech, now, last=ended)
-            self.cursor = replace(before, speech=heard.speech)
+            heard = self._hear(before.speech, now, last=ended)
+            self.cursor = replace(self.cursor, speech=heard.speech)
             for said in heard.lost:
                 damaged += self._lose(said.file or "", said.text)
             # The log says how the model ended: conclude nothing until all of it is read.
@@ -113,6 +113,9 @@ class Watcher:
             ended=over and not self.cursor.open and not complaints and not self._has_more(),
             behind=heard.behind,
         )
+
+    def _hear(self, speech: Speech, now: float, *, last: bool) -> Heard:
+        return self._follower.hear(self._listing.logs, speech, now, last=last)
 
     def _away(self, error: OSError, complaints: list[str]) -> None:
         complaints.append(f"the model's folder does not answer: {error.strerror or error}")

@@ -8,11 +8,14 @@
 
 __all__ = [
     "context",
+    "early",
     "graph",
     "guarding",
     "pressure",
     "production",
     "retries",
+    "rewrites",
     "snapshot",
     "tasks",
+    "watching",
 ]

@@ -40,6 +40,8 @@ class Backlog:
     later: list[tuple[float, int, Work]] = field(default_factory=list)
     inspections: list[Work] = field(default_factory=list)
     """Frames that guards look at without a product: never held back."""
+    arriving: bool = False
+    """Whether older frames than those that are known may still come."""
     under_way: int = 0
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     _times: dict[str, list[str]] = field(default_factory=dict)
@@ -213,10 +215,11 @@ class Backlog:
             yield self._sent(self.inspections.pop())
         if self.history.paused:
             return
-        for work in self.needs.freed():
-            self._push(work)
-        for work in self.needs.next():
-            self._go(work)
+        if not self.arriving:  # a chain begins at the oldest frame, which is read last
+            for work in self.needs.freed():
+                self._push(work)
+            for work in self.needs.next():
+                self._go(work)
         while self.later and self.later[0][0] <= now:
             self._go(heapq.heappop(self.later)[2])
         while self.waiting and self.under_way < slots:

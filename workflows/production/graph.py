@@ -42,6 +42,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.supervised import Ended, run_job
 from burstlens.workflows.production import tasks
+from burstlens.workflows.production.early import EarlyWorker
 
 URGENT, NEXT, LAST = range(3)
 """Priorities of what runs on the viewing block."""
@@ -74,11 +75,19 @@ class Graph:
     the thread that starts it.
     """
 
-    def __init__(self, site: Site, run: RunDir, jobs: int, block: Block | None = None) -> None:
+    def __init__(
+        self,
+        site: Site,
+        run: RunDir,
+        jobs: int,
+        block: Block | None = None,
+        early: EarlyWorker | None = None,
+    ) -> None:
         self.site = site
         self.run = run
         self.leaving = threading.Event()
         self._batch = block
+        self._early = early
         self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._jobs = jobs
         self._generation = 0
@@ -111,6 +120,8 @@ class Graph:
 
     def __exit__(self, *_: object) -> None:
         self.leaving.set()  # or the threads that await jobs hold up the end of this process
+        if self._early is not None:
+            self._early.close()
         for block in self._blocks:
             with contextlib.suppress(Exception):
                 block.cancel_jobs()
@@ -273,11 +284,25 @@ class Graph:
         Tasks of ``priority`` :data:`URGENT` go before all others, of :data:`LAST` after them.
         """
         assert self._block is not None, "open_block comes first"
-        app = self._app(tasks.node, self._block.label)
-        future = app(function, *args, **with_priority(priority))
-        future.add_done_callback(self._hear)
+        future = self._view_early(kind, function, *args)
+        if future is None:
+            app = self._app(tasks.node, self._block.label)
+            future = app(function, *args, **with_priority(priority))
+            future.add_done_callback(self._hear)
         self._report(future, kind, about)
         return future
+
+    def _view_early(
+        self, kind: str, function: Callable[..., Any], *args: Any
+    ) -> Future[Any] | None:
+        """Run it before the block answers, if it is one of a run's first tasks."""
+        if self._early is None or kind == "warm":
+            return None
+        if self._heard:
+            self._early.close()
+            self._early = None
+            return None
+        return self._early.submit(tasks.node, function, *args)
 
     def _hear(self, done: Future[Any]) -> None:
         """Note that a worker has answered: the block runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from burstlens.core.errors import StagingError
@@ -33,8 +34,10 @@ _log = logging.getLogger(__name__)
 RELEASE_PAUSE_S = 30.0
 TRIES = 3
 """Chances of a product whose worker dies or whose function fails in an unforeseen way."""
-_FRAME_FIELDS = ("attempt", "stream", "time", "record", "bytes", "written", "detected", "signal")
-_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason")
+_FRAME_FIELDS = (
+    "attempt", "stream", "time", "record", "bytes", "written", "detected", "signal", "fingerprint",
+)  # fmt: skip
+_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "fingerprint")
 
 
 class Production:
@@ -112,18 +115,10 @@ class Production:
         """Journal what the watcher found in that attempt and order its products."""
         self.promised.hear(report.written)
         self.backlog.needs.look()
-        times = {(found.stream, found.time) for found in report.frames}
-        times |= {(found.stream, found.time) for found in report.damaged if found.time is not None}
-        for stream, valid in times:
-            self.backlog.count(stream, valid)
-        for frame in report.frames:
-            if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
-                fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
-                file = in_model_folder(frame.paths[0])
-                self.journal.append(ev.FrameReady(**fields, file=file))
-                self.snapshot.ready(frame)
-            self.space.add(frame, self.backlog.add(frame))
-            self.backlog.refresh(frame)  # where a former driver did not get as far
+        for damage in report.damaged:
+            if damage.time is not None:
+                self.backlog.count(damage.stream, damage.time)
+        self.take_frames(report.frames)
         for damage in report.damaged:
             self._take_damage(self.promised.placed(damage))
         for damage in self.promised.lost(report, attempt):
@@ -135,6 +130,22 @@ class Production:
         self.backlog.needs.ended = report.ended
         if report.ended:  # the model writes no more: pressure is over
             self.space.releasing = self.recipe.buffer.raw == "release"
+
+    def take_frames(self, frames: Sequence[Frame]) -> None:
+        """Journal these frames, where that was not done, and order their products."""
+        for frame in frames:
+            self.backlog.count(frame.stream, frame.time)
+        for frame in frames:
+            if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
+                self.note_frame(frame)
+                self.snapshot.ready(frame)
+            self.space.add(frame, self.backlog.add(frame))
+            self.backlog.refresh(frame)  # where a former driver did not get as far
+
+    def note_frame(self, frame: Frame) -> None:
+        """Journal a frame, or a known one's new fingerprint."""
+        fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
+        self.journal.append(ev.FrameReady(**fields, file=in_model_folder(frame.paths[0])))
 
     def _take_damage(self, damage: Damage) -> None:
         if (damage.stream, damage.time, damage.attempt) in self.history.frames:
@@ -360,12 +371,7 @@ def _with_clock(receipt: Receipt, work: Work) -> Receipt:
     frame = work.order.frame
     # What is made again is not late: it has no time since its frame.
     seen = {} if work.what == "remake" else {"written": frame.written, "detected": frame.detected}
-    clock = {
-        **seen,
-        "submitted": work.submitted,
-        **receipt.clock,
-        "received": time.time(),
-    }
+    clock = {**seen, "submitted": work.submitted, **receipt.clock, "received": time.time()}
     return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})
 
 

@@ -56,9 +56,10 @@ class SupervisedJobs(Protocol):
     """What it needs of the supervised jobs: which attempt runs, what the scheduler waits for,
     whether they were asked to stop and are over."""
 
-    attempt: int
     asked: str | None
 
+    @property
+    def attempt(self) -> int: ...
     @property
     def waits(self) -> str: ...
     @property

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.core.durable import read_json
 from burstlens.core.errors import FrameError, RecipeError, RunError, StagingError, StateError
 from burstlens.core.model import Damage, Failure, Frame, Needed, Receipt, State
 from burstlens.core.run.directory import RunDir
@@ -27,15 +24,9 @@ from burstlens.core.time_limit import time_limit
 from burstlens.stagers.base import bring, remove
 from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
 from burstlens.viz.registry import product_kind
-from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.log_search import LogPattern
-from burstlens.workflows.frames.report import Report
-from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.guards.guard import Guard
-from burstlens.workflows.models.base import Model
-from burstlens.workflows.placement.buffer import BufferRef, free_bytes
-from burstlens.workflows.placement.job_folder import names_in
+from burstlens.workflows.placement.buffer import BufferRef
 
 if TYPE_CHECKING:
     from burstlens.viz.product import ProductFrame
@@ -72,14 +63,6 @@ class Viewed:
     readings: tuple[Reading, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """A watcher's report with the room left on the buffer."""
-
-    report: Report
-    free_bytes: int | None
-
-
 def node(
     function: Callable[..., Any],
     *args: Any,
@@ -108,58 +91,6 @@ def warm(kinds: Sequence[str]) -> float:
     import burstlens.viz.frames.reader  # noqa: F401
 
     return time.perf_counter() - begin
-
-
-def watch_buffer(
-    buffer: BufferRef,
-    model: Model,
-    run: str,
-    attempt: int,
-    cursor: Cursor,
-    job_folder: str,
-    timeout_s: float,
-    interval_s: float,
-    patterns: tuple[LogPattern, ...] = (),
-) -> Watched:
-    """One long poll on the frames of an attempt, see :func:`.watch.watch`."""
-    job = Path(job_folder)
-    deadline, over = time.monotonic() + timeout_s, False
-    # The baseline is written before the model begins: without it there is nothing to watch, and
-    # there never will be if the job has ended.
-    while True:
-        baseline = None
-        with contextlib.suppress(OSError):  # it is away for now
-            baseline = read_json(job / "baseline.json")
-        if baseline is not None:
-            break
-        with contextlib.suppress(OSError):
-            names = names_in(job)
-            over = "ended.json" in names and not names & {"baseline.json", "started.json"}
-        if over or time.monotonic() > deadline:
-            return Watched(Report((), (), cursor, ended=over), free_bytes(buffer.root()))
-        time.sleep(interval_s)
-    folder = f"{buffer.folder}/{attempt}"
-    report = watch(
-        buffer.root(),
-        folder,
-        model,
-        run,
-        attempt,
-        cursor,
-        baseline=baseline,
-        ended=partial(os.path.exists, job / "ended.json"),
-        timeout_s=timeout_s,
-        interval_s=interval_s,
-        patterns=patterns,
-        stopping=partial(_waits_for_frame, job),
-    )
-    return Watched(report, free_bytes(buffer.root()))
-
-
-def _waits_for_frame(job: Path) -> bool:
-    """Whether a stop was asked for that may still wait for the frame in progress."""
-    control = str(job.parents[1] / "control")
-    return os.path.exists(f"{control}/stop") and not os.path.exists(f"{control}/frame-done")
 
 
 def inspect(buffer: BufferRef, order: Order) -> Viewed:

@@ -7,11 +7,15 @@ idealized year 0001, outside ``datetime64[ns]``, needs no special case.
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
 _GREGORIAN = frozenset({"", "standard", "gregorian", "proleptic_gregorian"})
+_WRITTEN = re.compile(
+    r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ ]?(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)?(?: ?(?:Z|UTC))?"
+)
 _CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
 
 
@@ -38,6 +42,26 @@ def wrf_key(text: str | bytes) -> str | None:
     raw = text.encode("ascii", "replace") if isinstance(text, str) else text
     match = _WRF.fullmatch(raw)
     return calendar_key(*(int(part) for part in match.groups())) if match else None
+
+
+def parse_key(text: str) -> str:
+    """The key of a time as people write it: a date, with or without a time of day, or elapsed
+    seconds. Raises ValueError.
+
+    >>> parse_key("2005-08-28 12:30"), parse_key("20050828T12"), parse_key("90")
+    ('20050828T123000', '20050828T120000', 't00000090.000')
+    """
+    match = _WRITTEN.fullmatch(text.strip())
+    if match:
+        return calendar_key(*(int(part or default) for part, default in zip(
+            match.groups(), (1, 1, 1, 0, 0, 0), strict=True)))  # fmt: skip
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not math.isfinite(seconds):
+        raise ValueError(f'expected a time such as "2005-08-28 12:00" or "90" (s), got {text!r}')
+    return elapsed_key(seconds)
 
 
 def label(key: str) -> str:

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 
-def _complete_recipe(incomplete: str) -> list[str]:
+def complete_recipe(incomplete: str) -> list[str]:
+    """Names of recipes."""
     from burstlens.workflows.recipe.file import known
 
     return [name for name in known() if name.startswith(incomplete)]
@@ -37,7 +38,7 @@ def complete_product(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-RecipeArg = Annotated[str, typer.Argument(autocompletion=_complete_recipe)]
+RecipeArg = Annotated[str, typer.Argument(autocompletion=complete_recipe)]
 RunArg = Annotated[str, typer.Argument(autocompletion=_complete_run)]
 PlaceArg = Annotated[str | None, typer.Argument(metavar="[RUN|DIR]", autocompletion=_complete_run)]
 SiteOpt = Annotated[

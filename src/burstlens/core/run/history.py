@@ -95,6 +95,8 @@ class History:
         default_factory=dict
     )
     """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest."""
+    sums: dict[Key, int] = field(default_factory=dict)
+    """CRC-32 of each published product, in a run that others started."""
 
     def has_damage(self, damage: Damage) -> bool:
         """Whether that damage is known already."""
@@ -310,6 +312,8 @@ def _published(history: History, event: ev.ProductPublished) -> None:
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
     history.published[key] = event.attempt
+    if history.attached is not None:
+        history.sums[key] = event.crc32
     if event.limits is not None:
         history.drawn[key] = event.limits
     else:

@@ -1,0 +1,366 @@
+"""The driver of a run that others started: it watches a folder, and makes products beside it.
+
+It has no buffer, no stage in and no jobs of its own. The observer answers what a supervisor
+answers, from what can be seen; nothing is ever written, locked or signalled below the folder.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from burstlens.core.errors import RunError
+from burstlens.core.model import Fingerprint
+from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
+from burstlens.workflows.driver.driver import PATIENCE_S, TICK_S
+from burstlens.workflows.driver.driver_log import note_turn
+from burstlens.workflows.driver.look import Look, declared_files
+from burstlens.workflows.driver.presence import Presence
+from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.driver.viewing import Viewing
+from burstlens.workflows.frames.attached import Attachment
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.report import FolderReport, Report
+from burstlens.workflows.models.base import TROUBLE
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.observer import Activity, Observer
+from burstlens.workflows.production import watching
+from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.graph import URGENT, Done, Graph
+from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.production.production import Production
+from burstlens.workflows.production.retries import Retries
+from burstlens.workflows.production.rewrites import Rewrites
+from burstlens.workflows.production.snapshot import Snapshot
+
+FOLDER = "look"
+"""The folder of the run's links and of its unfinished products, below ``watched/``."""
+WATCH_S = 2.0
+IDLE_WATCH_S = 10.0
+"""Longest idle call of the watcher while the model writes, and when it has been quiet for long."""
+QUIET_S = 60.0
+SWEPT = 200
+"""Finished files that one call looks at again."""
+HANGS_S = 30.0
+"""A look at the folder that takes longer means that the file system does not answer."""
+
+
+class AttachedDriver:
+    """Looks at one folder until the looking ends. ``leaving`` is set by Ctrl-C."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        graph: Graph,
+        look: Look,
+        observer: Observer,
+        tick: Callable[[Snapshot], None],
+        leaving: threading.Event,
+    ) -> None:
+        self.run = context.run
+        self.journal = context.journal
+        self.history = history = context.history
+        self.snapshot = context.snapshot
+        self.recipe = context.recipe
+        self.site = context.site
+        self.graph = graph
+        self.look = look
+        self.observer = observer
+        self.presence = Presence(context.run, history, context.site.scheduler)
+        self.steering = Steering(context)
+        self.guarding = Guarding(context)
+        self.buffer = BufferRef("posix", str(context.run.path / "watched"), FOLDER, owned=False)
+        self.production = Production(context, graph, self.buffer, 2 * graph.workers, self.guarding)
+        self.rewrites = Rewrites(context, graph, self.production, self.buffer, self._begin)
+        self._viewing = Viewing(context, graph)
+        self._retries = Retries(self.snapshot.alarm)
+        self._leaving = leaving
+        self._tick = tick
+        self._cursor = Cursor()
+        self._activity: Activity | None = None
+        self._declared = declared_files(history)
+        self._swept = 0
+        self._since = time.monotonic()
+        self._finished = self._watched_all = False
+        self._identity: tuple[int, int] | None = None
+        if history.attached is not None and history.attached.inode is not None:
+            self._identity = (history.attached.device or 0, history.attached.inode)
+        self._last_tick = self._last_sync = 0.0
+        self._last_good = time.monotonic()
+        self._away = ""
+        self.asked: str | None = None
+
+    # What the snapshot shows of jobs.
+
+    @property
+    def attempt(self) -> int:
+        """The number of the current attempt."""
+        return self.history.attempt
+
+    @property
+    def waits(self) -> str:
+        """Nothing: no job of this run waits."""
+        return ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the model certainly writes no more."""
+        return self._finished
+
+    def drive(self) -> Outcome:
+        """Look until the end. Raises RunError when the run directory is lost or another's."""
+        self._viewing.open()
+        self.graph.ask_block(None)
+        self._prepare()
+        try:
+            turned = time.monotonic()
+            while (end := self._end()) is None:
+                for done in self.graph.events(TICK_S):
+                    self._take(done)
+                self._advance(time.monotonic())
+                turned = note_turn(turned)
+            self.guarding.settle(done=False)
+            return end
+        finally:
+            self.guarding.close()
+            self.presence.close()
+            if not self.presence.lost:
+                self.production.publisher.close()
+
+    def _prepare(self) -> None:
+        if self.history.attached is None:
+            self.journal.append(
+                ev.RunAttached(
+                    path=self.look.path, model=self.look.model, reason=self.look.reason,
+                    **_place(self.look.path),
+                )
+            )  # fmt: skip
+            self.snapshot.note(self.look.reason)
+            for text in self.look.left_out:
+                self.snapshot.note(text)
+        if not self.history.attempt:
+            self._begin("what is there on arrival")
+        self._link()
+        self.production.publisher.settle()
+        self.production.publisher.clean_incoming()
+        self.production.backlog.arriving = True
+        self.snapshot.open(self.production)
+        self.snapshot.state = "running"
+        self._watch()
+
+    def _begin(self, evidence: str) -> int:
+        """Begin a new attempt of the model, for that reason; returns its number."""
+        attempt = self.history.attempt + 1
+        self.journal.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
+        self._link()
+        if attempt > 1:
+            self.snapshot.alarm(f"attempt {attempt} of the model: {evidence}")
+        return attempt
+
+    def _link(self) -> None:
+        """Make the link through which workers see the folder as that of the current attempt."""
+        folder = self.run.path / "watched" / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        link = folder / str(self.history.attempt)
+        if not link.is_symlink():
+            link.symlink_to(self.look.path)
+
+    def _watch(self) -> None:
+        quiet = self._activity.quiet_s if self._activity else 0.0
+        idle = quiet > QUIET_S and not self.look.allow_stop
+        self._since = time.monotonic()
+        self.graph.view(
+            "watch",
+            None,
+            watching.watch_folder,
+            self.buffer,
+            self.recipe.model,
+            self.run.id,
+            self.attempt,
+            self._cursor,
+            Attachment(
+                self.look.selection(self.history),
+                str(self.run.path / "watched" / "clock"),
+                self._to_sweep(),
+                self._finished,
+            ),
+            IDLE_WATCH_S if idle and self.look.page else WATCH_S,
+            self.look.poll_s or self.site.viewing.poll_interval_s,
+            self.guarding.patterns,
+            priority=URGENT,
+        )
+
+    def _to_sweep(self) -> dict[str, Fingerprint]:
+        """The next finished files to look at again, in turn."""
+        if not self._declared:
+            return {}
+        first = self._swept % len(self._declared)
+        self._swept = first + SWEPT
+        return dict(itertools.islice(self._declared.items(), first, first + SWEPT))
+
+    # What comes back from the graph.
+
+    def _take(self, done: Done) -> None:
+        if done.kind == "watch":
+            self._on_watch(done)
+        elif done.kind == "work":
+            self.production.returned(done)
+        elif done.kind == "compare":
+            self.rewrites.returned(done)
+            self._declared = declared_files(self.history)
+
+    def _on_watch(self, done: Done) -> None:
+        if done.error is None:
+            self._viewing.gave()
+        if self._retries.lost(done, self._watch):
+            return
+        if done.error is not None:
+            raise RunError(
+                f"{self.look.path} cannot be watched: {done.error}; burstlens resume {self.run.id}"
+            ) from done.error
+        report: Report = done.value.report
+        self._cursor = report.cursor
+        if report.folder is not None:
+            self._observe_folder(report.folder)
+        self.production.backlog.arriving = bool(report.folder and report.folder.arriving)
+        # Frames that the log names and that were not chosen are not lost.
+        self.production.take(replace(report, frames=(), written=(), ended=False), self.attempt)
+        self.rewrites.take(report.frames)
+        if report.frames or report.damaged:
+            self._declared = declared_files(self.history)
+        for line in (*report.trouble, *report.notices):
+            self.journal.append(ev.Alarm(text=line))
+            self.snapshot.alarm(line)
+        self.snapshot.heard(report, done.value.free_bytes)
+        self.guarding.heard(report, self.production.space, done.value.free_bytes, self.attempt)
+        self._activity = _activity(report)
+        self._watched_all = report.ended
+        self._watch()
+
+    def _observe_folder(self, folder: FolderReport) -> None:
+        if folder.lost:
+            self._lose(folder.lost)
+            return
+        if folder.identity is None:
+            return
+        known, self._identity = self._identity, folder.identity
+        same = known in {None, folder.identity}
+        if self.history.path_lost is not None:
+            what = "is back" if same else "is another one now"
+            self.journal.append(ev.PathBack(evidence=f"the folder {what}", same=same))
+            self.snapshot.note(f"{self.look.path} {what}")
+        if not same:
+            self._begin("the folder is another one")
+        if folder.restarted:
+            self._begin(folder.restarted)
+
+    def _lose(self, evidence: str) -> None:
+        if self.history.path_lost is None:
+            self.journal.append(ev.PathLost(evidence=evidence))
+            self.snapshot.alarm(f"{self.look.path}: {evidence}; it is looked for again")
+
+    # What is to be done next.
+
+    def _advance(self, now: float) -> None:
+        self.presence.look(now)
+        self._retries.call_due(now)
+        try:
+            self.production.publish()
+            if now - self._last_sync > 1.0:
+                self.journal.sync()
+                self._last_sync = now
+            self._last_good, self._away = now, ""
+        except OSError as error:
+            self._wait_for_target(error, now)
+        self.production.submit(now)
+        if now - self._last_tick >= TICK_S:
+            self._last_tick = now
+            self._look_around(now)
+
+    def _wait_for_target(self, error: OSError, now: float) -> None:
+        fault = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
+        if fault != self._away:  # once, until it can be written again
+            self._away = fault
+            self.snapshot.alarm(f"{fault}; it is tried again")
+        if now - self._last_good > PATIENCE_S and self._finished:
+            raise RunError(
+                f"{fault}; when it can be again: burstlens resume {self.run.id}"
+            ) from error
+        time.sleep(TICK_S)
+
+    def _look_around(self, now: float) -> None:
+        self._viewing.mend()
+        self.guarding.look()
+        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
+            raise RunError(f"another driver has taken over {self.run.id}; this one ends")
+        if now - self._since > HANGS_S and self.snapshot.block == "running":
+            self._lose(f"it has not answered for {HANGS_S:.0f} s")
+        self.steering.look(self.production, over=False)
+        self._observe(now)
+        if self._viewing.look(self):
+            self.production.slots = 2 * self.graph.workers
+        self.snapshot.write()
+        self._tick(self.snapshot)
+
+    def _observe(self, now: float) -> None:
+        """Ask the observer about the model, and note what has changed."""
+        found = self.observer.look(now, self._activity)
+        known = self.history.observed
+        if known is None or (known.state, known.attempt) != (found.state, self.attempt):
+            self.journal.append(
+                ev.ModelObserved(attempt=self.attempt, state=found.state, evidence=found.evidence)
+            )
+            self.snapshot.note(f"the model: {found.state}, {found.evidence}")
+        self.snapshot.state = found.state if found.state in {"quiet", "waiting"} else "running"
+        quiet = not self.look.page and self.observer.quiet_end(now)
+        self._finished = self.observer.over() or quiet
+
+    def _end(self) -> Outcome | None:
+        """How the looking ended; None while it goes on."""
+        asked = self.run.stop_requested()
+        if self._leaving.is_set() or (asked and not self.look.allow_stop):
+            return Outcome("stopped", 0, "looking has ended, the model is not touched")
+        if asked:
+            self.journal.append(ev.ControlReceived(control=asked))
+            try:
+                said = self.observer.stop(asked == "stop-now")
+            except RunError as error:
+                said = str(error)
+            self.snapshot.alarm(said)
+            self.run.clear_control()
+        if self.look.page or not (self._finished and self._watched_all):
+            return None
+        if self.production.settled and not self.rewrites.busy:
+            return self.observer.outcome()
+        return None
+
+
+def _activity(report: Report) -> Activity | None:
+    folder, speech = report.folder, report.cursor.speech
+    if folder is None or folder.lost:
+        return None
+    return Activity(
+        newest=folder.newest,
+        written=folder.written,
+        server_now=folder.server_now,
+        quiet_s=folder.quiet_s,
+        ended_well=speech.ended_well and folder.log_is_newest,
+        reason=speech.why if speech.reason and speech.reason.weight != TROUBLE else None,
+        last_line=speech.last_line,
+        in_progress=report.in_progress,
+        intervals=folder.intervals,
+    )
+
+
+def _place(path: str) -> dict[str, int]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return {}
+    return {"device": found.st_dev, "inode": found.st_ino}

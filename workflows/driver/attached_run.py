@@ -1,0 +1,100 @@
+"""A run that looks at a folder in which others started a model: its directory, its driving."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from burstlens.cluster_configs.schedulers import LOCAL, scheduler
+from burstlens.cluster_configs.site import BufferSite, Site
+from burstlens.core.outcome import Outcome
+from burstlens.workflows.driver.look import Look, look_of
+from burstlens.workflows.driver.scheduling import scheduled
+from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.production.context import RunContext
+
+if TYPE_CHECKING:
+    from burstlens.workflows.production.early import EarlyWorker
+    from burstlens.workflows.production.snapshot import Snapshot
+
+
+LOWEST = "renice -n 19 -p $$ >/dev/null\nionice -c 3 -p $$ 2>/dev/null || true\n"
+"""Shell lines for workers on a node that others use: lowest priority for CPU and disk."""
+
+
+def early_worker(attached: dict[str, Any] | None) -> EarlyWorker | None:
+    """The worker for an attached run's first pictures, which begins to import at once."""
+    if attached is None or look_of(attached).block:
+        return None
+    from burstlens.workflows.production.early import EarlyWorker
+
+    return EarlyWorker(lowest=look_of(attached).lowest)
+
+
+def look_at(
+    context: RunContext,
+    attached: dict[str, Any],
+    early: EarlyWorker | None,
+    tick: Callable[[Snapshot], None],
+) -> Outcome:
+    """Look at a folder until the looking ends."""
+    from burstlens.workflows.driver.attached import AttachedDriver
+    from burstlens.workflows.production.graph import Graph
+
+    look = look_of(attached)
+    run, recipe, whole = context.run, context.recipe, context.site
+    site = looking_site(whole, look)
+    context = replace(context, site=site)
+    batch = None if whole.scheduler == LOCAL else scheduler(whole.scheduler)(whole.batch)
+    observer = Observer(
+        job=look.job,
+        pid=look.pid,
+        scheduler=batch,
+        allow_stop=look.allow_stop,
+        quiet_after_s=look.quiet_after_s,
+        tells_end=recipe.model.facts(recipe.inputs).tells_end,
+        mark=look.mark,
+    )
+    _, block = scheduled(run, recipe, site)
+    leaving = threading.Event()
+    with (
+        _signals(leaving),
+        Graph(site, run, jobs=2, block=block, early=early) as graph,
+    ):
+        return AttachedDriver(context, graph, look, observer, tick, leaving).drive()
+
+
+def looking_site(site: Site, look: Look) -> Site:
+    """The site as an attached run uses it: workers on this machine, or in a job of their own. There
+    is no buffer: the folder lies where it lies."""
+    if look.block:
+        workers = look.workers or site.viewing.workers
+        viewing = replace(site.viewing, placement="separate", workers=workers)
+        return replace(site, viewing=viewing, buffer=BufferSite())
+    viewing = replace(
+        site.viewing,
+        placement="local",
+        workers=look.workers,
+        address="127.0.0.1",
+        worker_init=LOWEST if look.lowest else "",
+    )
+    return replace(site, scheduler=LOCAL, viewing=viewing, buffer=BufferSite())
+
+
+@contextlib.contextmanager
+def _signals(leaving: threading.Event) -> Iterator[None]:
+    """SIGINT and SIGTERM end the looking, and never the model."""
+
+    def leave(*_: object) -> None:
+        leaving.set()
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

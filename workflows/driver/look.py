@@ -1,0 +1,84 @@
+"""What ``look`` was asked for, kept in ``run.json``: a resumed run looks in the same way."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.run.events import Fingerprint
+from burstlens.core.run.history import History
+from burstlens.workflows.frames.arrival import NEWEST, Selection
+
+
+def run_name(path: Path) -> str:
+    """The name of the run that looks at that folder: one user has one such run.
+
+    >>> run_name(Path("/scratch/me/run"))
+    'look-run-c89a3b6b'
+    """
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name).strip("-")[:40] or "folder"
+    return f"look-{stem}-{hashlib.sha256(bytes(path)).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """An attached run's folder and options.
+
+    ``path`` is the folder's real path, ``reason`` why it was taken for this model's. ``newest``,
+    ``since``, ``last_s`` and ``every`` are those of :class:`.Selection`. ``mark`` names the job or
+    process for good. ``page``: a page shows the run, so it goes on after the model's end.
+    ``quiet_after_s``: without a page it ends when nothing was written for so long. ``workers`` make
+    products, ``max_read_rate`` bytes per second are read at most, ``poll_s`` is the pause between
+    two looks. ``block``: workers are a batch job. ``lowest``: at the lowest priority.
+    """
+
+    path: str
+    model: str = ""
+    reason: str = ""
+    newest: int | None = NEWEST
+    since: str | None = None
+    last_s: float | None = None
+    every: int = 1
+    job: str | None = None
+    pid: int | None = None
+    mark: str | None = None
+    allow_stop: bool = False
+    page: bool = True
+    quiet_after_s: float | None = None
+    workers: int = 1
+    max_read_rate: int | None = None
+    poll_s: float | None = None
+    block: bool = False
+    lowest: bool = True
+    left_out: tuple[str, ...] = field(default=())
+
+    def value(self) -> dict[str, Any]:
+        """As ``run.json`` has it."""
+        return asdict(self)
+
+    def selection(self, history: History) -> Selection:
+        """What is wanted of the frames that are there; what came since an earlier look always."""
+        known: dict[str, tuple[str, str]] = {}
+        for (stream, time), (_, file, _, _) in history.fingerprints.items():
+            if time > known.get(stream, ("", ""))[0]:
+                known[stream] = (time, file)
+        return Selection(self.newest, self.since, self.last_s, self.every, known)
+
+
+def look_of(value: dict[str, Any]) -> Look:
+    """The options in ``run.json``; unknown ones, of a newer version, are passed over."""
+    known = {name: value[name] for name in Look.__dataclass_fields__ if name in value}
+    known["left_out"] = tuple(known.get("left_out", ()))
+    return Look(**known)
+
+
+def declared_files(history: History) -> dict[str, Fingerprint]:
+    """The latest fingerprint of each file that holds a declared frame."""
+    latest: dict[str, tuple[int, Fingerprint]] = {}
+    for _, file, record, fingerprint in history.fingerprints.values():
+        if file and (file not in latest or latest[file][0] <= record):
+            latest[file] = record, fingerprint
+    return {file: fingerprint for file, (_, fingerprint) in latest.items()}

@@ -1,0 +1,72 @@
+"""A worker that makes the first pictures while the viewing block starts.
+
+Parsl's block takes some seconds until its first worker answers. One process of this machine, which
+begins to import before Parsl does, runs single tasks of the same kind meanwhile, and ends when the
+block has answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import Any
+
+import psutil
+
+LOWEST = 19
+
+
+def lowest_priority() -> None:
+    """Give this process, and those that it starts, the lowest priority for CPU and disk."""
+    with contextlib.suppress(OSError):
+        os.nice(LOWEST)
+    with contextlib.suppress(psutil.Error, OSError, AttributeError):
+        psutil.Process().ionice(psutil.IOPRIO_CLASS_IDLE)
+
+
+def _begin(lowest: bool) -> None:
+    # As the workers of the block: no lock is ever taken on a file that a model writes.
+    os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+    os.environ["MPLBACKEND"] = "Agg"
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if lowest:
+        lowest_priority()
+
+
+def _import() -> None:
+    import burstlens.viz.frames.reader
+    import burstlens.viz.kinds.map.draw
+    import burstlens.workflows.production.tasks  # noqa: F401
+
+
+class EarlyWorker:
+    """One process for tasks that need not wait for the viewing block."""
+
+    def __init__(self, *, lowest: bool) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(
+            1, context, initializer=_begin, initargs=(lowest,)
+        )
+        self._last: Future[Any] = self._pool.submit(_import)
+        self._first = True
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
+        """Run ``function(*args)`` there; None while it has something to do, or is closed."""
+        if self._pool is None or not (self._first or self._last.done()):
+            return None
+        self._first = False
+        try:
+            self._last = self._pool.submit(function, *args)
+        except RuntimeError:  # its process was killed: the block does it
+            self.close()
+            return None
+        return self._last
+
+    def close(self) -> None:
+        """End it, after what it has in hand."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)

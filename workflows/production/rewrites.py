@@ -1,0 +1,181 @@
+"""Frames that were declared once and found again: the same, touched, appended to, or written anew.
+
+Only the last is a reason to make their products again. A file with another fingerprint is compared
+by its content first: a product of its last record that is known is made once more, and its CRC-32
+decides. A ``touch`` against a purge, or a file that its model closed, changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from burstlens.core.model import Frame, Receipt, in_model_folder
+from burstlens.core.run.events import Fingerprint
+from burstlens.stagers.base import remove
+from burstlens.viz.product import wants
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production import tasks
+from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.graph import Done, Graph
+from burstlens.workflows.production.production import Production
+from burstlens.workflows.production.tasks import Order, Viewed
+
+Known = tuple[int, str, int, Fingerprint]
+"""Attempt, file, record and fingerprint of a frame, as the history has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A file with another fingerprint: its frames that are known, in order, and as what."""
+
+    frames: tuple[Frame, ...]
+    known: tuple[Known, ...]
+
+    @property
+    def file(self) -> str:
+        """Its name."""
+        return in_model_folder(self.frames[-1].paths[0])
+
+
+class Rewrites:
+    """Sorts found frames; ``begin`` starts a new attempt for a reason and returns its number."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        graph: Graph,
+        production: Production,
+        buffer: BufferRef,
+        begin: Callable[[str], int],
+    ) -> None:
+        self._history = context.history
+        self._run = context.run
+        self._recipe = context.recipe
+        self._snapshot = context.snapshot
+        self._graph = graph
+        self._production = production
+        self._buffer = buffer
+        self._begin = begin
+        self._comparing: dict[str, Suspect] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether a comparison is under way."""
+        return bool(self._comparing)
+
+    def take(self, frames: Iterable[Frame]) -> None:
+        """Hand frames on to the production, and compare those that may be written anew."""
+        files: defaultdict[tuple[str, str], list[Frame]] = defaultdict(list)
+        for frame in frames:
+            files[frame.stream, in_model_folder(frame.paths[0])].append(frame)
+        good: list[Frame] = []
+        for found in files.values():
+            good += self._of_file(sorted(found, key=lambda frame: frame.record))
+        good.sort(key=lambda frame: (frame.time, frame.stream))
+        self._production.take_frames(good)
+
+    def _of_file(self, found: list[Frame]) -> list[Frame]:
+        """The frames of one file that are taken now."""
+        good, suspects = [], []
+        for frame in found:
+            known = self._history.fingerprints.get((frame.stream, frame.time))
+            if known is None:
+                good.append(frame)
+            elif known[3] == frame.fingerprint:
+                good.append(replace(frame, attempt=known[0]))
+            else:
+                suspects.append((frame, known))
+        if not suspects:
+            return good
+        if self._is_appended(good, suspects):
+            for frame, known in suspects:
+                same = replace(frame, attempt=known[0])
+                self._production.note_frame(same)
+                good.append(same)
+            return good
+        newer = [(frame, known) for frame, known in suspects if _is_newer(frame, known)]
+        if newer:
+            frames, known_ones = zip(*newer, strict=True)
+            self._compare(Suspect(frames, known_ones))
+        return good
+
+    def _is_appended(self, fresh: list[Frame], suspects: list[tuple[Frame, Known]]) -> bool:
+        """Whether the file is the one that is known, with more records: appending is no rewrite."""
+        frame, known = suspects[-1]
+        _, file, record, fingerprint = known
+        return (
+            frame.fingerprint is not None
+            and file == in_model_folder(frame.paths[0])
+            and fingerprint[:2] == frame.fingerprint[:2]
+            and fingerprint[2] <= frame.fingerprint[2]
+            and any(one.record > record for one in fresh)
+        )
+
+    def _compare(self, suspect: Suspect) -> None:
+        frame, known = suspect.frames[-1], suspect.known[-1]
+        order = self._order(replace(frame, attempt=known[0]))
+        if order is None:
+            self._differs(suspect, "was written anew")
+            return
+        self._comparing[suspect.file] = suspect
+        self._graph.view("compare", suspect, tasks.produce, self._buffer, order)
+
+    def _order(self, frame: Frame) -> Order | None:
+        """The order of a published product of that frame which needs no other one."""
+        backlog = self._production.backlog
+        for product in self._recipe.products:
+            key = product.name, frame.stream, frame.time
+            needed = wants(product.kind, product.options)
+            if needed or key not in self._history.sums or key in self._history.holes:
+                continue
+            if self._history.published.get(key) != frame.attempt:
+                continue
+            drawn = self._history.drawn.get(key)
+            context = replace(
+                backlog.context, product=product.name, stream=frame.stream, time=frame.time,
+                attempt=frame.attempt, limits=drawn,
+            )  # fmt: skip
+            return Order(product.kind.name, product.options, context, frame, backlog.folder)
+        return None
+
+    def returned(self, done: Done) -> None:
+        """Take the result of a comparison."""
+        suspect: Suspect = done.about
+        self._comparing.pop(suspect.file, None)
+        value = done.value.value if isinstance(done.value, Viewed) else None
+        if not isinstance(value, Receipt):
+            self._differs(suspect, "was written anew")
+            return
+        remove(Path(self._run.products) / value.incoming)
+        key = value.product, value.stream, value.time
+        if self._history.sums.get(key) != value.crc32:
+            self._differs(suspect, f"was written anew, with another {value.product}")
+            return
+        same = [
+            replace(frame, attempt=known[0])
+            for frame, known in zip(suspect.frames, suspect.known, strict=True)
+        ]
+        for frame in same:
+            self._production.note_frame(frame)
+        self._snapshot.note(f"{suspect.file} has another date and the same content")
+        self._production.take_frames(same)
+
+    def _differs(self, suspect: Suspect, how: str) -> None:
+        newest = max(known[0] for known in suspect.known)
+        attempt = self._begin(f"{suspect.file} {how}") if newest >= self._attempt else self._attempt
+        self._production.take_frames([replace(frame, attempt=attempt) for frame in suspect.frames])
+
+    @property
+    def _attempt(self) -> int:
+        return self._history.attempt
+
+
+def _is_newer(frame: Frame, known: Known) -> bool:
+    """Whether it was written after the one that is known; of two files of one valid time the newer
+    one counts."""
+    if known[1] == in_model_folder(frame.paths[0]) or frame.fingerprint is None:
+        return True
+    return frame.fingerprint[3] > known[3][3]
