@@ -300,3 +300,15 @@ def test_with_no_file_handle_left_the_last_answer_counts(start):
 def test_a_job_and_a_process_together_are_refused():
     with pytest.raises(RunError, match="not both"):
         Observer(job="1", pid=os.getpid())
+
+
+def test_while_the_last_writes_are_awaited_a_quiet_model_is_still_quiet(start):
+    process = start(["sleep", "60"])
+    observer = Observer(pid=process.pid)
+    assert observer.look(0.0, activity(900.0)).state == "quiet"
+    process.kill()
+    process.wait()
+    seen = observer.look(1.0, activity(901.0))
+    assert (seen.state, observer.over()) == ("quiet", False)
+    assert "has ended; wrfout_d01 was written 15 min" in seen.evidence
+    assert observer.look(12.0, activity(912.0)).state == "failed"

@@ -1,13 +1,15 @@
 """A process that somebody else started, watched from outside: by its number and start time.
 
 The kernel gives a number to another process later, so a process is known by its number and its
-start time together. Nothing here signals it except ``stop``.
+start time (in ticks of 10 ms) together, and held by a pidfd where the kernel has them. Nothing here
+signals it except ``stop``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import time
@@ -57,8 +59,9 @@ class ObservedProcess:
         self.mark = mark or self._meet()
         if mark is not None:
             self._recall(mark)
-        if stoppable and self.look().standing is Standing.ALIVE:
-            self._require_own()
+        if self.look().standing is Standing.ALIVE:
+            if stoppable:
+                self._require_own()
             self._handle = _open(pid)
             self.look()  # if the process of before still runs, the handle is its own
 
@@ -94,6 +97,8 @@ class ObservedProcess:
         self._children = _descendants(self.pid)
         try:
             self._send(signal.SIGTERM)
+        except ProcessLookupError:
+            return self.look().text
         except OSError as error:
             raise RunError(f"{self._title} cannot be stopped: {error.strerror}") from error
         self._kill_at = time.monotonic() + wait_s
@@ -135,6 +140,8 @@ class ObservedProcess:
 
     def _read(self) -> Stat | None:
         """The process, None when it has ended. Raises OSError when neither can be said."""
+        if self._handle is not None and _is_readable(self._handle):
+            return None  # so a pidfd says the end
         try:
             stat = _stat(self.pid)
         except (FileNotFoundError, ProcessLookupError):
@@ -240,11 +247,17 @@ def _ancestors() -> set[int]:
 
 
 def _open(pid: int) -> int | None:
-    """A handle that never stands for another process; None where the kernel has none (5.3)."""
+    """A pidfd, which never stands for another process; None where the kernel has none (5.3)."""
     try:
         return os.pidfd_open(pid)
     except OSError:
         return None
+
+
+def _is_readable(handle: int) -> bool:
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _boot() -> str:

@@ -164,7 +164,9 @@ class Observer:
         files, text = self._files, witness.text
         seen = files.seen
         if not self._is_settled(now):
-            return Observation("running", f"{text}; {files.ago}"), False
+            before = self._observation.state
+            state = before if before in {"waiting", "quiet"} else "running"
+            return Observation(state, f"{text}; {files.ago}"), False
         says = f"its log says: {files.line}" if files.line else ""
         if witness.failed:
             return Observation("failed", _joined(text, says)), True
