@@ -191,7 +191,7 @@ def test_one_that_hangs_from_the_start_lets_look_begin(commands, monkeypatch):
     try:
         seen = observer.look(0.0, activity(900.0))
         assert seen.state == "quiet"  # by logs and frames
-        assert seen.evidence.startswith("Slurm: job 123 is asked about; Slurm has not answered")
+        assert seen.evidence.startswith("Slurm: job 123 is not known yet; Slurm has not answered")
         assert not observer.quiet_end(0.0)  # it may answer yet
     finally:
         os.kill(int((commands.folder / "scontrol.pid").read_text()), 9)

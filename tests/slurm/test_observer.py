@@ -104,7 +104,7 @@ def test_a_job_that_was_cancelled_by_hand_has_failed(submit: Submit) -> None:
     assert end(observer, "CANCELLED", activity(100.0)).state == "failed"
 
 
-def test_quiet_is_told_from_dead(submit: Submit) -> None:
+def test_quiet_differs_from_dead(submit: Submit) -> None:
     job = submit("sleep 600")
     observer = observe(job)
     until(observer, "RUNNING", activity())
@@ -155,7 +155,7 @@ def test_somebody_elses_job_is_observed_and_never_stopped(slurm: Testbed) -> Non
         slurm.clear()
 
 
-def test_a_task_of_an_array_is_told_from_the_array(submit: Submit) -> None:
+def test_a_task_of_an_array_differs_from_the_array(submit: Submit) -> None:
     array = submit("test $SLURM_ARRAY_TASK_ID = 1 || sleep 600", "--array=1-2")
     task = observe(f"{array}_1")
     until(task, "COMPLETED", ENDED)

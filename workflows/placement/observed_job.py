@@ -138,7 +138,7 @@ class ObservedJob:
 
     def _witness(self, state: JobState | None, notes: list[str], silent_s: float) -> Witness:
         if state is None or state.state == FORGOTTEN:
-            said = "is forgotten" if state else "is asked about"
+            said = "is forgotten" if state else "is not known yet"
             text = "; ".join([f"{self._title} {said}", *notes])
             return Witness(Standing.UNKNOWN, text, silent_s=silent_s)
         where = f" on {state.nodes}" if state.nodes and not state.waiting else ""
