@@ -1,9 +1,22 @@
 """Decides when a frame is whole: file formats, the model's log, folder listings, the watcher.
 
 ``watch`` is one long poll in a worker, ``watcher`` one scan of the model's folder, ``ready`` the
-only rule for when a record is whole, ``cursor`` how far each stream has been processed.
+only rule for when a record is whole, ``cursor`` how far each stream has been processed,
+``contents`` what a file holds without its fields.
 Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``placement`` or
 ``production``.
 """
 
-__all__ = ["arrival", "attached", "cursor", "log_search", "promised", "report", "watch", "watcher"]
+__all__ = [
+    "arrival",
+    "attached",
+    "contents",
+    "cursor",
+    "hdf5",
+    "log_search",
+    "promised",
+    "report",
+    "structure",
+    "watch",
+    "watcher",
+]

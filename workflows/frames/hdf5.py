@@ -107,10 +107,21 @@ class Prober:
         crashes the library, and :class:`UnreadError` if reading took longer than the limit or the
         child was killed repeatedly. A file that gave no answer is not read for a while.
         """
+        answer = self._asked(path, [first, time_variable, [*attributes]])
+        return Reply(answer["records"], tuple(answer["times"]), answer["numbers"])
+
+    def describe(self, path: str) -> dict[str, Any]:
+        """The names, dimensions and attributes in the file, see :mod:`.contents`.
+
+        Raises as :meth:`ask`.
+        """
+        return self._asked(path, [])
+
+    def _asked(self, path: str, about: list[Any]) -> dict[str, Any]:
         until, error = self._resting.get(path, (0.0, None))
         if error is not None and until > time.monotonic():
             raise type(error)(f"{error}; it is not read for a while")
-        request = json.dumps([path, first, time_variable, [*attributes]])
+        request = json.dumps([path, *about])
         for left in reversed(range(_ASKED_AT_MOST)):
             child = self._started()
             try:
@@ -126,7 +137,7 @@ class Prober:
             break
         if "error" in answer:
             raise FrameError(answer["error"])
-        return Reply(answer["records"], tuple(answer["times"]), answer["numbers"])
+        return answer
 
     def _answer(self, child: subprocess.Popen[bytes], request: str) -> dict[str, Any]:
         if child.stdin is None:
@@ -222,6 +233,7 @@ def main(limit_s: float) -> None:
 
     # Import here what a probe needs, before the alarm runs.
     from burstlens.workflows.frames import time_axis  # noqa: F401
+    from burstlens.workflows.frames.described import described
 
     pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
     limit = pages * resource.getpagesize() + MEMORY_BYTES
@@ -234,7 +246,7 @@ def main(limit_s: float) -> None:
         try:
             path, *rest = json.loads(line)
             with h5py.File(path, "r", locking=False) as file:
-                answer = _look(file, *rest)
+                answer = _look(file, *rest) if rest else described(file)
         except FrameError as error:
             answer = {"error": str(error)}
         except Exception as error:

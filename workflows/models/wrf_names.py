@@ -34,7 +34,8 @@ _TAGS = {
 """What each tag stands for: as a regular expression and as a glob."""
 DATED = re.compile("<(?:date|year|month|day|hour)>")
 _TAG = re.compile(rf"<({'|'.join(_TAGS)})>")
-_TILE = r"(?:_(?P<tile>\d{4,8}))?"
+_TILE = r"(?:_(?P<tile>\d{4,8}))?(?:\.nc)?"
+"""The rank of io_form 102; the ending is that of files which were renamed."""
 _FLAG = re.compile(rf"wrfoutReady_d(\d\d)_({DATE})")
 _RSL = re.compile(r"rsl\.(?:error|out)\.\d{4,8}")
 _OTHERS = ("wrfoutReady_d??_*", "rsl.out.*", "namelist.output", "*.d??.[TUVWPQ][SUVWHR]")

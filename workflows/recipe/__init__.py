@@ -5,4 +5,15 @@ process of its own; ``schema`` is the JSON Schema of the same tables. Imports ``
 ``frames``, ``models``, ``viz`` and ``core``; starts nothing and writes nothing.
 """
 
-__all__ = ["file", "findings", "layers", "load", "mpiio", "preflight", "recipe", "schema", "wanted"]
+__all__ = [
+    "file",
+    "findings",
+    "layers",
+    "load",
+    "misfits",
+    "mpiio",
+    "preflight",
+    "recipe",
+    "schema",
+    "wanted",
+]

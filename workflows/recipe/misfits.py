@@ -55,7 +55,7 @@ def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
         if found is not None and guard.of_frames:
             # A guard that cannot be evaluated only raises an alarm; the run continues.
             seen = Inspection(Outline(stream, found), recipe.folder, lenient=True)
-            inspect = partial(_inspect_guard, guard, seen)
+            inspect = partial(inspect_guard, guard, seen)
             yield from _inspected(seen, inspect, path, f"guard.{guard.called}")
 
 
@@ -96,7 +96,7 @@ def _inspected(
         yield Finding(level, f"{called}{key}: {misfit.text}", f"{path}{key}")
 
 
-def _inspect_guard(guard: Guard, seen: Inspection) -> None:
+def inspect_guard(guard: Guard, seen: Inspection) -> None:
     """The variables of a guard, its level and its crop."""
     key = "variable" if guard.variable is not None else "expression"
     for name in guard.variables:

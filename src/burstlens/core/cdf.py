@@ -12,7 +12,7 @@ import math
 import os
 import struct
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from burstlens.core.errors import FrameError
@@ -51,13 +51,17 @@ class Attribute(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable: ``shape`` without the record dimension, ``begin`` its first byte's offset."""
+    """One variable: ``shape`` without the record dimension, ``begin`` its first byte's offset.
+
+    ``dimensions`` are the names of all of its dimensions, with that of the records.
+    """
 
     shape: tuple[int, ...]
     is_record: bool
     code: str
     begin: int
     attributes: dict[str, Attribute]
+    dimensions: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -67,13 +71,17 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a classic file. ``records`` is None while it is undetermined."""
+    """The header of a classic file. ``records`` is None while it is undetermined.
+
+    ``dimensions`` are the lengths by name, 0 for that of the records.
+    """
 
     version: int
     records: int | None
     record_bytes: int
     attributes: dict[str, Attribute]
     variables: dict[str, Variable]
+    dimensions: dict[str, int] = field(default_factory=dict)
 
     def end_of_fixed(self) -> int:
         """The offset at which the data of all variables without records ends."""
@@ -214,28 +222,28 @@ def read_header(descriptor: int) -> Header:
         if header.version == version and cursor.stands_before(known):
             return replace(header, records=count)
     start = cursor.at
-    lengths: list[int] = []
-    for _ in range(cursor.list_length(_DIMENSION)):
-        cursor.name()
-        lengths.append(cursor.count())
+    lengths = [(cursor.name(), cursor.count()) for _ in range(cursor.list_length(_DIMENSION))]
     attributes = cursor.attributes()
     variables: dict[str, Variable] = {}
     for _ in range(cursor.list_length(_VARIABLE)):
         name, variable = _variable(cursor, version, lengths)
         variables[name] = variable
-    header = Header(version, count, _record_bytes(variables), attributes, variables)
+    header = Header(version, count, _record_bytes(variables), attributes, variables, dict(lengths))
     _parsed.append((cursor.since(start), header))
     return header
 
 
-def _variable(cursor: _Cursor, version: int, lengths: list[int]) -> tuple[str, Variable]:
+def _variable(
+    cursor: _Cursor, version: int, lengths: list[tuple[str, int]]
+) -> tuple[str, Variable]:
     name, rank = cursor.name(), cursor.count()
     if rank > MAX_RANK:
         raise FrameError(f"the variable {name} has {rank} dimensions")
     numbers = cursor.counts(rank)
     if rank and max(numbers) >= len(lengths):
         raise FrameError(f"the variable {name} has a dimension that does not exist")
-    shape = tuple(lengths[number] for number in numbers)
+    shape = tuple(lengths[number][1] for number in numbers)
+    dimensions = tuple(lengths[number][0] for number in numbers)
     is_record = bool(shape) and shape[0] == 0
     attributes = cursor.attributes()
     number, _ = cursor.unpack(_TYPE_U64 if version == 5 else _TYPE_U32)
@@ -244,7 +252,8 @@ def _variable(cursor: _Cursor, version: int, lengths: list[int]) -> tuple[str, V
     # The skipped field is vsize: redundant, and by specification wrong for large variables.
     begin = cursor.unpack(_U32 if version == 1 else _U64)[0]
     code = _TYPES[number][0]
-    return name, Variable(shape[1:] if is_record else shape, is_record, code, begin, attributes)
+    shape = shape[1:] if is_record else shape
+    return name, Variable(shape, is_record, code, begin, attributes, dimensions)
 
 
 def _record_bytes(variables: dict[str, Variable]) -> int:

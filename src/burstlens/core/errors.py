@@ -71,6 +71,11 @@ class RunError(BurstlensError):
     """The run cannot be started, found, resumed or stopped as asked."""
 
 
+class AttachError(BurstlensError):
+    """The folder of somebody else's run cannot be looked at as asked: name another folder, or say
+    what it holds."""
+
+
 class FrameError(BurstlensError):
     """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
 

@@ -3,4 +3,4 @@
 Imports ``core`` alone.
 """
 
-__all__ = ["faults", "file", "places", "table", "text"]
+__all__ = ["faults", "file", "places", "table", "text", "written"]

@@ -1,0 +1,477 @@
+"""Which model writes in a folder, and which of its files are frames."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import netCDF4
+import numpy as np
+import pytest
+from attach_case import CYCLONE, SINCE, TIME, Write, touch, write_netcdf
+
+from burstlens.core.errors import AttachError
+from burstlens.workflows.attach.recognition import Found, recognise
+
+NAMELIST = """&time_control
+ history_interval = 60, 60,
+ frames_per_outfile = 1, 1,
+ auxhist2_outname = "rainfall_d<domain>_<date>",
+ auxhist2_interval = 30, 30,
+/
+&domains
+ max_dom = 2,
+ e_we = 42, 43,
+/
+"""
+FIELD = (("time", "lat", "lon"), {"units": "K", "standard_name": "air_temperature"})
+
+
+def known(folder: Path, **options: Any) -> Found:
+    found = recognise(folder, **options)
+    assert found is not None
+    return found
+
+
+def patterns(found: Found) -> dict[str, tuple[str, int]]:
+    return {one.name: (one.pattern, one.files) for one in found.streams}
+
+
+def remarks(found: Found) -> str:
+    return "; ".join(found.passed_over)
+
+
+def tree(folder: Path) -> dict[str, tuple[int, int]]:
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_size, path.lstat().st_mtime_ns)
+        for path in folder.rglob("*")
+    }
+
+
+def test_wrf_is_recognised_by_its_names_and_its_other_files_are_not_frames(tmp_path: Path):
+    (tmp_path / "namelist.input").write_text(NAMELIST)
+    touch(
+        tmp_path, "wrfout_d01_2005-08-28_12:00:00", "wrfout_d01_2005-08-28_13:00:00",
+        "wrfout_d02_2005-08-28_12:00:00", "rainfall_d01_2005-08-28_12:00:00",
+        "wrfrst_d01_2005-08-28_12:00:00", "wrfrst_d01_2005-08-29_12:00:00", "wrfinput_d01",
+        "wrfbdy_d01", "wrflowinp_d01", "geo_em.d01.nc", "met_em.d01.2005-08-28_12:00:00.nc",
+        "rsl.error.0000", "rsl.out.0000", "extra.nc",
+    )  # fmt: skip
+    found = known(tmp_path)
+    assert (found.model, found.settings) == ("wrf", {})
+    assert patterns(found) == {
+        "d01": ("wrfout_d01_*", 2),
+        "d02": ("wrfout_d02_*", 1),
+        "auxhist2_d01": ("rainfall_d01_*", 1),
+    }
+    assert found.streams[0].newest == "wrfout_d01_2005-08-28_13:00:00"
+    assert found.reason == (
+        "WRF: namelist.input, 2 files wrfout_d01_*, 1 of wrfout_d02_*, 1 of rainfall_d01_*, "
+        "log rsl.error.0000"
+    )
+    assert "2 restart files (wrfrst_d01_*)" in found.passed_over
+    assert {"wrfinput_d01", "wrfbdy_d01"} <= set(found.passed_over)
+    assert "1 other netCDF file (such as extra.nc)" in found.passed_over
+
+
+def test_wrf_that_has_not_written_yet_is_recognised_by_its_namelist(tmp_path: Path):
+    (tmp_path / "namelist.input").write_text(NAMELIST)
+    found = known(tmp_path)
+    assert (found.model, found.streams) == ("wrf", ())
+
+
+def test_another_models_namelist_is_not_wrf(tmp_path: Path):
+    (tmp_path / "namelist.input").write_text("&ocean dt = 3, /\n")
+    assert recognise(tmp_path) is None
+
+
+def test_last_years_wrf_output_alone_is_recognised(tmp_path: Path, wrf_frame: Any):
+    touch(tmp_path, "wrfout_d01_2005-08-28_12:00:00_0000", "wrfout_d01_2005-08-28_12:00:00_0001")
+    assert patterns(known(tmp_path)) == {"d01": ("wrfout_d01_*", 2)}
+
+
+@pytest.mark.integration
+def test_wrf_files_that_end_with_nc_are_wrfs_if_they_have_its_times(
+    tmp_path: Path, wrf_frame: Callable[..., Path], regular: Write
+):
+    wrf_frame("wrfout_d01_2005-08-28_21_00_00.nc", CYCLONE)
+    assert known(tmp_path).model == "wrf"
+    regular("wrfout_d01_2005-08-28_22_00_00.nc", {"T2": FIELD})  # made by another tool
+    found = known(tmp_path)
+    assert (found.model, found.settings["time_variable"]) == ("command", "time")
+
+
+@pytest.mark.integration
+def test_wrf_output_in_a_folder_that_the_namelist_does_not_name_is_found(
+    tmp_path: Path, wrf_frame: Callable[..., Path]
+):
+    (tmp_path / "namelist.input").write_text(NAMELIST)
+    wrf_frame("done/wrfout_d01_0001-01-01_00:08:00")
+    found = known(tmp_path)
+    assert found.model == "command"
+    assert found.settings == {
+        "frames": {"d01": "done/wrfout_d01_*"}, "time_variable": "Times",
+    }  # fmt: skip
+
+
+def test_awm_is_recognised_by_its_parameters_and_by_its_output(tmp_path: Path):
+    (tmp_path / "awm.toml").write_text("")
+    touch(tmp_path, "model.log")
+    assert known(tmp_path).reason == "awm: awm.toml, log model.log"
+    (tmp_path / "awm.toml").unlink()
+    for name, source in (("surface_000012.nc", "awm, 3-D"), ("volume_000003.nc", "awm, 3-D")):
+        write_netcdf(
+            tmp_path / name, {"time": None, "y": 4, "x": 5},
+            {"time": (("time",), {"units": "s"}), "vz": (("time", "y", "x"), {"units": "m s-1"})},
+            attributes={"source": source},
+        )  # fmt: skip
+    found = known(tmp_path)
+    assert found.model == "awm"
+    assert patterns(found) == {"surface": ("surface_*.nc", 1), "volume": ("volume_*.nc", 1)}
+
+
+def test_a_surface_file_of_another_model_is_not_awm(tmp_path: Path, regular: Write):
+    regular("surface_000012.nc", {"tas": FIELD})
+    assert known(tmp_path).model == "command"
+
+
+def test_roms_streams_are_its_history_and_averages(tmp_path: Path, roms: Callable[..., Path]):
+    for name in ("ocean_his_0001.nc", "ocean_his_0002.nc", "ocean_avg_0001.nc", "ocean_rst.nc",
+                 "ocean_grd.nc"):  # fmt: skip
+        roms(name)
+    found = known(tmp_path)
+    assert patterns(found) == {
+        "ocean_his": ("ocean_his_*.nc", 2),
+        "ocean_avg": ("ocean_avg_*.nc", 1),
+    }
+    assert found.settings["time_variable"] == "ocean_time"
+    assert found.streams[0].newest == "ocean_his_0002.nc"
+    assert "restart file: ocean_rst.nc" in found.passed_over
+    assert "ocean_grd.nc" in remarks(found)
+    assert "ROMS/TOMS his file" in found.reason
+
+
+def test_cesm_tapes_are_streams_and_restarts_are_not(tmp_path: Path, regular: Write):
+    for name in ("h0.0001-01", "h0.0001-02", "h1.0001-01-01-00000", "r.0001-02-01-00000",
+                 "rh0.0001-02-01-00000", "i.0001-02-01-00000"):  # fmt: skip
+        regular(f"b.e21.B1850.cam.{name}.nc", {"TREFHT": FIELD})
+    found = known(tmp_path)
+    assert [one.pattern for one in found.streams] == [
+        "b.e21.B1850.cam.h0.*.nc", "b.e21.B1850.cam.h1.*.nc",
+    ]  # fmt: skip
+    assert remarks(found).count("restart file") == 2
+    assert "input file: b.e21.B1850.cam.i." in remarks(found)
+
+
+def test_ufs_atmosphere_and_surface_are_two_streams(tmp_path: Path, regular: Write):
+    for name in ("atmf000.nc", "atmf003.nc", "sfcf000.nc", "sfcf003.nc"):
+        regular(name, {"tmp2m": FIELD})
+    touch(tmp_path, "log.atm.f000", "log.atm.f003", content=b"done\n")
+    assert patterns(known(tmp_path)) == {"atmf": ("atmf*.nc", 2), "sfcf": ("sfcf*.nc", 2)}
+
+
+def test_mpas_writes_text_times(tmp_path: Path):
+    for name in ("history.2014-09-10_00.00.00.nc", "diag.2014-09-10_00.00.00.nc",
+                 "restart.2014-09-10_00.00.00.nc", "init.nc"):  # fmt: skip
+        write_netcdf(
+            tmp_path / name, {"Time": None, "nCells": 12, "StrLen": 64},
+            {"xtime": (("Time", "StrLen"), {"kind": "S1"}),
+             "t2m": (("Time", "nCells"), {"units": "K"})},
+            attributes={"model_name": "mpas"}, format="NETCDF3_64BIT_DATA",
+            values={"xtime": "2014-09-10_00:00:00"},
+        )  # fmt: skip
+    found = known(tmp_path)
+    assert set(patterns(found)) == {"history", "diag"}
+    assert found.settings["time_variable"] == "xtime"
+    assert found.settings["parallel"] is True  # CDF-5: PnetCDF
+
+
+def test_nemo_means_are_one_stream_per_grid_and_its_ranks_are_pieces(
+    tmp_path: Path, regular: Write
+):
+    times = {
+        "time_counter": (("time_counter",), {"units": SINCE, "axis": "T", "kind": "f8"}),
+        "time_centered": (("time_counter",), {"units": SINCE, "kind": "f8"}),
+    }
+    sizes: dict[str, int | None] = {"time_counter": None, "y": 5, "x": 6}
+    tos = {"tos": (("time_counter", "y", "x"), {"units": "degC"})}
+    for grid in "TU":
+        for month in ("00010101_00010131", "00010201_00010228"):
+            path = tmp_path / f"ORCA2_1m_{month}_grid_{grid}.nc"
+            write_netcdf(path, sizes, {**times, **tos})
+    for rank in range(3):
+        path = tmp_path / f"ORCA2_1d_00010101_00010131_grid_T_{rank:04d}.nc"
+        write_netcdf(path, sizes, {**times, **tos}, attributes={"DOMAIN_number_total": 3})
+    touch(tmp_path, "ORCA2_00000100_restart.nc")
+    found = known(tmp_path)
+    assert patterns(found) == {
+        "ORCA2_1m-grid_T": ("ORCA2_1m_*_*_grid_T.nc", 2),
+        "ORCA2_1m-grid_U": ("ORCA2_1m_*_*_grid_U.nc", 2),
+    }
+    assert found.settings["time_variable"] == "time_counter"
+    assert "rebuild_nemo" in remarks(found)
+
+
+def test_a_folder_of_pieces_only_says_how_to_join_them(tmp_path: Path):
+    touch(tmp_path, *(f"state.0000000000.t{tile:03d}.nc" for tile in range(1, 5)))
+    with pytest.raises(AttachError, match=r"4 files state\.\*\.t\*\.nc.*gluemncbig"):
+        recognise(tmp_path)
+
+
+@pytest.mark.integration
+def test_coards_reanalysis_is_recognised_by_its_coordinates(tmp_path: Path):
+    for name, format_ in (("air.2x2.nc", "NETCDF4"), ("slp.2x2.nc", "NETCDF3_CLASSIC")):
+        write_netcdf(
+            tmp_path / name, {"time": 3, "lat": 4, "lon": 5},  # a time of fixed length
+            {"time": (("time",), {"units": "hours since 1800-1-1 00:00:0.0", "kind": "f8"}),
+             "lat": (("lat",), {"units": "degrees_north"}),
+             "lon": (("lon",), {"units": "degrees_east"}),
+             name[:3]: (("time", "lat", "lon"), {"units": "K"})},
+            format=format_,
+        )  # fmt: skip
+    found = known(tmp_path)
+    assert patterns(found) == {"air-2x2": ("air.2x2.nc", 1), "slp-2x2": ("slp.2x2.nc", 1)}
+    assert found.settings["time_variable"] == "time"
+
+
+def test_climatologies_are_not_frames(tmp_path: Path, regular: Write):
+    regular("out_1.nc", {"tas": FIELD})
+    write_netcdf(
+        tmp_path / "average.nc", {"time": 12, "lat": 4, "lon": 5},
+        {"time": (("time",), {"units": SINCE, "climatology": "climatology_bounds"}),
+         "tas": (("time", "lat", "lon"), {"units": "K"})},
+    )  # fmt: skip
+    regular("clim_sst.nc", {"sst": FIELD})
+    found = known(tmp_path)
+    assert patterns(found) == {"out": ("out_*.nc", 1)}
+    assert remarks(found).count("climatology") == 2
+
+
+def test_files_without_time_beside_frames_are_passed_over(tmp_path: Path, regular: Write):
+    regular("out_1.nc", {"tas": FIELD})
+    bare = {"tas": (("lat", "lon"), {"units": "K"})}
+    write_netcdf(tmp_path / "orography.nc", {"lat": 4, "lon": 5}, bare)
+    found = known(tmp_path)
+    assert set(patterns(found)) == {"out"}
+    assert "orography.nc: without a time" in found.passed_over
+    (tmp_path / "out_1.nc").unlink()
+    alone = known(tmp_path)
+    assert alone.settings["time_variable"] == ""
+    assert "each file is one frame" in alone.reason
+
+
+def test_the_time_variable_of_most_streams_is_taken_and_the_others_are_named(
+    tmp_path: Path, regular: Write
+):
+    regular("a_1.nc", {"tas": FIELD})
+    regular("b_1.nc", {"tas": FIELD})
+    write_netcdf(
+        tmp_path / "c_1.nc", {"t": None, "lat": 4, "lon": 5},
+        {"t": (("t",), {"units": SINCE}), "tas": (("t", "lat", "lon"), {"units": "K"})},
+    )  # fmt: skip
+    found = known(tmp_path)
+    assert set(patterns(found)) == {"a", "b"}
+    assert "c_1.nc: its times are in t, not in time" in remarks(found)
+    assert set(patterns(known(tmp_path, time_variable="t"))) == {"c"}
+
+
+def test_a_time_variable_that_no_file_has_is_refused_with_near_names(
+    tmp_path: Path, regular: Write
+):
+    regular("a_1.nc", {"tas": FIELD})
+    with pytest.raises(AttachError, match="no file here has a variable 'tme'; did you mean time"):
+        recognise(tmp_path, time_variable="tme")
+
+
+def test_the_newest_file_may_be_in_the_making(tmp_path: Path, regular: Write):
+    whole = regular("out_1.nc", {"tas": FIELD})
+    (tmp_path / "out_2.nc").write_bytes(whole.read_bytes()[:48])
+    found = known(tmp_path)
+    assert patterns(found) == {"out": ("out_*.nc", 2)}
+    assert found.streams[0].newest == "out_1.nc"  # the newest that can be read
+
+
+def test_a_run_that_has_only_begun_its_first_file_is_waited_for(tmp_path: Path):
+    touch(tmp_path, "out_1.nc", content=b"CDF\2" + bytes(4))
+    assert recognise(tmp_path) is None
+    os.utime(tmp_path / "out_1.nc", (1e9, 1e9))
+    with pytest.raises(AttachError, match=r"no netCDF file in .* can be read: out_1\.nc"):
+        recognise(tmp_path)
+
+
+def test_numbers_that_touch_a_word_are_part_of_it_unless_they_count_up(
+    tmp_path: Path, regular: Write
+):
+    for name in ("z500_2020010100", "z850_2020010100", "z500_2020010106"):
+        regular(f"{name}.nc", {"zg": FIELD})
+    assert [one.pattern for one in known(tmp_path).streams] == ["z500_*.nc", "z850_*.nc"]
+
+
+def test_frames_in_folders_of_the_first_level_are_found(tmp_path: Path, regular: Write):
+    for name in ("out/his_1.nc", "out/his_2.nc", "diag/his_1.nc", ".hidden/x_1.nc"):
+        regular(name, {"tas": FIELD})
+    (tmp_path / "loop").symlink_to("..")
+    (tmp_path / "again").symlink_to("out")
+    found = known(tmp_path)
+    assert patterns(found) == {
+        "out-his": ("out/his_*.nc", 2), "diag-his": ("diag/his_*.nc", 1),
+    }  # fmt: skip
+
+
+def test_names_that_could_harm_a_terminal_or_a_page_break_nothing(tmp_path: Path, regular: Write):
+    regular("a'\"<b>&[1]*_1.nc", {"tas": FIELD})
+    regular("a'\"<b>&[1]*_2.nc", {"tas": FIELD})
+    good = regular("good_1.nc", {"tas": FIELD})
+    shutil.copy(good, tmp_path / "new\nline_1.nc")
+    shutil.copy(good, os.fsencode(tmp_path) + b"/latin\xe9_1.nc")
+    shutil.copy(good, tmp_path / "esc\x1b[2J_1.nc")
+    (tmp_path / "self.nc").symlink_to("self.nc")
+    os.mkfifo(tmp_path / "pipe.nc")
+    found = known(tmp_path)
+    assert patterns(found)["good"] == ("good_*.nc", 1)
+    assert patterns(found)["a-b-1"] == ("a'\"<b>&[[]1][*]_*.nc", 2)
+    assert "3 names with control characters" in remarks(found)
+    assert all(remark.isprintable() for remark in found.passed_over)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.grb2": b"GRIB\0\0"}, "1 GRIB file .such as a.grb2.*cdo"),
+        ({"x.sac": bytes(304) + b"\6\0\0\0" + bytes(200)}, "1 SAC file"),
+        ({"y.BHZ": bytes(range(256)) + bytes(48) + b"\6\0\0\0" + bytes(200)}, "1 SAC file"),
+        ({"state.001.data": bytes(100), "state.002.data": bytes(100)}, "2 raw binary files"),
+        ({"z.zarr/.zgroup": b"{}"}, "1 zarr store .such as z.zarr.*open_zarr"),
+        ({"out.nc.gz": b"\x1f\x8b\x08"}, "compressed"),
+    ],
+)
+def test_a_folder_of_other_things_says_what_and_how_a_step_converts_it(
+    tmp_path: Path, files: dict[str, bytes], said: str
+):
+    for name, content in files.items():
+        touch(tmp_path, name, content=content)
+    touch(tmp_path, "run.log", "job.sh", content=b"#!/bin/sh\n")
+    with pytest.raises(AttachError, match=said) as raised:
+        recognise(tmp_path)
+    assert 'beside = "simulation"' in str(raised.value)
+
+
+@pytest.mark.integration
+def test_hdf5_that_is_not_netcdf_is_named(tmp_path: Path):
+    import h5py
+
+    with h5py.File(tmp_path / "dump_1.h5", "w") as file:
+        file["step/field"] = np.zeros((4, 5))
+        file["plain"] = np.zeros((4, 5))
+    with pytest.raises(AttachError, match=r"1 HDF5 file \(such as dump_1\.h5\)"):
+        recognise(tmp_path)
+
+
+@pytest.mark.parametrize("names", [(), ("job.sh", "ocean.in"), ("ocean_grd.nc", "ocean_ini.nc")])
+def test_nothing_to_see_yet_is_not_a_fault(tmp_path: Path, names: tuple[str, ...]):
+    touch(tmp_path, *names, content=b"text\n")
+    touch(tmp_path, "model.exe", content=b"\x7fELF\0\0\0")
+    assert recognise(tmp_path) is None
+
+
+def test_a_path_that_cannot_be_looked_at_is_refused(tmp_path: Path):
+    touch(tmp_path, "file")
+    for path, said in ((tmp_path / "gone", "there is no folder"), (tmp_path / "file", "is a file")):
+        with pytest.raises(AttachError, match=said):
+            recognise(path)
+
+
+def test_streams_that_the_user_names_overrule_what_would_be_found(tmp_path: Path, regular: Write):
+    for name in ("out_1.nc", "out_2.nc", "restart_1.nc", "sub/deep_1.nc"):
+        regular(name, {"tas": FIELD})
+    streams = {"mine": "restart_*.nc", "deep": "sub/*.nc", "later": "later_*.nc"}
+    found = known(tmp_path, streams=streams)
+    assert found.settings == {"frames": streams, "time_variable": "time"}
+    assert [(one.name, one.files, one.newest) for one in found.streams] == [
+        ("mine", 1, "restart_1.nc"), ("deep", 1, "sub/deep_1.nc"), ("later", 0, None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"model": "wfr"}, "--model: there is no model 'wfr'.*wrf"),
+        ({"model": "wrf", "streams": {"a": "*"}}, "--stream goes with the model command"),
+        ({"streams": {"a b": "*.nc"}}, "--stream: 'a b' must be letters"),
+        ({"streams": {"a": "/abs/*.nc"}}, "--stream.a: '/abs/.*must be relative"),
+    ],
+)
+def test_faulty_arguments_are_refused(tmp_path: Path, options: dict[str, Any], said: str):
+    with pytest.raises(AttachError, match=said):
+        recognise(tmp_path, **options)
+
+
+@pytest.mark.integration
+def test_a_model_that_the_user_names_is_believed(tmp_path: Path, regular: Write):
+    assert known(tmp_path, model="wrf").model == "wrf"
+    assert known(tmp_path, model="command").streams == ()
+    (tmp_path / "namelist.input").write_text(NAMELIST)
+    regular("out_1.nc", {"tas": FIELD})
+    assert known(tmp_path, model="command").model == "command"
+
+
+@pytest.mark.integration
+def test_looking_changes_nothing_and_locks_nothing(
+    tmp_path: Path, roms: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+):
+    path = roms("ocean_his_0001.nc", format="NETCDF4")
+    before = tree(tmp_path)
+    with netCDF4.Dataset(path, "a"):  # a writer
+        tmp_path.chmod(0o555)
+        assert known(tmp_path).streams
+    tmp_path.chmod(0o755)
+    assert tree(tmp_path).keys() == before.keys()
+
+
+def test_ten_thousand_names_are_recognised_at_once(tmp_path: Path):
+    days = [f"{1 + day // 28:02d}-{1 + day % 28:02d}" for day in range(12 * 28)]
+    touch(
+        tmp_path,
+        *(f"wrfout_d01_2005-{day}_{hour:02d}:00:00" for day in days for hour in range(24)),
+        *(f"met_em.d01.2005-{day}_00:00:00.nc" for day in days),
+        *(f"rsl.error.{rank:04d}" for rank in range(2000)),
+    )
+    found, best = None, 9.0
+    for _ in range(3):
+        start = time.perf_counter()
+        found = recognise(tmp_path)
+        best = min(best, time.perf_counter() - start)
+    assert found is not None
+    assert found.streams[0].files == len(days) * 24
+    assert best < 0.3
+
+
+def test_names_in_tens_of_thousands_cost_no_stat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regular: Write
+):
+    regular("out_1.nc", {"tas": FIELD})
+    touch(tmp_path, *(f"part_{number}.bin" for number in range(3000)), content=b"\0")
+    asked: list[str] = []
+    real = os.stat
+
+    def counted(path: Any, **more: Any) -> os.stat_result:
+        asked.append(path)
+        return real(path, **more)
+
+    monkeypatch.setattr(os, "stat", counted)
+    assert set(patterns(known(tmp_path))) == {"out"}
+    assert len(asked) < 20
+
+
+def test_a_variable_named_time_that_is_no_time_is_not_taken(tmp_path: Path):
+    write_netcdf(
+        tmp_path / "out_1.nc", {"time": None, "lat": 4, "lon": 5},
+        {"time": TIME, "time_bnds": (("time",), {"units": SINCE}),
+         "forecast_reference_time": ((), {"units": SINCE, "kind": "f8"}),
+         "tas": (("time", "lat", "lon"), {})},
+    )  # fmt: skip
+    assert known(tmp_path).settings["time_variable"] == "time"

@@ -1,0 +1,140 @@
+"""What the contents of a sample file say: its time, whether it is a piece, a climatology.
+
+CF conventions 1.11: sections 4.4 (time coordinate) and 7.4 (climatological statistics).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from burstlens.workflows.frames.contents import Content, Contents
+from burstlens.workflows.frames.structure import PATCH
+
+_SINCE = re.compile(r"\s*[A-Za-z]+\s+since\s+\S", re.IGNORECASE)
+_ELAPSED = re.compile(
+    r"\s*(?:ms|msecs?|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?)\s*",
+    re.IGNORECASE,
+)
+_TEXT_TIMES = ("Times", "xtime")
+"""Character times of WRF and MPAS."""
+_OTHER_TIMES = re.compile(
+    r"bnds|bounds|reference|reftime|forecast|instant|centered|created", re.IGNORECASE
+)
+_OVER_YEARS = re.compile(r"(?:within|over) (?:years|days)")
+_JOINED = {
+    "DOMAIN_number_total": "a piece that one rank of NEMO or XIOS wrote: join them with "
+    "rebuild_nemo, or set one_file",
+    "exch2_myFace": "a tile of MITgcm's mnc package: join them with gluemncbig",
+    "tile_number": "a tile of MITgcm's mnc package: join them with gluemncbig",
+    "NumFilesInSet": "a piece of FMS: join them with mppnccombine",
+    "WEST-EAST_PATCH_START_UNSTAG": "a tile of WRF (io_form 102): they are joined in a folder with "
+    "WRF's own file names",
+}
+_BY_NAME = "pieces of one frame by their names: join them (FMS: mppnccombine, FV3: fregrid, "
+_BY_NAME += "MITgcm: gluemncbig)"
+
+
+def time_variable(found: Contents) -> str | None:
+    """The variable that holds the times of a file's records; None if there is none.
+
+    The coordinate of the dimension that most variables have comes first; among the variables of
+    one dimension its own, then text as WRF and MPAS write it, then CF units.
+    """
+    uses = Counter(one.dimensions[0] for one in found.variables.values() if len(one.dimensions) > 1)
+    best: tuple[int, int, int, str] | None = None
+    for name, one in found.variables.items():
+        rank = _time_rank(name, one)
+        if rank is None:
+            continue
+        used = uses[one.dimensions[0]] if one.dimensions else 0
+        # A scalar time is that of the whole file; any axis that fields have is better.
+        own = (min(used, 1), -rank, used, name)
+        if best is None or own[:3] > best[:3]:
+            best = own
+    return best[3] if best else None
+
+
+def _time_rank(name: str, one: Content) -> int | None:
+    """How certainly a variable holds the times, 0 first; None: it does not."""
+    if one.kind == "c":
+        return 1 if name in _TEXT_TIMES and len(one.dimensions) == 2 else None
+    if len(one.dimensions) > 1:
+        return None
+    units, standard = one.text("units"), one.text("standard_name")
+    other = standard not in ("", "time") or _OTHER_TIMES.search(name)
+    if _SINCE.match(units):
+        if one.dimensions == (name,):
+            return 0
+        return 4 if other else 2 if standard == "time" or one.text("axis") == "T" else 3
+    is_time = standard == "time" or one.text("axis") == "T" or name.lower() in ("time", "t")
+    if is_time and not other and _ELAPSED.fullmatch(units):
+        return 0 if one.dimensions == (name,) else 3
+    return None
+
+
+def is_climatology(found: Contents, time: str | None) -> bool:
+    """Whether its times are those of an average year or day."""
+    if time is not None and "climatology" in found.variables[time].attributes:
+        return True
+    methods = [one.text("cell_methods") for one in found.variables.values()]
+    given = [text for text in methods if text]
+    return bool(given) and all(_OVER_YEARS.search(text) for text in given)
+
+
+def piece(found: Contents) -> str:
+    """What kind of piece of a frame the file is, and how pieces are joined; "" if it is whole."""
+    attributes = found.attributes
+    for key, words in _JOINED.items():
+        if key not in attributes:
+            continue
+        value = attributes[key]
+        if key in ("DOMAIN_number_total", "NumFilesInSet") and value == 1:
+            continue
+        if key == PATCH[1] and _covers(found):
+            continue
+        if key == "tile_number" and _is_only_tile(found):
+            continue
+        return words
+    return ""
+
+
+def piece_by_name() -> str:
+    """The same for files whose names alone say so."""
+    return _BY_NAME
+
+
+def _covers(found: Contents) -> bool:
+    """Whether a file with WRF's attributes of tiles holds the whole domain."""
+    numbers = [found.attributes.get(key) for key in PATCH]
+    if not all(isinstance(number, int | float) for number in numbers):
+        return True
+    grid_x, start_x, end_x, grid_y, start_y, end_y = (int(n) for n in numbers if n is not None)
+    return start_x <= 1 and start_y <= 1 and end_x >= grid_x - 1 and end_y >= grid_y - 1
+
+
+def _is_only_tile(found: Contents) -> bool:
+    tiles = [found.attributes.get(key) for key in ("nPx", "nPy", "nSx", "nSy")]
+    return all(count == 1 for count in tiles)
+
+
+def fields(found: Contents, time: str | None) -> Iterator[str]:
+    """The variables that are numbers over at least one dimension beside time, but no bounds."""
+    bounds = {
+        str(one.attributes[key])
+        for one in found.variables.values()
+        for key in ("bounds", "climatology")
+        if key in one.attributes
+    }
+    dimension = record_dimension(found, time)
+    for name, one in found.variables.items():
+        spatial = [each for each in one.dimensions if each != dimension]
+        if one.kind in "fiu" and spatial and one.dimensions != (name,) and name not in bounds:
+            yield name
+
+
+def record_dimension(found: Contents, time: str | None) -> str | None:
+    """The dimension along which a file's records lie."""
+    one = found.variables.get(time) if time else None
+    return one.dimensions[0] if one is not None and one.dimensions else None

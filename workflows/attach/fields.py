@@ -1,0 +1,241 @@
+"""The fields of unknown files that a person looks at first: temperature, pressure, rain, ...
+
+They are chosen by CF standard names, else by usual names and words; never bounds, coordinates,
+masks, grid metrics, and what does not change with time only where nothing else is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstlens.core.errors import BurstlensError
+from burstlens.workflows.attach.content import fields, record_dimension
+from burstlens.workflows.frames.contents import Content, Contents
+
+if TYPE_CHECKING:
+    from burstlens.viz.diagnostics.derived import DerivedFrame
+
+MOST = 6
+_LEAST_POINTS = 2
+_UNRANKED = 4
+"""Without any known quantity, so many others are shown."""
+
+_LOOKS: tuple[tuple[str, str, str], ...] = (
+    (r"air_pressure_at_(mean_)?sea_level|air_pressure_at_msl",
+     r"psl|msl|mslp|prmsl|slp|pmsl", "hPa"),
+    (r"air_temperature|surface_temperature",
+     r"tas|t2m?|2t|tmp2m|trefht|t_?2m|air|tmp|ts|tsk", "degC"),
+    (r"(sea_surface|sea_water(_potential|_conservative)?)_temperature(_at_.*)?",
+     r"sst|tos|thetao|temp|theta|tosst|votemper", "degC"),
+    (r"precipitation_flux|(convective_|large_scale_)?(rainfall|precipitation)_.*|lwe_.*precip.*",
+     r"pr|precip|precc?t?|prate|tp|rain|rainfall|acprec|prateb?_ave", ""),
+    (r"sea_surface_height.*|sea_surface_elevation.*",
+     r"zeta|ssh|zos|eta(n|_t)?|sossheig|sla|adt", ""),
+    (r"wind_speed(_of_gust)?", r"ws10m?|wspd.*|sfcwind|si10|u10m?_?speed|wind", ""),
+    (r"(sea_water|sea_surface)_(practical_)?salinity", r"salt|so|sos|salinity|vosaline|s", ""),
+    (r"sea_ice_area_fraction", r"siconc|aice|ice_?frac|sic|ileadfra", ""),
+    (r"sea_surface_wave_significant_height", r"hs|swh|vhm0|htsgw", ""),
+    (r"toa_outgoing_longwave_flux", r"rlut|olr|ulwrf|flut", ""),
+    (r"atmosphere_(mass_content|water)_.*|.*cloud_area_fraction",
+     r"pwat|tmq|prw|clt|cldtot|tcc", ""),
+    (r"eastward_wind|x_wind", r"u10m?|uas|10u|ugrd10m|u", ""),
+    (r"northward_wind|y_wind", r"v10m?|vas|10v|vgrd10m|v", ""),
+    (r"(surface_)?(eastward_)?sea_water_(x_)?velocity|surface_.*eastward.*velocity",
+     r"uo|uos|vozocrtx|uvel", ""),
+    (r"geopotential_height", r"z500|hgt|zg", ""),
+    (r".*soil_moisture.*|.*snow.*", r"mrso|snw|snowh?|swe|soilw", ""),
+    (r"mass_concentration_of_.*|mole_fraction_of_.*|.*chlorophyll.*",
+     r"o3|pm25|pm2_5.*|chl|chla|no2|co", ""),
+)  # fmt: skip
+"""Standard names, names of variables, and the units in which the quantity is read; first looks
+first."""
+_COMPILED = [(re.compile(a), re.compile(b, re.IGNORECASE), units) for a, b, units in _LOOKS]
+_NEVER = re.compile(
+    r"(?:.*_)?(?:mask|bnds|bounds|vertices|corners)(?:_.*)?|lsm|land(?:frac|mask)?|angle|area\w*"
+    r"|[xy]?(?:lat|lon)[a-z]*(?:_\w+)?|nav_l(?:at|on).*|e[123][tuvfw].*|gdep.*|hy[ab][mi]"
+    r"|date(?:sec)?|crs|.*_qc|.*_flag|wetdry.*",
+    re.IGNORECASE,
+)
+_UNSTRUCTURED = re.compile(
+    r"n?cells?|ncol|n?nodes?|nod2d?|nod_?2d?|elem|nele|n?faces?|n?edges?|n?vertices"
+    r"|nmesh\w*|nschism\w*|mesh2\w*|ncells?_\w+|values",
+    re.IGNORECASE,
+)
+_HORIZONTAL = re.compile(r"projection_|grid_|latitude|longitude")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A field that can be mapped. ``rank`` is its place among first looks, larger for others."""
+
+    name: str
+    rank: int
+    deep: bool
+    varies: bool
+    score: int
+    units: str
+
+    @property
+    def order(self) -> tuple[bool, int, bool, int, str]:
+        """A key that puts what is looked at first in front."""
+        return not self.varies, self.rank, self.deep, -self.score, self.name
+
+
+def candidates(frame: DerivedFrame, contents: Contents, time: str | None) -> list[Candidate]:
+    """The fields of a file that can be mapped, the first look first, one of each quantity."""
+    found = [
+        one for name in fields(contents, time)
+        if (one := _candidate(frame, contents, name, time)) is not None
+    ]  # fmt: skip
+    found.sort(key=lambda one: one.order)
+    if any(one.varies for one in found):
+        found = [one for one in found if one.varies]
+    kept: list[Candidate] = []
+    for one in found:
+        known = one.rank < len(_LOOKS)
+        if known and any(other.rank == one.rank for other in kept):
+            continue
+        if not known and len(kept) >= _UNRANKED:
+            continue
+        kept.append(one)
+    return kept[:MOST]
+
+
+def why_none(contents: Contents, time: str | None) -> str:
+    """Why nothing of a file can be mapped, in words."""
+    names = list(fields(contents, time))
+    dimensions = sorted({d for name in names for d in contents.variables[name].dimensions})
+    record = record_dimension(contents, time)
+    inner = [dimension for dimension in dimensions if dimension != record]
+    if any(_is_unstructured(contents, contents.variables[name]) for name in names):
+        return (
+            "its fields are on an unstructured mesh, of which maps are not drawn: a product of the "
+            "kind python or command can draw them"
+        )
+    along = f" (they are along {', '.join(inner)})" if inner else ""
+    if not names:
+        return "it holds numbers without a place only, such as a time series: nothing to map"
+    return f"no variable has two horizontal dimensions{along}: nothing to map"
+
+
+def _candidate(
+    frame: DerivedFrame, contents: Contents, name: str, time: str | None
+) -> Candidate | None:
+    from burstlens.viz.geometry.grid import axes
+
+    about = contents.variables[name]
+    if _NEVER.fullmatch(name) or _is_coordinate(contents, name) or _is_flag(about):
+        return None
+    if _is_unstructured(contents, about):
+        return None
+    try:
+        directions = axes(frame, name)
+        sizes = dict(zip((found := frame.variable(name)).dimensions, found.shape, strict=True))
+    except BurstlensError:
+        return None
+    if not {"x", "y"} <= directions.keys():
+        return None
+    used = {
+        d
+        for d in sizes
+        if d.removesuffix("_stag") in directions.values() or d in directions.values()
+    }
+    if any(size > 1 for dimension, size in sizes.items() if dimension not in used):
+        return None  # members of an ensemble, categories
+    if any(sizes.get(directions[way], _LEAST_POINTS) < _LEAST_POINTS for way in "xy"):
+        return None
+    rank, units = _rank(name, about)
+    record = record_dimension(contents, time)
+    score = 3 * bool(about.text("standard_name")) + 2 * bool(about.text("units"))
+    score += bool(about.text("long_name")) - 4 * (
+        about.kind != "f" and "scale_factor" not in about.attributes
+    )
+    return Candidate(
+        name, rank, "z" in directions and sizes.get(directions["z"], 2) > 1,
+        record is None or record in about.dimensions, score, _fitting(about.text("units"), units),
+    )  # fmt: skip
+
+
+def _rank(name: str, about: Content) -> tuple[int, str]:
+    standard = about.text("standard_name")
+    for number, (names, _, units) in enumerate(_COMPILED):
+        if standard and names.fullmatch(standard):
+            return number, units
+    if not standard:
+        for number, (_, usual, units) in enumerate(_COMPILED):
+            if usual.fullmatch(name):
+                return number, units
+    return len(_LOOKS), ""
+
+
+def _fitting(own: str, wanted: str) -> str:
+    """The usual units of a quantity, if those of the file can be converted to them."""
+    from burstlens.core.units import conversion
+
+    if not wanted or not own:
+        return ""
+    try:
+        conversion(own, wanted)
+    except BurstlensError:
+        return ""
+    return wanted if own != wanted else ""
+
+
+def _is_coordinate(contents: Contents, name: str) -> bool:
+    about = contents.variables[name]
+    if about.text("units").lower().startswith(("degrees_", "degree_")):
+        return True
+    if _HORIZONTAL.match(about.text("standard_name")) or about.text("axis") in ("X", "Y", "Z", "T"):
+        return True
+    return name in _named(contents)
+
+
+def _named(contents: Contents) -> set[str]:
+    """What other variables name as their coordinates, cell measures and grid mappings."""
+    keys = ("coordinates", "cell_measures", "grid_mapping", "ancillary_variables", "formula_terms")
+    texts = (one.text(key) for one in contents.variables.values() for key in keys)
+    return {word for text in texts for word in text.split() if not word.endswith(":")}
+
+
+def _is_flag(about: Content) -> bool:
+    return "flag_values" in about.attributes or "flag_masks" in about.attributes
+
+
+def _is_unstructured(contents: Contents, about: Content) -> bool:
+    """Whether its points are listed along one dimension (UGRID, MPAS, CAM-SE, FVCOM)."""
+    if "mesh" in about.attributes and "location" in about.attributes:
+        return True
+    if any(_UNSTRUCTURED.fullmatch(dimension) for dimension in about.dimensions):
+        return True
+    named = [
+        contents.variables[n] for n in about.text("coordinates").split() if n in contents.variables
+    ]
+    on_one = [
+        one.dimensions for one in named
+        if len(one.dimensions) == 1 and one.text("units").lower().startswith(("degree", "radian"))
+    ]  # fmt: skip
+    return len(on_one) >= 2 and len(set(on_one)) == 1 and on_one[0][0] in about.dimensions
+
+
+_PAIRS = (
+    ("eastward_wind", "northward_wind"),
+    ("surface_eastward_sea_water_velocity", "surface_northward_sea_water_velocity"),
+)
+
+
+def pairs(contents: Contents) -> Iterator[tuple[str, str]]:
+    """Eastward and northward components on one surface grid."""
+    flat = {
+        about.text("standard_name"): (name, about)
+        for name, about in contents.variables.items()
+        if len(about.dimensions) <= 3
+    }
+    for east, north in _PAIRS:
+        if east in flat and north in flat:
+            (u, along), (v, across) = flat[east], flat[north]
+            same = along.text("units") == across.text("units")
+            if along.dimensions == across.dimensions and same:
+                yield u, v

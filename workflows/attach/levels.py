@@ -1,0 +1,64 @@
+"""The level of a 3-D field that is shown when none is asked for: next to the ground or at the
+sea's surface."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from burstlens.core.errors import BurstlensError
+from burstlens.viz.diagnostics.derived import DerivedFrame
+from burstlens.viz.frames.outline import Outline
+from burstlens.workflows.frames.contents import Content, Contents
+
+_PRESSURE = ("pa", "hpa", "mb", "mbar", "millibar", "millibars", "kpa")
+_LENGTH = ("m", "km", "cm", "meter", "meters", "metre", "metres")
+
+
+def with_level(
+    table: dict[str, Any], outline: Outline, contents: Contents | None
+) -> dict[str, Any]:
+    """A map's table with the ``level`` that its variable needs, also for its vectors."""
+    from burstlens.viz.geometry.grid import axes
+
+    frame = DerivedFrame(outline)
+    try:
+        directions = axes(frame, table["variable"])
+        dimensions = frame.variable(table["variable"]).dimensions
+    except BurstlensError:
+        return table
+    base = directions.get("z")
+    if base is None:
+        return table
+    dimension = next((d for d in dimensions if d in (base, f"{base}_stag")), base)
+    if outline.dimensions.get(dimension, 2) == 1:
+        return table
+    return table | {"level": surface_level(contents, dimension)}
+
+
+def surface_level(contents: Contents | None, dimension: str) -> int:
+    """The level that a person wants to see first: 0, or -1 for the last one.
+
+    By the first and the last value of the vertical coordinate: of the air the greatest pressure,
+    the hybrid or sigma level of the greatest number, the least height; of the sea and of soil the
+    least depth, the height or s coordinate next to zero. Without values the first one, but the
+    last one of ROMS's ``s_rho`` and ``s_w``, which begin at the bottom.
+    """
+    about: Content | None = contents.variables.get(dimension) if contents is not None else None
+    if about is None or about.ends is None:
+        return -1 if dimension in ("s_rho", "s_w") else 0
+    first, last = about.ends
+    standard, units = about.text("standard_name"), about.text("units").lower()
+    down = about.text("positive").lower() == "down"
+    is_depth = "depth" in standard or dimension.lower().startswith("dep")
+    if standard.startswith("ocean_"):
+        return 0 if abs(first) <= abs(last) else -1
+    if units in _PRESSURE or re.match(r"atmosphere_(hybrid|sigma|ln_pressure)", standard):
+        return 0 if first >= last else -1
+    if units in _LENGTH and not (down or is_depth):
+        if max(first, last) <= 0.1 * abs(first - last):  # heights below the sea's surface
+            return 0 if first >= last else -1
+        return 0 if first <= last else -1
+    if units in _LENGTH or is_depth:
+        return 0 if abs(first) <= abs(last) else -1
+    return -1 if down and first < last else 0

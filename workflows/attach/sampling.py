@@ -1,0 +1,180 @@
+"""One file of each group of names, looked into: frames, pieces, files without times, others."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from burstlens.core.errors import FrameError
+from burstlens.workflows.attach.content import is_climatology, piece, piece_by_name, time_variable
+from burstlens.workflows.attach.names import NETCDF, Group
+from burstlens.workflows.frames.contents import (
+    CLASSIC,
+    HDF5,
+    Contents,
+    file_format,
+    read_contents,
+)
+from burstlens.workflows.frames.hdf5 import Prober
+
+MOST_SAMPLED = 32
+"""Groups of netCDF files that are looked into, the largest first."""
+MOST_SNIFFED = 48
+"""Groups with other names of which the first bytes of one file are read."""
+_TEXT = (
+    ".txt", ".log", ".in", ".nml", ".sh", ".py", ".xml", ".yaml", ".yml", ".json", ".md", ".csv",
+    ".png", ".jpg", ".gif", ".pdf", ".html", ".f90", ".o", ".mod", ".toml", ".cfg", ".err",
+)  # fmt: skip
+_OLD_S = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A group with the contents of its newest file that can be read."""
+
+    group: Group
+    name: str
+    contents: Contents
+    time: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """The groups of a folder. ``frames`` have a time, ``timeless`` none; ``others`` are remarks on
+    netCDF files that are neither, of which ``pieces`` are of frames; ``foreign`` are groups that
+    are not netCDF, ``unreadable`` those of which no file could be read, ``old`` if for long."""
+
+    frames: tuple[Sample, ...] = ()
+    timeless: tuple[Sample, ...] = ()
+    others: tuple[str, ...] = ()
+    pieces: tuple[str, ...] = ()
+    foreign: tuple[Group, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    old: bool = False
+
+
+class Sampler:
+    """Reads contents; HDF5 in a child process, which it ends on leaving."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._prober = Prober()
+        self._stack = ExitStack()
+        self._stack.callback(self._prober.close)
+
+    def __enter__(self) -> Sampler:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def contents(self, name: str) -> Contents:
+        """Of a file, by its name relative to the folder. Raises FrameError and OSError."""
+        return read_contents(os.fspath(self._folder / name), self._prober)
+
+    def sample(self, group: Group) -> Sample | FrameError:
+        """Of the newest file, else of the one before it, as the newest may be in the making."""
+        last = FrameError("it is missing")
+        for name in (group.newest, group.before):
+            if name is None:
+                continue
+            relative = group.within(name)
+            try:
+                contents = self.contents(relative)
+            except FrameError as error:
+                last = error
+                continue
+            except OSError as error:
+                last = FrameError(error.strerror or "it cannot be read")
+                continue
+            return Sample(group, relative, contents, time_variable(contents))
+        return last
+
+    def is_netcdf(self, group: Group) -> bool:
+        """Whether the first bytes of a file without a netCDF name say classic netCDF or HDF5."""
+        try:
+            return file_format(os.fspath(self._folder / group.within(group.newest))) in (
+                CLASSIC,
+                HDF5,
+            )
+        except OSError:
+            return False
+
+    def age_s(self, group: Group) -> float:
+        """Seconds since the newest file was written, by this machine's clock."""
+        try:
+            changed = os.stat(self._folder / group.within(group.newest)).st_mtime
+        except OSError:
+            return 0.0
+        return time.time() - changed
+
+
+def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool = False) -> Sorted:
+    """The groups by what their samples hold; ``all_roles``: whatever their names say."""
+    netcdf, foreign = _candidates(sampler, list(groups))
+    frames: list[Sample] = []
+    timeless: list[Sample] = []
+    others: list[str] = []
+    pieces: list[str] = []
+    unreadable: list[Group] = []
+    wanted = []
+    for group in netcdf:
+        if group.role and not all_roles:
+            others.append(f"{_kind(group)}: {group.said}")
+        elif group.pieces:
+            pieces.append(f"{group.said}: {piece_by_name()}")
+        else:
+            wanted.append(group)
+    if len(wanted) > MOST_SAMPLED:
+        left = wanted[MOST_SAMPLED:]
+        others.append(
+            f"{sum(group.count for group in left)} files with {len(left)} further patterns of "
+            f"names (such as {left[0].said}), which were not looked into: name them with --stream"
+        )
+    for group in wanted[:MOST_SAMPLED]:
+        found = sampler.sample(group)
+        if isinstance(found, FrameError):
+            unreadable.append(group)
+        elif not found.contents.variables:
+            foreign.append(group)
+        elif how := piece(found.contents):
+            pieces.append(f"{group.said}: {how}")
+        elif is_climatology(found.contents, found.time):
+            others.append(f"climatology: {group.said}")
+        else:
+            (frames if found.time else timeless).append(found)
+    return Sorted(
+        tuple(frames),
+        tuple(timeless),
+        tuple(others),
+        tuple(pieces),
+        tuple(foreign),
+        tuple(f"{group.said} cannot be read (yet)" for group in unreadable),
+        bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group in unreadable),
+    )
+
+
+def _candidates(sampler: Sampler, groups: list[Group]) -> tuple[list[Group], list[Group]]:
+    """Those that are netCDF or HDF5, by name or first bytes, and the others."""
+    netcdf = [group for group in groups if NETCDF.search(group.newest)]
+    rest = [group for group in groups if not NETCDF.search(group.newest)]
+    asked = [group for group in rest if not group.newest.lower().endswith(_TEXT)][:MOST_SNIFFED]
+    named = {group.path for group in asked if sampler.is_netcdf(group)}
+    netcdf += [group for group in rest if group.path in named]
+    netcdf.sort(key=lambda group: -group.count)
+    return netcdf, [group for group in asked if group.path not in named]
+
+
+def _kind(group: Group) -> str:
+    plural = "s" if group.count > 1 else ""
+    return f"{group.role} file{plural}" if group.role != "climatology" else group.role

@@ -1,0 +1,149 @@
+"""What the frames of each stream hold: by one of its files, else by what the model will write."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.workflows.attach.content import record_dimension, time_variable
+from burstlens.workflows.attach.found import Found, StreamFound
+from burstlens.workflows.attach.names import natural
+from burstlens.workflows.attach.sampling import Sampler
+from burstlens.workflows.frames.contents import Content, Contents
+from burstlens.workflows.models import registry
+from burstlens.workflows.models.base import Facts, Model, Outlined, configured
+
+if TYPE_CHECKING:
+    from burstlens.viz.frames.outline import Known
+
+PLACEHOLDER = ("sh", "-c", "echo 'simulation.command: put here what starts your model' >&2; exit 1")
+"""What stands for the program of a model that others have started."""
+_DIGITS = str.maketrans("123456789", "000000000")
+_WHOLE = {"west_east": "WEST-EAST_GRID_DIMENSION", "south_north": "SOUTH-NORTH_GRID_DIMENSION"}
+"""The sizes of the domain, staggered, in a tile of WRF."""
+
+
+def adapter(folder: Path, found: Found) -> Model:
+    """The model's adapter with what was found in its folder."""
+    settings = dict(found.settings)
+    if found.model == "command":
+        settings["argv"] = PLACEHOLDER
+    return configured(registry.load(found.model)(**settings), folder)
+
+
+class Streams:
+    """The streams of a folder; their files are opened when they are asked for, once."""
+
+    def __init__(self, folder: Path, found: Found, sampler: Sampler) -> None:
+        self._folder, self._sampler = folder, sampler
+        self.model = adapter(folder, found)
+        self.facts: Facts = self.model.facts(folder)
+        self.there: dict[str, StreamFound] = {one.name: one for one in found.streams}
+        asked = found.settings.get("time_variable", self.model.time_variable)
+        self._time: str = asked
+        self._contents: dict[str, Contents | None] = {}
+        self._known: dict[str, Known | None] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Those with files, the main one first, else those that the settings ask for."""
+        main = self.main
+        names = list(self.there) or list(self.facts.streams)
+        return sorted(names, key=lambda name: name != main)
+
+    @property
+    def main(self) -> str:
+        """The stream of products that name none."""
+        main = self.model.main_stream(self._folder) or ""
+        return main if main in self.there or not self.there else next(iter(self.there))
+
+    def absent(self, stream: str) -> str:
+        """Why there will be no frame of a stream; "" if there are some, or may be."""
+        if stream in self.there or (stream in self.facts.streams and not self._is_named(stream)):
+            return ""
+        if not self.there and not self.facts.streams:
+            return ""
+        there = ", ".join(self.names)
+        return f"there are no files of the stream {stream} (there are: {there})"
+
+    def contents(self, stream: str) -> Contents | None:
+        """Of the newest file that can be read, or of the one before it; None if there is none."""
+        if stream not in self._contents:
+            self._contents[stream] = self._read(stream)
+        return self._contents[stream]
+
+    def time(self, stream: str) -> str | None:
+        """The time variable of a stream's files; None where they have none."""
+        contents = self.contents(stream)
+        if contents is None:
+            return self._time or None
+        if not self._time:
+            return None
+        return self._time if self._time in contents.variables else time_variable(contents)
+
+    def known(self, stream: str) -> Known | None:
+        """What is known of a stream's frames; None if nothing is."""
+        if stream not in self._known:
+            contents = self.contents(stream)
+            self._known[stream] = (
+                self._outlined(stream) if contents is None
+                else known_of(contents, self.time(stream))
+            )  # fmt: skip
+        return self._known[stream]
+
+    def _is_named(self, stream: str) -> bool:
+        """Whether the streams are those that were found by their files' names."""
+        return self.model.name == "command" and stream not in self.there
+
+    def _read(self, stream: str) -> Contents | None:
+        about = self.there.get(stream)
+        if about is None or about.newest is None:
+            return None
+        for name in (about.newest, _before(self._folder, about.newest)):
+            try:
+                return self._sampler.contents(name) if name else None
+            except (FrameError, OSError):
+                continue
+        return None
+
+    def _outlined(self, stream: str) -> Known | None:
+        if stream in self.there or not isinstance(self.model, Outlined):
+            return None
+        try:
+            return self.model.outline(self._folder, stream)
+        except BurstlensError:
+            return None
+
+
+def known_of(contents: Contents, time: str | None) -> Known:
+    """A file's contents as what is known of frames: without the dimension of its records."""
+    from burstlens.viz.frames.outline import Known
+
+    record = record_dimension(contents, time)
+    sizes = {name: size for name, size in contents.sizes.items() if name != record}
+    for dimension, key in _WHOLE.items():
+        whole = contents.attributes.get(key)
+        if dimension in sizes and isinstance(whole, int) and "TITLE" in contents.attributes:
+            sizes[dimension] = whole - 1
+            if f"{dimension}_stag" in sizes:
+                sizes[f"{dimension}_stag"] = whole
+    return Known({n: _described(one, record) for n, one in contents.variables.items()},
+                 sizes, dict(contents.attributes))  # fmt: skip
+
+
+def _described(one: Content, record: str | None) -> tuple[tuple[str, ...], dict[str, object]]:
+    return tuple(d for d in one.dimensions if d != record), dict(one.attributes)
+
+
+def _before(folder: Path, newest: str) -> str | None:
+    """The name before the newest one among those that differ from it in digits only."""
+    path = PurePosixPath(newest)
+    skeleton = path.name.translate(_DIGITS)
+    try:
+        names = [n for n in os.listdir(folder / path.parent) if n.translate(_DIGITS) == skeleton]
+    except OSError:
+        return None
+    earlier = [name for name in names if natural(name) < natural(path.name)]
+    return str(path.parent / max(earlier, key=natural)) if earlier else None

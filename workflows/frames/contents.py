@@ -1,0 +1,146 @@
+"""What a netCDF file holds without its fields: variables, dimensions, attributes.
+
+Safe on a file in progress, as :mod:`.structure` is: the header of a classic file is parsed here,
+HDF5 is read by h5py in a child process. No lock, no writing, never the netCDF library.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from burstlens.core import cdf
+from burstlens.core.errors import FrameError
+from burstlens.workflows.frames import hdf5
+from burstlens.workflows.frames.described import MOST_VALUES
+from burstlens.workflows.frames.hdf5 import Prober
+
+CLASSIC, HDF5, NEITHER, EMPTY = "netCDF classic", "HDF5", "", "empty"
+_KINDS = dict.fromkeys("df", "f") | dict.fromkeys("bhiq", "i") | dict.fromkeys("BHIQ", "u")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One variable. ``dimensions`` are all of its dimensions, with time; ``kind`` is numpy's
+    letter for the type, ``c`` for text; ``ends`` are the first and the last value of a coordinate
+    that has its dimension's name."""
+
+    dimensions: tuple[str, ...]
+    shape: tuple[int, ...]
+    kind: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    ends: tuple[float, float] | None = None
+
+    def text(self, key: str) -> str:
+        """A text attribute, stripped; "" where it is missing or not text."""
+        value = self.attributes.get(key, "")
+        return value.strip() if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """One file. ``unnamed`` are variables whose dimensions have no names and ``groups`` those of
+    the root: HDF5 that is not netCDF, or not of the classic model, has them. ``version`` is that
+    of a classic file (1, 2, 5), 0 for HDF5."""
+
+    variables: Mapping[str, Content]
+    sizes: Mapping[str, int]
+    attributes: Mapping[str, Any]
+    unnamed: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    version: int = 0
+
+
+def file_format(path: str) -> str:
+    """What the first bytes say; ``NEITHER`` for any other file. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        head = os.pread(descriptor, 8, 0)
+        if not head:
+            return EMPTY
+        if head[:3] == b"CDF" and head[3:4] in (b"\1", b"\2", b"\5"):
+            return CLASSIC
+        return HDF5 if hdf5.superblock(descriptor) else NEITHER
+    finally:
+        os.close(descriptor)
+
+
+def read_contents(path: str, prober: Prober) -> Contents:
+    """The contents of a file.
+
+    Raises :class:`FrameError` where it cannot be read, perhaps only yet, and OSError.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        if os.pread(descriptor, 3, 0) == b"CDF":
+            return _classic(descriptor)
+        block, size = hdf5.superblock(descriptor), os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+    if block is None:
+        raise FrameError("it has no HDF5 superblock and no netCDF header")
+    if block.end > size:
+        raise FrameError(f"its superblock ends it at {block.end} bytes, it has {size}")
+    return _hdf5(prober.describe(path))
+
+
+def _hdf5(found: Mapping[str, Any]) -> Contents:
+    variables, unnamed = {}, []
+    for name, (dimensions, shape, kind, attributes, ends) in found["variables"].items():
+        if dimensions is None:
+            unnamed.append(name)
+            continue
+        own = tuple(ends) if ends else None
+        variables[name] = Content(tuple(dimensions), tuple(shape), kind, attributes, own)
+    return Contents(
+        variables, found["sizes"], found["attributes"], tuple(unnamed), tuple(found["groups"])
+    )
+
+
+def _classic(descriptor: int) -> Contents:
+    header = cdf.read_header(descriptor)
+    sizes = {name: length or header.records or 0 for name, length in header.dimensions.items()}
+    variables = {}
+    for name, one in header.variables.items():
+        shape = tuple(sizes[dimension] for dimension in one.dimensions)
+        attributes = _attributes(one.attributes)
+        ends = _ends(descriptor, header, one) if one.dimensions == (name,) else None
+        kind = _KINDS.get(one.code, "c")
+        variables[name] = Content(one.dimensions, shape, kind, attributes, ends)
+    return Contents(variables, sizes, _attributes(header.attributes), version=header.version)
+
+
+def _ends(
+    descriptor: int, header: cdf.Header, variable: cdf.Variable
+) -> tuple[float, float] | None:
+    if variable.code == "c":
+        return None
+    size = struct.calcsize(">" + variable.code)
+    count, step = variable.bytes // size, size
+    if variable.is_record:
+        count, step = header.records or 0, header.record_bytes
+    if not count:
+        return None
+    ends = []
+    for number in (0, count - 1):
+        raw = os.pread(descriptor, size, variable.begin + number * step)
+        if len(raw) < size:
+            return None
+        ends.append(float(struct.unpack(">" + variable.code, raw)[0]))
+    return ends[0], ends[1]
+
+
+def _attributes(given: Mapping[str, cdf.Attribute]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, attribute in given.items():
+        if attribute.code == "c":
+            found[name] = attribute.text
+            continue
+        count = len(attribute.raw) // struct.calcsize(">" + attribute.code)
+        if 0 < count <= MOST_VALUES:
+            values = struct.unpack(f">{count}{attribute.code}", attribute.raw)
+            found[name] = values[0] if count == 1 else list(values)
+    return found

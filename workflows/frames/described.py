@@ -1,0 +1,120 @@
+"""What an HDF5 file holds, as netCDF-4 lays it out: names, dimensions, attributes; no fields.
+
+Runs in the child process of :mod:`.hdf5`. Layout: netCDF documentation, "File and Format
+Specifications", "The NetCDF-4 Format"; HDF5 "Dimension Scale Specification".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MOST_NAMES = 5000
+MOST_VALUES = 64
+"""Longer attributes are left out: none that says what a variable is has so many values."""
+_HIDDEN = frozenset(
+    {"DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates",
+     "_NCProperties", "_nc3_strict"}
+)  # fmt: skip
+_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
+
+
+def described(file: Any) -> dict[str, Any]:
+    """The root group: ``sizes`` by dimension, ``attributes``, ``groups`` by name, and
+    ``variables``: for each its dimensions (None: they have no names, as in HDF5 that is not
+    netCDF), its shape, its kind (numpy's letter, ``c`` for text), its attributes, and the first
+    and the last value where it is a coordinate."""
+    import h5py
+
+    sizes: dict[str, int] = {}
+    groups: list[str] = []
+    numbers: dict[int, str] = {}
+    datasets: dict[str, tuple[Any, bool]] = {}
+    for name in list(file)[:MOST_NAMES]:
+        found = file.get(name)
+        if isinstance(found, h5py.Group):
+            groups.append(name)
+        if not isinstance(found, h5py.Dataset):
+            continue
+        is_scale = "CLASS" in found.attrs and _bytes(found.attrs["CLASS"]) == b"DIMENSION_SCALE"
+        if is_scale and found.shape:
+            sizes[name] = int(found.shape[0])
+            if "_Netcdf4Dimid" in found.attrs:
+                numbers[int(found.attrs["_Netcdf4Dimid"])] = name
+            if _bytes(found.attrs.get("NAME", b"")).startswith(_NO_VARIABLE):
+                continue
+        datasets[name] = found, is_scale
+    variables = {
+        name: _described(file, name, found, is_scale, numbers)
+        for name, (found, is_scale) in datasets.items()
+    }
+    attributes = _attributes(file)
+    return {"sizes": sizes, "groups": groups, "attributes": attributes, "variables": variables}
+
+
+def _described(
+    file: Any, name: str, found: Any, is_scale: bool, numbers: Mapping[int, str]
+) -> list[Any]:
+    shape = [int(size) for size in found.shape or ()]
+    dimensions = _dimensions(file, name, found, is_scale, numbers)
+    kind = {"S": "c", "O": "c", "U": "c"}.get(found.dtype.kind, found.dtype.kind)
+    ends = None
+    if dimensions == [name] and kind in "fiu" and shape[0]:
+        ends = [float(found[0]), float(found[-1])]
+    return [dimensions, shape, kind, _attributes(found), ends]
+
+
+def _dimensions(
+    file: Any, name: str, found: Any, is_scale: bool, numbers: Mapping[int, str]
+) -> list[str] | None:
+    import h5py
+
+    if not found.shape:
+        return []
+    if "_Netcdf4Coordinates" in found.attrs:  # a coordinate of several dimensions
+        own = [numbers.get(int(number)) for number in found.attrs["_Netcdf4Coordinates"]]
+        known = [one for one in own if one is not None]
+        return known if len(known) == len(found.shape) else None
+    if is_scale and len(found.shape) == 1:
+        return [name]
+    if "DIMENSION_LIST" not in found.attrs:
+        return None
+    references = found.attrs["DIMENSION_LIST"]
+    if len(references) != len(found.shape) or any(len(one) == 0 for one in references):
+        return None
+    return [
+        h5py.h5r.get_name(one[0], file.id).decode(errors="replace").rpartition("/")[2]
+        for one in references
+    ]
+
+
+def _attributes(found: Any) -> dict[str, Any]:
+    return {
+        key: value
+        for key in list(found.attrs)[:MOST_NAMES]
+        if key not in _HIDDEN and (value := _plain(found.attrs, key)) is not None
+    }
+
+
+def _plain(attributes: Any, key: str) -> Any:
+    try:
+        value = attributes[key]
+    except (OSError, TypeError, ValueError, RuntimeError):  # a type that h5py does not know
+        return None
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, str):
+        return value
+    size = getattr(value, "size", None)  # None: it is empty
+    if size is None or size > MOST_VALUES:
+        return None
+    if value.dtype.kind in "fiu":
+        listed = [float(one) if value.dtype.kind == "f" else int(one) for one in value.flat]
+        return listed[0] if len(listed) == 1 else listed
+    if value.dtype.kind in "SO" and value.size == 1:
+        return _bytes(value.flat[0]).decode(errors="replace")
+    return None
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode(errors="replace")
