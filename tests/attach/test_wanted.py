@@ -157,6 +157,7 @@ def test_first_looks_follow_standard_names_and_show_usual_units(tmp_path: Path, 
     assert names(made)[:3] == ["PSL", "X1", "pr"]
     assert product(made, "PSL")["units"] == "hPa"
     assert product(made, "X1")["units"] == "degC"
+    assert product(made, "pr")["units"] == "mm h-1"
     assert not {"landmask", "sftlf", "lat_bnds"} & set(names(made))
     assert len(made.products) <= 6
 

@@ -27,11 +27,11 @@ _LOOKS: tuple[tuple[str, str, str], ...] = (
     (r"air_pressure_at_(mean_)?sea_level|air_pressure_at_msl",
      r"psl|msl|mslp|prmsl|slp|pmsl", "hPa"),
     (r"air_temperature|surface_temperature",
-     r"tas|t2m?|2t|tmp2m|trefht|t_?2m|air|tmp|ts|tsk", "degC"),
+     r"tas|t2m?|2t|tmp2m|trefht|t_?2m|air|tmp|ts|tsk|t|ta", "degC"),
     (r"(sea_surface|sea_water(_potential|_conservative)?)_temperature(_at_.*)?",
      r"sst|tos|thetao|temp|theta|tosst|votemper", "degC"),
     (r"precipitation_flux|(convective_|large_scale_)?(rainfall|precipitation)_.*|lwe_.*precip.*",
-     r"pr|precip|precc?t?|prate|tp|rain|rainfall|acprec|prateb?_ave", ""),
+     r"pr|precip|precc?t?|prate|tp|rain|rainfall|acprec|prateb?_ave", "mm h-1|mm"),
     (r"sea_surface_height.*|sea_surface_elevation.*",
      r"zeta|ssh|zos|eta(n|_t)?|sossheig|sla|adt", ""),
     (r"wind_speed(_of_gust)?", r"ws10m?|wspd.*|sfcwind|si10|u10m?_?speed|wind", ""),
@@ -175,13 +175,13 @@ def _fitting(own: str, wanted: str) -> str:
     """The usual units of a quantity, if those of the file can be converted to them."""
     from burstlens.core.units import conversion
 
-    if not wanted or not own:
-        return ""
-    try:
-        conversion(own, wanted)
-    except BurstlensError:
-        return ""
-    return wanted if own != wanted else ""
+    for usual in wanted.split("|") if own and wanted else ():
+        try:
+            conversion(own, usual)
+        except BurstlensError:
+            continue
+        return usual if own != usual else ""
+    return ""
 
 
 def _is_coordinate(contents: Contents, name: str) -> bool:
@@ -221,21 +221,25 @@ def _is_unstructured(contents: Contents, about: Content) -> bool:
 
 
 _PAIRS = (
-    ("eastward_wind", "northward_wind"),
-    ("surface_eastward_sea_water_velocity", "surface_northward_sea_water_velocity"),
+    ("eastward_wind", "northward_wind", "Wind speed"),
+    (
+        "surface_eastward_sea_water_velocity",
+        "surface_northward_sea_water_velocity",
+        "Speed of the surface current",
+    ),
 )
 
 
-def pairs(contents: Contents) -> Iterator[tuple[str, str]]:
-    """Eastward and northward components on one surface grid."""
+def pairs(contents: Contents) -> Iterator[tuple[str, str, str]]:
+    """Eastward and northward components on one surface grid, and a title for their speed."""
     flat = {
         about.text("standard_name"): (name, about)
         for name, about in contents.variables.items()
         if len(about.dimensions) <= 3
     }
-    for east, north in _PAIRS:
+    for east, north, title in _PAIRS:
         if east in flat and north in flat:
             (u, along), (v, across) = flat[east], flat[north]
             same = along.text("units") == across.text("units")
             if along.dimensions == across.dimensions and same:
-                yield u, v
+                yield u, v, title

@@ -36,7 +36,7 @@ def first_looks(streams: Streams) -> tuple[list[Table], list[str]]:
     for one, stream, contents in offered:
         if one.name in seen or len(tables) == MOST:
             continue
-        seen |= {one.name, *(v for u, v in pairs(contents) if u == one.name)}
+        seen |= {one.name, *(v for u, v, _ in pairs(contents) if u == one.name)}
         tables.append(_map(one, stream, contents, streams, [table["name"] for table in tables]))
     return tables, why
 
@@ -50,11 +50,12 @@ def _map(
     table |= {"variable": one.name}
     if one.units:
         table["units"] = one.units
-    for u, v in pairs(contents):
+    for u, v, title in pairs(contents):
         if one.name == u:
             # One component alone says little: the speed, and arrows for the direction.
             units = contents.variables[u].text("units")
-            table |= {"name": unique(f"{u}-{v}", taken), "variable": f"hypot({u}, {v}) [{units}]",
-                      "vectors": {"u": u, "v": v, "relative_to": "earth"}}  # fmt: skip
+            table |= {"name": unique(f"{u}-{v}", taken), "title": title}
+            table["variable"] = f"hypot({u}, {v}) [{units}]"
+            table["vectors"] = {"u": u, "v": v, "relative_to": "earth"}
     known = streams.known(stream)
     return table if known is None else with_level(table, Outline(stream, known), contents)

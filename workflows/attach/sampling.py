@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from burstlens.core.errors import FrameError
+from burstlens.core.errors import FrameError, UnreadError
 from burstlens.workflows.attach.content import is_climatology, piece, piece_by_name, time_variable
 from burstlens.workflows.attach.names import NETCDF, Group
 from burstlens.workflows.frames.contents import (
@@ -30,6 +30,8 @@ _TEXT = (
     ".txt", ".log", ".in", ".nml", ".sh", ".py", ".xml", ".yaml", ".yml", ".json", ".md", ".csv",
     ".png", ".jpg", ".gif", ".pdf", ".html", ".f90", ".o", ".mod", ".toml", ".cfg", ".err",
 )  # fmt: skip
+LIMIT_S = 8.0
+"""Looking into files ends after so long; the rest is named."""
 _OLD_S = 86400.0
 
 
@@ -91,6 +93,8 @@ class Sampler:
             relative = group.within(name)
             try:
                 contents = self.contents(relative)
+            except UnreadError as error:
+                return error  # it took the whole time limit of a probe: so would the next one
             except FrameError as error:
                 last = error
                 continue
@@ -141,7 +145,11 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
             f"{sum(group.count for group in left)} files with {len(left)} further patterns of "
             f"names (such as {left[0].said}), which were not looked into: name them with --stream"
         )
+    began = time.monotonic()
     for group in wanted[:MOST_SAMPLED]:
+        if time.monotonic() - began > LIMIT_S:
+            others.append(f"{group.said}: not looked into, as files here take long to read")
+            continue
         found = sampler.sample(group)
         if isinstance(found, FrameError):
             unreadable.append(group)

@@ -94,7 +94,9 @@ def _hdf5(found: Mapping[str, Any]) -> Contents:
             unnamed.append(name)
             continue
         own = tuple(ends) if ends else None
-        variables[name] = Content(tuple(dimensions), tuple(shape), kind, attributes, own)
+        # A variable along an unlimited dimension may have been written less far than others.
+        whole = tuple(found["sizes"].get(d, n) for d, n in zip(dimensions, shape, strict=True))
+        variables[name] = Content(tuple(dimensions), whole, kind, attributes, own)
     return Contents(
         variables, found["sizes"], found["attributes"], tuple(unnamed), tuple(found["groups"])
     )
