@@ -258,6 +258,14 @@ def test_names_that_become_one_are_numbered(tmp_path: Path, regular: Write):
     assert names(made) == ["tas-2", "tas-2-2", "tas-2-3"]
 
 
+def test_a_level_by_its_number_is_that_of_the_file(tmp_path: Path, regular: Write):
+    regular("a_1.nc", {"q": (DEEP, {"units": "1"})}, lev=4)
+    _, made = seen(tmp_path, "q@3")
+    assert product(made, "q-3") == {"name": "q-3", "kind": "map", "variable": "q", "level": 3}
+    with pytest.raises(AttachError, match="level 4 is outside of lev"):
+        seen(tmp_path, "q@4")
+
+
 def test_a_variable_of_another_stream_is_found_there(tmp_path: Path, regular: Write):
     regular("his_1.nc", {"tas": (FIELD, {"units": "K"})})
     regular("rad_1.nc", {"olr": (FIELD, {"units": "W m-2"})})

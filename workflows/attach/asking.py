@@ -77,13 +77,16 @@ def _map(
         check_names((text,))
     except ValueError as error:
         raise AttachError(f"--product {text}: {error}") from None
-    stream = _stream_of(streams, text, taken)
+    variable, level = _numbered_level(streams, text)
+    stream = _stream_of(streams, variable, taken)
     table: Table = {"name": _unique(called(text), taken), "kind": "map"}
     if stream != streams.main:
         table["stream"] = stream
-    table["variable"] = text
+    table["variable"] = variable
     known = streams.known(stream)
-    if known is not None:
+    if level is not None:
+        table["level"] = level
+    elif known is not None:
         table = with_level(table, Outline(stream, known), streams.contents(stream))
     try:
         fitted, why = fitting.fitted(made(folder, found, table), table)
@@ -92,6 +95,15 @@ def _map(
     if fitted is None:
         raise AttachError(f"--product {text}: {why[0]}")
     return fitted
+
+
+def _numbered_level(streams: Streams, text: str) -> tuple[str, int | None]:
+    """``temp@3`` of files without WRF's levels: the variable and the number of the level."""
+    match = re.fullmatch(r"(\w+)@\s*(\d{1,4})", text)
+    known = [streams.known(stream) for stream in streams.names]
+    if match is None or any(one is None or "bottom_top" in one.sizes for one in known):
+        return text, None
+    return match[1], int(match[2])
 
 
 def _stream_of(streams: Streams, text: str, products: Sequence[str]) -> str:

@@ -33,6 +33,9 @@ _TEXT = (
 LIMIT_S = 8.0
 """Looking into files ends after so long; the rest is named."""
 _OLD_S = 86400.0
+_known: dict[tuple[int, ...], Contents] = {}
+"""The latest contents, by the files' identities: recognition and products ask for the same ones,
+and a child process that reads HDF5 takes a third of a second to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,14 @@ class Sampler:
 
     def contents(self, name: str) -> Contents:
         """Of a file, by its name relative to the folder. Raises FrameError and OSError."""
-        return read_contents(os.fspath(self._folder / name), self._prober)
+        path = os.fspath(self._folder / name)
+        stat = os.stat(path)
+        identity = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        if identity not in _known:
+            _known[identity] = read_contents(path, self._prober)
+            while len(_known) > MOST_SAMPLED:
+                del _known[next(iter(_known))]
+        return _known[identity]
 
     def sample(self, group: Group) -> Sample | FrameError:
         """Of the newest file, else of the one before it, as the newest may be in the making."""
