@@ -252,6 +252,18 @@ def test_products_that_are_asked_for_by_name_variable_and_expression(wrf: Path):
     assert "level" not in product(made, "wind-500hPa")
 
 
+def test_products_are_found_while_the_newest_frame_is_in_the_making(tmp_path: Path, regular: Write):
+    whole = regular("out_1.nc", {"tas": (FIELD, {"units": "K"})})
+    found = recognise(tmp_path)
+    assert found is not None
+    (tmp_path / "out_1.nc").rename(tmp_path / "out_0.nc")
+    (tmp_path / "out_1.nc").write_bytes(b"CDF\x02")  # a rerun begins it again
+    assert names(shown(tmp_path, found)) == ["tas"]
+    whole.unlink()
+    (tmp_path / "out_0.nc").unlink()
+    assert shown(tmp_path, found).products == ()  # all of it is gone: no failure
+
+
 def test_names_that_become_one_are_numbered(tmp_path: Path, regular: Write):
     regular("a_1.nc", {"tas": (FIELD, {"units": "K"})})
     _, made = seen(tmp_path, "tas*2", "tas/2", "(tas)-2")

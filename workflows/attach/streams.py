@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from burstlens.core.errors import BurstlensError, FrameError
 from burstlens.workflows.attach.content import record_dimension, time_variable
 from burstlens.workflows.attach.found import Found, StreamFound
-from burstlens.workflows.attach.names import natural
 from burstlens.workflows.attach.sampling import Sampler
 from burstlens.workflows.frames.contents import Content, Contents
 from burstlens.workflows.models import registry
@@ -101,11 +101,11 @@ class Streams:
         about = self.there.get(stream)
         if about is None or about.newest is None:
             return None
-        for name in (about.newest, _before(self._folder, about.newest)):
-            try:
-                return self._sampler.contents(name) if name else None
-            except (FrameError, OSError):
-                continue
+        with suppress(FrameError, OSError):
+            return self._sampler.contents(about.newest)
+        earlier = _before(self._folder, about.newest)
+        with suppress(FrameError, OSError):
+            return self._sampler.contents(earlier) if earlier else None
         return None
 
     def _outlined(self, stream: str) -> Known | None:
@@ -142,8 +142,10 @@ def _before(folder: Path, newest: str) -> str | None:
     path = PurePosixPath(newest)
     skeleton = path.name.translate(_DIGITS)
     try:
-        names = [n for n in os.listdir(folder / path.parent) if n.translate(_DIGITS) == skeleton]
+        names = os.listdir(folder / path.parent)
     except OSError:
         return None
-    earlier = [name for name in names if natural(name) < natural(path.name)]
-    return str(path.parent / max(earlier, key=natural)) if earlier else None
+    # Of names with digits in the same places the order of texts is that of numbers.
+    last = path.name
+    earlier = [name for name in names if name < last and name.translate(_DIGITS) == skeleton]
+    return str(path.parent / max(earlier)) if earlier else None
