@@ -36,3 +36,13 @@ def test_seconds_of_a_wrong_key_are_an_error():
 def test_days_that_only_other_calendars_have_are_counted_on():
     later, sooner = (valid_time.seconds(key) for key in ("20010230T060000", "20010228T000000"))
     assert later - sooner == 2 * 86400 + 6 * 3600
+
+
+def test_the_name_of_a_file_without_a_time_is_no_time_and_stays_as_it_is():
+    for name in ("topo", "t", "grid", "t2m"):
+        assert valid_time.label(name) == name
+        assert not valid_time.is_key(name)
+        with pytest.raises(ValueError, match="not a valid-time key"):
+            valid_time.seconds(name)
+    assert valid_time.is_key("t00000012.500")
+    assert valid_time.is_key("20050828T120000")

@@ -144,6 +144,7 @@ def open_frame(
     *,
     stream: str = "",
     time: str = "",
+    time_variable: str = "",
     previous: Path | None = None,
     followed: Mapping[str, Path] = MappingProxyType({}),
     beside: Mapping[str, Beside] = MappingProxyType({}),
@@ -151,10 +152,12 @@ def open_frame(
     """Open a frame that was declared ready, read-only and without locks.
 
     ``paths`` are absolute: one file, or every tile of an io_form 102 frame in rank order, which
-    are joined by their ``..._PATCH_START_...`` attributes. Raises FrameError when a file is
+    are joined by their ``..._PATCH_START_...`` attributes. ``record`` counts along the dimension of
+    ``time_variable``, by default of the time that CF's attributes show, else the unlimited one; a
+    file without times is one record. Raises FrameError when a file is
     missing, empty, truncated or not netCDF, or holds another time than ``time``.
     """
-    reader = FrameReader([Path(path) for path in paths], record, stream, time)
+    reader = FrameReader([Path(path) for path in paths], record, stream, time, time_variable)
     try:
         reader.open()
         yield DerivedFrame(

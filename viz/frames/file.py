@@ -20,22 +20,22 @@ from burstlens.core import cdf
 from burstlens.core.errors import FrameError
 from burstlens.core.passing_errors import again
 from burstlens.core.valid_time import label, wrf_key
+from burstlens.viz.frames.record import time_dimension
 
 PAUSES_S = (0.05, 0.2)
 """Seconds to wait before a file that could not be read is opened again."""
 AGAIN = (OSError, RuntimeError, KeyError)
 """Errors of the library for a file that may become readable in a moment."""
-TIME_NAMES = ("Time", "time", "XTIME")
-"""Names of the record dimension; CDO names WRF's after its coordinate, XTIME."""
 
 
-def opened(path: Path, record: int, time: str) -> Any:
+def opened(path: Path, record: int, time: str, time_variable: str = "") -> Any:
     """The open file, complete, whose ``record`` has the valid-time key ``time`` ("": any).
 
-    FrameError if it is missing, empty, short or not netCDF, or holds another time.
+    ``time_variable`` as for :func:`.time_dimension`. FrameError if the file is missing, empty,
+    short or not netCDF, or holds another time.
     """
     for pause_s in (*PAUSES_S, None):
-        _check_whole(path, record)
+        header = _check_whole(path, record)
         try:
             data = netCDF4.Dataset(os.fspath(path), "r")
             # Return masked arrays only where values are missing.
@@ -43,7 +43,9 @@ def opened(path: Path, record: int, time: str) -> Any:
             # Keep characters as characters in files of xarray, which writes `_Encoding`.
             data.set_auto_chartostring(False)
             try:
-                _check_record(path, data, record, time)
+                _check_record(path, data, record, time, time_variable)
+                if header is not None and not _grows_with_time(data, time_variable):
+                    _check_size(path, header, (header.records or 1) - 1)
             except BaseException:
                 data.close()
                 raise
@@ -55,22 +57,20 @@ def opened(path: Path, record: int, time: str) -> Any:
     raise AssertionError("unreachable")
 
 
-def time_dimension(data: Any) -> str | None:
-    """The dimension of an open file along which its records lie."""
-    open_ended = [name for name, dimension in data.dimensions.items() if dimension.isunlimited()]
-    # By name first: tools may make another dimension unlimited.
-    found = [name for name in TIME_NAMES if name in data.dimensions] + open_ended
-    return found[0] if found else None
-
-
 def times_key(row: Any) -> str | None:
     """The valid-time key of one row of WRF's Times, characters or a string (xarray), else None."""
     text = np.asarray(row)
     return wrf_key(text.tobytes().rstrip(b"\0 ") if text.dtype.kind == "S" else str(text))
 
 
-def _check_record(path: Path, data: Any, record: int, time: str) -> None:
-    dimension = time_dimension(data)
+def _grows_with_time(data: Any, time_variable: str) -> bool:
+    """Whether the records of the format are the frames; else each frame needs all of them."""
+    dimension = time_dimension(data, time_variable)
+    return dimension is not None and bool(data.dimensions[dimension].isunlimited())
+
+
+def _check_record(path: Path, data: Any, record: int, time: str, time_variable: str) -> None:
+    dimension = time_dimension(data, time_variable)
     records = len(data.dimensions[dimension]) if dimension else 1
     if record >= records:
         raise FrameError(f"{path.name} holds {records} frames, not frame {record}")
@@ -83,10 +83,12 @@ def _check_record(path: Path, data: Any, record: int, time: str) -> None:
             )
 
 
-def _check_whole(path: Path, record: int) -> None:
+def _check_whole(path: Path, record: int) -> cdf.Header | None:
     """Raise FrameError for an empty, foreign or short file before the library opens it.
 
     The library reads the missing part of a short classic file as zeros; short HDF5 it detects.
+    Returns the header of a classic file. The records of the format are frames mostly: those that
+    the file lacks are not looked for.
     """
     try:
         # An open may fail for a moment only: the frame must not lose its product because of that.
@@ -95,16 +97,23 @@ def _check_whole(path: Path, record: int) -> None:
             if not head:
                 raise FrameError(f"{path.name} is empty")
             if head.startswith(b"\x89HDF\r\n\x1a\n"):
-                return
+                return None
             if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
                 raise FrameError(f"{path.name} is not a netCDF file")
             try:
                 header = cdf.read_header(file.fileno())
             except FrameError as error:
                 raise FrameError(f"{path.name} cannot be read: {error}") from error
-            size = os.fstat(file.fileno()).st_size
-            least = max(header.end_of_fixed(), header.end_of_record(record))
-            if size < least:
-                raise FrameError(f"{path.name} is short: {size} bytes of {least}")
+            held = record if header.records is None else min(record, header.records - 1)
+            _check_size(path, header, max(held, 0))
+            return header
     except OSError as error:
         raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error
+
+
+def _check_size(path: Path, header: cdf.Header, record: int) -> None:
+    """FrameError where a classic file ends before its fixed part or one of its records does."""
+    size = path.stat().st_size
+    least = max(header.end_of_fixed(), header.end_of_record(record) if header.records else 0)
+    if size < least:
+        raise FrameError(f"{path.name} is short: {size} bytes of {least}")

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import wrf_key
-from burstlens.viz.frames.file import AGAIN, PAUSES_S, TIME_NAMES
+from burstlens.viz.frames.file import AGAIN, PAUSES_S
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
+from burstlens.viz.frames.record import is_time
 from burstlens.viz.frames.tile import Tiles
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
@@ -32,15 +33,18 @@ class FrameReader:
 
     ``paths`` are the frame's files, absolute: one, or every tile of an io_form 102 frame in rank
     order, which are joined by their ``..._PATCH_START_...`` attributes. ``record`` is its index
-    along time, ``stream`` and ``time`` (a valid-time key) say which frame it is.
+    along time, ``stream`` and ``time`` (a valid-time key) say which frame it is. Time lies along
+    the dimension of ``time_variable``, see :func:`.time_dimension`.
     """
 
-    def __init__(self, paths: Sequence[Path], record: int, stream: str, time: str) -> None:
+    def __init__(
+        self, paths: Sequence[Path], record: int, stream: str, time: str, time_variable: str = ""
+    ) -> None:
         self.paths = tuple(paths)
         self.record = record
         self.stream = stream
         self.time = time
-        self._tiles = Tiles(self.paths, record, time)
+        self._tiles = Tiles(self.paths, record, time, time_variable)
         self._attributes: dict[str, Any] = {}
         self._held = Held()
 
@@ -157,8 +161,12 @@ class FrameReader:
         self, data: Any, variable: Variable, part: tuple[slice, ...], *, bare: bool
     ) -> NDArray[Any]:
         stored = data.variables[variable.name]
-        has_time = len(stored.dimensions) > len(variable.dimensions)
-        index: tuple[Any, ...] = (self.record, *part) if has_time else part
+        inner = iter(part)
+        # Time is not the first dimension in files that were written column by column.
+        index = tuple(
+            self.record if dimension == self._tiles.time_dimension else next(inner)
+            for dimension in stored.dimensions
+        )
         stored.set_auto_mask(not bare)
         values = stored[index if index else ...]
         if isinstance(values, np.ma.MaskedArray):
@@ -180,7 +188,10 @@ class FrameReader:
 def own_fields(frame: OpenFrame) -> list[str]:
     """The variables of a frame that are neither coordinates nor times."""
     sizes = frame.dimensions
-    return [name for name in frame.names if name not in sizes and name not in TIME_NAMES]
+    return [
+        name for name in frame.names
+        if name not in sizes and not is_time(name, frame.variable(name).attributes)
+    ]  # fmt: skip
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from burstlens.core.errors import FrameError
 from burstlens.core.ranks import absent
-from burstlens.viz.frames.file import opened, time_dimension
+from burstlens.viz.frames.file import opened
+from burstlens.viz.frames.record import time_dimension
 
 MOST_OPEN = 64
 """Maximum number of open files: a process may have 1024, and each costs memory."""
@@ -50,13 +51,16 @@ class Tile:
 
 class Tiles:
     """The files of one frame: ``record`` is its index along time, ``time`` the key that it must
-    have ("": any)."""
+    have ("": any), ``time_variable`` the variable with the times ("": found by CF)."""
 
-    def __init__(self, paths: Sequence[Path], record: int, time: str) -> None:
-        self._record, self._time = record, time
+    def __init__(
+        self, paths: Sequence[Path], record: int, time: str, time_variable: str = ""
+    ) -> None:
+        self._record, self._time, self._time_variable = record, time, time_variable
         self._tiles = [Tile(path, _rank(path, index)) for index, path in enumerate(paths)]
         self._open: list[Tile] = []
         self._sizes: dict[str, int] = {}
+        self._along: tuple[str | None] | None = None
 
     @property
     def first(self) -> Any:
@@ -72,7 +76,9 @@ class Tiles:
     @property
     def time_dimension(self) -> str | None:
         """The dimension along which the records lie."""
-        return time_dimension(self.first)
+        if self._along is None:
+            self._along = (time_dimension(self.first, self._time_variable),)
+        return self._along[0]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -81,7 +87,7 @@ class Tiles:
             return dict(self._sizes)
         data = self.first
         sizes = {name: len(dimension) for name, dimension in data.dimensions.items()}
-        sizes.pop(time_dimension(data) or "", None)
+        sizes.pop(self.time_dimension or "", None)
         if len(self._tiles) > 1:
             for dimension, axis in _AXES.items():
                 faces = int(data.getncattr(f"{axis}_GRID_DIMENSION"))
@@ -132,7 +138,7 @@ class Tiles:
         """Open the tile if it is closed; False if that fails, FrameError if it is the only one."""
         if tile.data is None and not tile.fault:
             try:
-                tile.data = opened(tile.path, self._record, self._time)
+                tile.data = opened(tile.path, self._record, self._time, self._time_variable)
                 self._open.append(tile)
                 if len(self._tiles) > 1:
                     tile.part = _part(tile.path, tile.data)

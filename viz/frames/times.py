@@ -9,12 +9,12 @@ import numpy as np
 from burstlens.core import valid_time
 from burstlens.core.errors import FrameError
 from burstlens.viz.frames.file import times_key
+from burstlens.viz.frames.record import TIME_NAMES, is_time
 from burstlens.viz.product import Context
-from burstlens.viz.seams import OpenFrame
+from burstlens.viz.seams import OpenFrame, Variable
 
 EPOCH = "19700101T000000"
 """The origin of times if the start is unknown."""
-_COORDINATES = ("time", "Time", "XTIME")
 
 
 def start(frame: OpenFrame) -> str | None:
@@ -44,9 +44,11 @@ def valid(frame: OpenFrame) -> str:
 
 def calendar(frame: OpenFrame) -> str:
     """The calendar that the frame's times are counted in, as CF 4.4.1 names it."""
-    for name in _COORDINATES:
-        if name in frame and "calendar" in frame.variable(name).attributes:
-            return str(frame.variable(name).attributes["calendar"]).strip().lower()
+    usual = [name for name in TIME_NAMES if name in frame]
+    for name in (*usual, *frame.names):
+        found = frame.variable(name)
+        if "calendar" in found.attributes and (name in usual or _is_own(found)):
+            return str(found.attributes["calendar"]).strip().lower()
     return "standard"
 
 
@@ -56,8 +58,13 @@ def lead(frame: OpenFrame, context: Context) -> str:
 
 
 def elapsed_s(frame: OpenFrame, context: Context) -> float:
-    """Seconds from the model's start to the frame; since 1970 for calendar times without start."""
+    """Seconds from the model's start to the frame; since 1970 for calendar times without start.
+
+    FrameError for a frame without a time.
+    """
     began, time = context.start or start(frame), context.time
+    if not valid_time.is_key(time):
+        raise FrameError(f"{frame} has no time")
     if not valid_time.is_calendar(time):
         elapsed = bool(began) and not valid_time.is_calendar(began or "")
         return valid_time.seconds(time) - (valid_time.seconds(began or "") if elapsed else 0.0)
@@ -88,6 +95,11 @@ def since(time: str, start: str | None, calendar: str = "standard") -> str:
         # Idealized runs begin in year 1: the date has no meaning.
         return f"{text} after the start" if seconds else "at the start"
     return f"init {valid_time.label(start)}  ·  +{text}"
+
+
+def _is_own(variable: Variable) -> bool:
+    """Whether a variable is the time of the record."""
+    return not variable.dimensions and is_time(variable.name, variable.attributes)
 
 
 def _earlier(time: str, frame: OpenFrame) -> str | None:

@@ -81,6 +81,7 @@ class Production:
             start=facts.start,
             version=__version__,
             cancel=cancel,
+            time_variable=recipe.model.time_variable,
         )
         first = recipe.model.main_stream(recipe.inputs)
         self.backlog = Backlog(

@@ -109,7 +109,10 @@ class Sentinel:
             return
         paths = [self.root / path for path in frame.paths]
         try:
-            with open_frame(paths, frame.record, stream=frame.stream, time=frame.time) as reader:
+            with open_frame(
+                paths, frame.record, stream=frame.stream, time=frame.time,
+                time_variable=self.recipe.model.time_variable,
+            ) as reader:  # fmt: skip
                 readings = inspect(reader, guards, frame.attempt)
         except FrameError as error:
             _log.warning("frame %s %s cannot be judged: %s", frame.stream, frame.time, error)

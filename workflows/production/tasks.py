@@ -183,6 +183,7 @@ def _with_frame(
                         frame.record,
                         stream=frame.stream,
                         time=frame.time,
+                        time_variable=order.context.time_variable,
                         **_around(buffer, order),
                     )
                 )

@@ -16,6 +16,7 @@ _GREGORIAN = frozenset({"", "standard", "gregorian", "proleptic_gregorian"})
 _WRITTEN = re.compile(
     r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ ]?(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)?(?: ?(?:Z|UTC))?"
 )
+_ELAPSED = re.compile(r"t(-?\d+\.\d+)")
 _CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
 
 
@@ -65,19 +66,26 @@ def parse_key(text: str) -> str:
 
 
 def label(key: str) -> str:
-    """A key as people write it: ``2005-08-28 12:00:00 UTC``, or ``t = 12.5 s``."""
+    """A key as people write it: ``2005-08-28 12:00:00 UTC``, or ``t = 12.5 s``.
+
+    Anything else stays as it is: the name of a file without a time (``topo``).
+    """
     match = _CALENDAR.fullmatch(key)
     if match:
         year, month, day, hour, minute, second = match.groups()
         return f"{year}-{month}-{day} {hour}:{minute}:{second} UTC"
-    if key.startswith("t"):
-        return f"t = {float(key[1:]):g} s"
-    return key
+    match = _ELAPSED.fullmatch(key)
+    return f"t = {float(match[1]):g} s" if match else key
 
 
 def is_calendar(key: str) -> bool:
     """Whether the key names a calendar time rather than an elapsed one."""
     return _CALENDAR.fullmatch(key) is not None
+
+
+def is_key(key: str) -> bool:
+    """Whether the text is a valid time; a file without a time has none."""
+    return is_calendar(key) or _ELAPSED.fullmatch(key) is not None
 
 
 def seconds(key: str) -> float:
@@ -95,8 +103,9 @@ def seconds(key: str) -> float:
         year, month, day, hour, minute, second = (int(part) for part in match.groups())
         days = datetime(year, month, 1).toordinal() + day - 1
         return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
-    if key.startswith("t"):
-        return float(key[1:])
+    match = _ELAPSED.fullmatch(key)
+    if match:
+        return float(match[1])
     raise ValueError(f"{key!r} is not a valid-time key")
 
 
