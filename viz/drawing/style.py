@@ -117,11 +117,17 @@ _NAMES = {
     "PBLH": "Boundary layer height",
     "REFL_10CM": "Radar reflectivity",
 }
+_OF_WRF = {
+    "T": "perturbation potential temperature", "U": "x-wind", "V": "y-wind", "W": "z-wind",
+}  # fmt: skip
+"""How WRF's description of a name begins that other models use as well (Registry.EM_COMMON)."""
 
 
 def words(name: str, long_name: str) -> str:
     """The name of a variable in words, for a title; WRF's upper-case descriptions are replaced."""
     text = _NAMES.get(name, long_name)
+    if name in _OF_WRF and not long_name.lower().startswith(_OF_WRF[name]):
+        text = long_name
     # An expression stays as written: theta_e must not become Theta_e.
     expression = name.startswith(text) and not text.isalpha()
     return text if expression else text[:1].upper() + text[1:]

@@ -6,6 +6,7 @@ field with both. Imports ``frames`` and what is below it; has no diagnostics and
 
 __all__ = [
     "around",
+    "c_grid",
     "columns",
     "crop",
     "destaggered",
@@ -17,4 +18,5 @@ __all__ = [
     "projection",
     "staggering",
     "transect",
+    "vertical",
 ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.errors import FrameError
-from burstlens.viz.geometry import grid
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame
@@ -77,24 +78,70 @@ def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:
 
 
 def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
-    """Positions of a variable's levels, in km if the file says so; FrameError without levels."""
-    found = grid.heights(frame, variable, line.window)
-    if found is None:
+    """Positions of a variable's levels, in km if the file has heights; FrameError without levels.
+
+    In hPa where it has only pressures. Heights of a sea are shown as depths.
+    """
+    directions = grid.axes(frame, variable)
+    if "z" not in directions:
         raise FrameError(f"{variable} has no levels")
-    levels = line.sample(found.z) if found.z.ndim == 3 else found.z[:, None] + 0 * line.distance
-    factor = {"m": 0.001, "km": 1.0}.get(found.units)
+    if directions["z"] != "bottom_top":
+        found = vertical.metres(frame, variable, line.window)
+        if found is not None:
+            levels, ground = (_along(line, of) for of in (found.values, found.ground))
+            words = "depth" if found.is_sea else "height"
+            return Vertical(
+                0.001 * levels, None if ground is None else 0.001 * ground[0], "km", words,
+                down=found.is_sea,
+            )  # fmt: skip
+        if vertical.pascals(frame, variable, line.window) is not None:
+            return pressures(frame, line, variable)
+    stored = vertical.heights(frame, variable, line.window)
+    assert stored is not None
+    levels = line.sample(stored.z) if stored.z.ndim == 3 else stored.z[:, None] + 0 * line.distance
     ground = None
-    if {"PH", "PHB"} <= set(frame.names) and "bottom_top" in grid.axes(frame, variable).values():
+    if directions["z"] == "bottom_top" and {"PH", "PHB"} <= set(frame.names):
         lowest = {**line.window, "bottom_top_stag": slice(0, 1, 1)}
         face = frame.read("PH", lowest) + frame.read("PHB", lowest)
-        ground = 0.001 * line.sample(face[0]) / grid.GRAVITY
-    units, words = ("km", "height" if found.up else "depth") if factor else (found.units, "level")
-    sign = 1.0 if found.up else -1.0
-    return Vertical(sign * levels * (factor or 1.0), ground, units, words, down=not found.up)
+        ground = line.sample(face[0]) / grid.GRAVITY
+        return Vertical(0.001 * levels, 0.001 * ground, "km", "height")
+    sign = 1.0 if stored.up else -1.0
+    return Vertical(sign * levels, ground, stored.units, "level", down=not stored.up)
 
 
-def pressures(frame: OpenFrame, line: Points) -> Vertical:
-    """Pressure of WRF's mass levels, in hPa. FrameError if a variable for it is missing."""
+def check_top(top: float | None, vertical: Vertical, what: str) -> None:
+    """RecipeError if an upper end in km is given for levels whose heights are not known."""
+    if top is not None and vertical.log:
+        raise RecipeError(
+            f"{what}: the heights of the levels are not known: vertical = 'pressure' takes a top "
+            "in hPa"
+        )
+
+
+def _along(line: Points, values: Array | None) -> Any:
+    """Positions (z) or (z, y, x) at the points, as (z, n); (y, x) as (1, n)."""
+    if values is None:
+        return None
+    if values.ndim == 1:
+        return values[:, None] + 0 * line.distance
+    values = values[None] if values.ndim == 2 else values
+    sizes = (len(range(s.start, s.stop, s.step or 1)) for s in line.window.values())
+    return line.sample(np.broadcast_to(values, (values.shape[0], *sizes)))
+
+
+def pressures(frame: OpenFrame, line: Points, variable: str = "") -> Vertical:
+    """Pressure of the levels of WRF's mass points, or of another model's variable, in hPa.
+
+    FrameError if a variable for it is missing.
+    """
+    if variable and "bottom_top" not in frame.dimensions:
+        found = vertical.pascals(frame, variable, line.window)
+        if found is None:
+            raise FrameError(f"the pressure of the levels of {variable} is not known")
+        p, below = (_along(line, of) for of in (found.values, found.ground))
+        return Vertical(
+            p / 100, None if below is None else below[0] / 100, "hPa", "pressure", log=True
+        )
     levels = along(frame, line, "pressure") / 100
     ground = None
     if "PSFC" in frame:

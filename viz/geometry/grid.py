@@ -54,15 +54,6 @@ class Plane:
     projection: Projection | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Heights:
-    """Vertical coordinates: 1-D, or 3-D as (z, y, x); upwards when ``up``, else a depth."""
-
-    z: Array
-    units: str
-    up: bool = True
-
-
 def axes(frame: OpenFrame, variable: str) -> dict[str, str]:
     """The unstaggered dimension along each of ``x``, ``y`` and ``z`` that the variable has.
 
@@ -170,26 +161,6 @@ def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -
     return Plane(along(x, window), along(y, window), "m", projection=projection)
 
 
-def heights(frame: OpenFrame, variable: str, window: Window) -> Heights | None:
-    """Heights of the cell centres in the window; None if the variable has no vertical dimension.
-
-    WRF: (PH + PHB) / 9.81, metres above sea level, averaged from the faces to the centres.
-    """
-    dimension = axes(frame, variable).get("z")
-    if dimension is None:
-        return None
-    part = window.get(dimension, slice(0, frame.dimensions[dimension], 1))
-    if dimension == "bottom_top" and "PH" in frame and "PHB" in frame:
-        faces = dict(window) | {"bottom_top_stag": slice(part.start, part.stop + 1, 1)}
-        z = (frame.read("PH", faces) + frame.read("PHB", faces)) / np.float32(GRAVITY)
-        return Heights(to_centres(z, 0)[:: part.step], "m")
-    if dimension in frame:
-        attributes = frame.variable(dimension).attributes
-        up = str(attributes.get("positive", "up")).lower() != "down"
-        return Heights(frame.read(dimension, window), str(attributes.get("units", "")), up)
-    return Heights(np.arange(part.start, part.stop, part.step, dtype=np.float64), "")
-
-
 def to_centres(values: Array, axis: int) -> Array:
     """Averages of neighbours along ``axis``: from the n + 1 faces to the n centres of cells."""
     low = [slice(None)] * values.ndim
@@ -239,6 +210,8 @@ def _lonlat(
         )
         if role and role not in pair and found.dimensions in ((y, x), (x,), (y,)):
             pair[role] = name
+    if len(pair) < 2 and "MAP_PROJ" not in frame.attributes:
+        pair = _only_pair(frame, y, x)
     if len(pair) < 2:
         return None
     lon, lat = frame.read(pair["lon"], window), frame.read(pair["lat"], window)
@@ -273,9 +246,23 @@ def _cf_direction(frame: OpenFrame, dimension: str) -> str | None:
             return "x" if degrees == "lon" or "_x_" in standard else "y"
         if standard in ("grid_longitude", "grid_latitude"):
             return "x" if standard == "grid_longitude" else "y"
-        if "positive" in attributes:
+        if "positive" in attributes or "formula_terms" in attributes:
             return "z"
     return next((d for d, usual in _NAMES.items() if dimension.lower() in usual), None)
+
+
+def _only_pair(frame: OpenFrame, y: str, x: str) -> dict[str, str]:
+    """Longitude and latitude on two dimensions that no ``coordinates`` name: the only ones."""
+    pair: dict[str, str] = {}
+    for name in frame.names:
+        found = frame.variable(name)
+        if found.dimensions == (y, x):
+            role = _degrees(found.units, str(found.attributes.get("standard_name", "")))
+            if role in pair:
+                return {}
+            if role:
+                pair[role] = name
+    return pair
 
 
 def _degrees(units: str, standard_name: str) -> str | None:

@@ -8,9 +8,10 @@ import numpy as np
 
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import did_you_mean
-from burstlens.viz.geometry.grid import Array, axes, distances, heights, plane
+from burstlens.viz.geometry.grid import Array, axes, distances, plane
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 from burstlens.viz.geometry.staggering import with_faces
+from burstlens.viz.geometry.vertical import heights
 from burstlens.viz.seams import OpenFrame, Window
 
 

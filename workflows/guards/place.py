@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.geometry import grid
+from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Window
 
@@ -59,7 +59,7 @@ def _vertical(frame: OpenFrame, variable: str, index: dict[str, int]) -> dict[st
         return {"z": round(float(face.reshape(-1)[0]), 2), "z_units": "m"}
     if own != base:
         return {}
-    heights = grid.heights(frame, variable, {**column, base: slice(number, number + 1, 1)})
+    heights = vertical.heights(frame, variable, {**column, base: slice(number, number + 1, 1)})
     if heights is None or not heights.units or not heights.z.size:
         return {}
     return {"z": round(float(heights.z.reshape(-1)[0]), 2), "z_units": heights.units}

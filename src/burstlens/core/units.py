@@ -34,7 +34,9 @@ _ZEROS = {"degC": "273.15", "degF": "45967/180"}
 _SPELLINGS = {
     "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
     "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
-    "mbar": "hPa", "kt": "kn", "knots": "kn", "inch": "in", "km/h": "km h-1",
+    "mbar": "hPa", "millibar": "hPa", "millibars": "hPa", "Celsius": "degC", "celsius": "degC",
+    "degrees_C": "degC", "degree_C": "degC", "deg_C": "degC", "meter second-1": "m s-1",
+    "meters second-1": "m s-1", "kt": "kn", "knots": "kn", "inch": "in", "km/h": "km h-1",
 }  # fmt: skip
 _PRINTED = {"degC": "°C", "degF": "°F", "degrees": "°", "1": "", "-": "", "dimensionless": ""}
 _POWER = re.compile(r"(?<=[A-Za-z)])(?:\^|\*\*)?([+-]?\d+)")

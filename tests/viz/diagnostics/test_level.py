@@ -38,7 +38,8 @@ def test_a_level_is_read_as_people_write_it(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "hPa", "850 hp", "80hPa agl", "3-5", "-2km", "500-500hPa", "1.5", "1e3m", "5 agl"]
+    "text",
+    ["", "hPa", "850 hp", "80hPa agl", "3-5", "-2km agl", "500-500hPa", "1.5", "1e3m", "5 agl"],
 )
 def test_the_error_for_an_invalid_level_has_examples(text: str):
     with pytest.raises(RecipeError, match="is not a l"):
@@ -66,3 +67,14 @@ print("numpy" in sys.modules)
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_levels_and_layers_below_the_sea_are_named_by_their_depth():
+    assert parse_level("-50m").ends == (-50.0, -50.0)
+    assert parse_level("-50m").words == "at 50 m below sea level"
+    assert parse_level("-100--50 m").ends == (-100.0, -50.0)
+    assert parse_level("-0.2--0.1km").words == "from 0.1 to 0.2 km below sea level"
+    with pytest.raises(RecipeError, match="both ends need their sign"):
+        parse_level("-100-50m")
+    with pytest.raises(RecipeError, match="only heights above the sea may be negative"):
+        parse_level("-500hPa")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from burstlens.core import valid_time
 from burstlens.core.errors import FrameError
 from burstlens.viz.frames import times
-from burstlens.viz.geometry import grid
+from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.netcdf.read import read_part
@@ -168,7 +168,7 @@ def _write_coordinates(
                 _add_once(data, dimension, (dimension,), values, about)
     z = directions.get("z")
     if z == "bottom_top" and actual[z] == z and len(variable.dimensions) == 3:
-        found = grid.heights(frame, variable.name, window)
+        found = vertical.heights(frame, variable.name, window)
         if found is not None and found.z.ndim == 3 and _is_centred(variable, actual):
             about = {"units": "m", "standard_name": "altitude", "positive": "up"}
             _add_once(data, "altitude", variable.dimensions, found.z, about)

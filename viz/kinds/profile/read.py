@@ -13,7 +13,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry import grid
-from burstlens.viz.geometry.columns import Points, Vertical, along, heights, pressures
+from burstlens.viz.geometry.columns import Points, Vertical, along, check_top, heights, pressures
 from burstlens.viz.geometry.crop import resolve
 from burstlens.viz.geometry.transect import spot
 from burstlens.viz.kinds.profile.options import ProfileOptions
@@ -78,9 +78,11 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
             if key not in known:
                 by_pressure = options.vertical == "pressure"
                 known[key] = (
-                    pressures(frame, points) if by_pressure else heights(frame, points, name)
+                    pressures(frame, points, name) if by_pressure else heights(frame, points, name)
                 )
             vertical = known[key]
+            if options.vertical == "height":
+                check_top(options.top, vertical, "profile")
         except FrameError as error:
             raise FrameError(f"profile: {error}") from error
         if vertical.levels.shape[0] != values.shape[0]:

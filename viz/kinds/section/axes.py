@@ -23,6 +23,9 @@ Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM = 84.0, 68.0, 72.0
 _PLACE, _DIGIT = 64.0, 11.0
 """Points that a latitude and a longitude take, without decimals, and for each decimal of both."""
+_SHALLOW_KM = 1.0
+_APART = 0.03
+"""The share of the axis that numbers need between them."""
 _PRESSURES = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10, 5, 2, 1)
 
 
@@ -97,11 +100,18 @@ def label_axes(axes: Axes, sections: Sections) -> None:
 def label_levels(axes: Axes, vertical: Vertical) -> None:
     """Numbers and a name on the left: heights, depths, pressures, or numbers of levels."""
     axes.yaxis.set_minor_locator(NullLocator())
-    words = f"{vertical.words} ({printed(vertical.units) or 'grid point'})"
-    axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)
     low, high = axes.get_ylim()
+    # A shallow sea is measured in metres.
+    metres = vertical.down and vertical.units == "km" and high - low < _SHALLOW_KM
+    units = "m" if metres else printed(vertical.units) or "grid point"
+    words = f"{vertical.words} ({units})"
+    axes.set_ylabel(words, fontsize=9, color=style.INK, family=style.FONT)
     if vertical.log:
-        shown: list[float] = [p for p in _PRESSURES if low <= -np.log(p) <= high]
+        shown: list[float] = []
+        for p in _PRESSURES:
+            room = -np.log(p) - (-np.log(shown[-1]) if shown else -np.inf)
+            if low <= -np.log(p) <= high and room > _APART * (high - low):
+                shown.append(p)
         if len(shown) < 3:
             bottom, top = np.exp(-low), np.exp(-high)
             shown = [p for p in MaxNLocator(6, steps=STEPS).tick_values(top, bottom) if p > 0]
@@ -110,7 +120,7 @@ def label_levels(axes: Axes, vertical: Vertical) -> None:
         axes.set_ylim(low, high)
         return
     axes.yaxis.set_major_locator(MaxNLocator(7, steps=STEPS))
-    sign = -1.0 if vertical.down else 1.0
+    sign = (-1000.0 if metres else -1.0) if vertical.down else 1.0
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{sign * value + 0.0:g}")))
 
 

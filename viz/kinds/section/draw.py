@@ -146,7 +146,9 @@ def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
         if whole.any() and (np.diff(levels[whole]) > 0).all():
             found[:, n] = np.interp(rows, levels[whole], values[whole, n], right=np.nan)
     bottom = axis[0] if vertical.ground is None else on_axis(vertical, vertical.ground)
-    found[rows[:, None] < bottom] = np.nan
+    # The ground is drawn over the row that it cuts.
+    cut = 0.0 if vertical.ground is None else rows[1] - rows[0]
+    found[rows[:, None] < bottom - cut] = np.nan
     return found
 
 

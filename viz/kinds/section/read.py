@@ -12,7 +12,7 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.drawing.maps.layers import Contours
-from burstlens.viz.geometry.columns import Vertical, along, heights, pressures
+from burstlens.viz.geometry.columns import Vertical, along, check_top, heights, pressures
 from burstlens.viz.geometry.transect import Transect
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.route import route
@@ -66,9 +66,10 @@ def read_sections(options: SectionOptions, frame: ProductFrame) -> Sections:
     if not np.isfinite(field.values).any():
         raise FrameError(f"{options.variable}: all values along the section are NaN")
     if options.vertical == "pressure":
-        vertical = pressures(frame, line)
+        vertical = pressures(frame, line, options.variable)
     else:
         vertical = heights(frame, line, options.variable)
+        check_top(options.top, vertical, "section")
     lines = options.contours if isinstance(options.contours, tuple) else (options.contours,)
     contours = []
     for asked in lines:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.diagnostics import earth
-from burstlens.viz.geometry import grid
+from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.columns import check_grid, dimensions_of, order_of
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.destaggered import read_centred
@@ -26,6 +26,7 @@ from burstlens.viz.seams import Window
 Array = NDArray[Any]
 WIND = "wind"
 """What the vectors are called in the file."""
+_HEIGHT = "z height"
 _EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
 
 
@@ -133,7 +134,7 @@ def read_volume(
     arrays = {name: convert(values, stored[name], units[name]) for name, values in arrays.items()}
     long_names = {name: frame.variable(name).long_name for name in names} | {WIND: "wind speed"}
     plane = _plane(frame, first, window, coordinates)
-    z, z_units = _heights(frame, first, window, surface, order)
+    z, z_units, vertical_words = _heights(frame, first, window, surface, order)
     if wind is not None:
         parts = [_on_grid(frame, n, order, window, first) for n in (wind.u, wind.v, wind.w)]
         u, v, w = (part.astype(np.result_type(part, np.float32), copy=False) for part in parts)
@@ -142,7 +143,6 @@ def read_volume(
             u, v = earth.turn(u, v, frame, window, to_earth=east_north)
         arrays[WIND] = np.stack([u, v, w], axis=-1)
         units[WIND] = frame.variable(wind.u).units
-    vertical = "z height" if z_units else "z level number"
     if coordinates == "sphere":
         if z_units not in ("m", ""):
             z = convert(z, z_units, "m")
@@ -158,7 +158,7 @@ def read_volume(
     horizontal = (
         "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
     )
-    words = f"{horizontal}, {vertical} ({z_units or 'from 0'})"
+    words = f"{horizontal}, {vertical_words} ({z_units or 'from 0'})"
     return Volume(mesh, arrays, units, words, plane, z_units, exaggeration, long_names)
 
 
@@ -185,15 +185,25 @@ def _plane(
 
 def _heights(
     frame: ProductFrame, first: str, window: Window, surface: str | None, order: tuple[str, ...]
-) -> tuple[Array, str]:
-    """Heights upwards, 1-D or as (z, y, x), and their unit ("" for the numbers of levels)."""
-    heights = grid.heights(frame, first, window)
+) -> tuple[Array, str, str]:
+    """Heights upwards, 1-D or as (z, y, x), their unit ("" for the numbers of levels), words.
+
+    Where there are only pressures: their heights in the standard atmosphere.
+    """
+    heights = vertical.heights(frame, first, window)
+    if heights is not None and vertical.is_pressure(heights.units):
+        known = vertical.metres(frame, first, window)
+        if known is not None:
+            return known.values, "m", _HEIGHT
+        p = convert(heights.z, heights.units, "Pa")
+        return vertical.standard_height(p), "m", "z height in the standard atmosphere"
     if heights is not None:
-        return heights.z if heights.up else -heights.z, heights.units
+        words = _HEIGHT if heights.units else "z level number"
+        return heights.z if heights.up else -heights.z, heights.units, words
     if surface is None:
-        return np.zeros(1), ""
+        return np.zeros(1), "", "z level number"
     z = _on_grid(frame, surface, order, window, first)
-    return np.asarray(convert(z, frame.variable(surface).units, "m")), "m"
+    return np.asarray(convert(z, frame.variable(surface).units, "m")), "m", _HEIGHT
 
 
 def _on_grid(

@@ -1,0 +1,153 @@
+"""Staggered grids of other models than WRF: which points lie between which, and their averages.
+
+Arakawa C grid (Arakawa and Lamb 1977, Methods Comput. Phys. 17, 173-265): a velocity lies on the
+faces of the cells, the scalars at their centres. Names: ROMS and CROCO (``xi_u``), MITgcm (``XG``,
+``Xp1``, xgcm's ``i_g``), MOM6 (``xq``), NEMO by XIOS (``x_grid_U``); for others the attribute
+``c_grid_axis_shift`` (COMODO).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.viz.seams import OpenFrame
+
+Array = NDArray[Any]
+Faces = Literal["inner", "outer", "before", "behind", "none"]
+"""Faces of n cells: the n - 1 between them, all n + 1, the n before or behind each; none: the same
+points."""
+
+_ROMS = re.compile(r"(xi|eta)_(u|v|psi)")
+_NEMO = re.compile(r"([xy])_grid_([UVF])(\w*)")
+_SHIFTED = {("x", "U"), ("y", "V"), ("x", "F"), ("y", "F")}
+_PAIRS = {
+    "XG": "XC", "YG": "YC", "Xp1": "X", "Yp1": "Y", "i_g": "i", "j_g": "j",
+    "xq": "xh", "yq": "yh", "x_f": "x_c", "y_f": "y_c",
+}  # fmt: skip
+_BEFORE = frozenset({"XG", "YG", "i_g", "j_g"})
+
+
+def centres(frame: OpenFrame, dimension: str) -> tuple[str, Faces]:
+    """The dimension of the cell centres that belongs to a dimension, and where its points lie.
+
+    The dimension itself, with ``none``, if it is one of centres or nothing is known of it.
+    """
+    sizes = frame.dimensions
+    centre: str | None
+    if match := _ROMS.fullmatch(dimension):
+        centre = f"{match[1]}_rho"
+        shifted = True
+    elif match := _NEMO.fullmatch(dimension):
+        centre = f"{match[1]}_grid_T{match[3]}"
+        shifted = (match[1], match[2]) in _SHIFTED
+    else:
+        centre = _PAIRS.get(dimension) or _comodo(frame, dimension)
+        shifted = True
+    if centre is None or centre not in sizes or dimension not in sizes:
+        return dimension, "none"
+    apart = sizes[dimension] - sizes[centre]
+    if apart in (-1, 1):
+        return centre, "inner" if apart == -1 else "outer"
+    if apart:
+        return dimension, "none"
+    # ROMS's eta_u are eta_rho: only one direction of a component is shifted.
+    if not shifted or _ROMS.fullmatch(dimension):
+        return centre, "none"
+    return centre, _side(frame, dimension, centre)
+
+
+def to_centres(values: Array, axis: int, faces: Faces) -> Array:
+    """Means of the two faces of each cell along an axis; one of them if the other has no value.
+
+    NaN where neither has one: a cell on land. At the border of the domain the one face counts.
+    """
+    if faces == "none":
+        return values
+    none = _beyond(values, axis)
+    if faces == "outer":
+        low, high = _part(values, axis, slice(None, -1)), _part(values, axis, slice(1, None))
+    elif faces == "inner":
+        low, high = (np.concatenate(pair, axis) for pair in ((none, values), (values, none)))
+    elif faces == "before":
+        low = values
+        high = np.concatenate((_part(values, axis, slice(1, None)), none), axis)
+    else:
+        low = np.concatenate((none, _part(values, axis, slice(None, -1))), axis)
+        high = values
+    return _mean(low, high)
+
+
+def to_faces(values: Array, axis: int, faces: Faces) -> Array:
+    """The reverse: means of the cells on both sides of each face, of one at the border."""
+    if faces == "none":
+        return values
+    if faces == "inner":
+        return to_centres(values, axis, "outer")
+    turned: dict[Faces, Faces] = {"outer": "inner", "before": "behind", "behind": "before"}
+    return to_centres(values, axis, turned[faces])
+
+
+def read_at_centres(frame: OpenFrame, name: str, part: dict[str, slice]) -> Array:
+    """A variable averaged to the cell centres: one axis for each of its dimensions, float.
+
+    ``part`` are slices of dimensions of centres, and of others. Raises as :meth:`.OpenFrame.read`.
+    """
+    stored = frame.variable(name).dimensions
+    found = [centres(frame, dimension) for dimension in stored]
+    whole = {d: part[d] for d, (_, faces) in zip(stored, found, strict=True)
+             if faces == "none" and d in part}  # fmt: skip
+    values = frame.read(name, whole)
+    values = values if values.dtype.kind == "f" else values.astype(np.float64)
+    for axis, (dimension, (centre, faces)) in enumerate(zip(stored, found, strict=True)):
+        values = to_centres(values, axis, faces)
+        if dimension not in whole and centre in part:
+            values = _part(values, axis, part[centre])
+    return values
+
+
+def _comodo(frame: OpenFrame, dimension: str) -> str | None:
+    """The unshifted dimension along the axis of one with ``c_grid_axis_shift``."""
+    axis, shift = _axis(frame, dimension)
+    if not axis or not shift:
+        return None
+    others = (name for name in frame.dimensions if _axis(frame, name) == (axis, 0.0))
+    return next(others, None)
+
+
+def _axis(frame: OpenFrame, dimension: str) -> tuple[str, float]:
+    if dimension not in frame:
+        return "", 0.0
+    attributes = frame.variable(dimension).attributes
+    return str(attributes.get("axis", "")), float(attributes.get("c_grid_axis_shift", 0.0))
+
+
+def _side(frame: OpenFrame, dimension: str, centre: str) -> Faces:
+    """On which side of n centres n faces lie: by coordinates, else as the model has it."""
+    _, shift = _axis(frame, dimension)
+    if shift:
+        return "before" if shift < 0 else "behind"
+    if all(n in frame and frame.variable(n).dimensions == (n,) for n in (dimension, centre)):
+        face, cell = (frame.read(n).astype(np.float64) for n in (dimension, centre))
+        if cell.size > 1 and face[0] != cell[0]:
+            return "before" if (face[0] < cell[0]) == (cell[0] < cell[-1]) else "behind"
+    return "before" if dimension in _BEFORE else "behind"
+
+
+def _beyond(values: Array, axis: int) -> Array:
+    return np.full_like(_part(values, axis, slice(0, 1)), np.nan)
+
+
+def _part(values: Array, axis: int, part: slice) -> Array:
+    index: list[Any] = [slice(None)] * values.ndim
+    index[axis] = part
+    return np.asarray(values[tuple(index)])
+
+
+def _mean(low: Array, high: Array) -> Array:
+    half = low.dtype.type(0.5)
+    both = half * (low + high)
+    return np.where(np.isnan(low), high, np.where(np.isnan(high), low, both))
