@@ -19,4 +19,5 @@ __all__ = [
     "seismology",
     "storms",
     "thermodynamics",
+    "velocity",
 ]

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import NEAR, did_you_mean
+from burstlens.viz.diagnostics import general
+from burstlens.viz.diagnostics.formula import is_formula
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.synonyms import SYNONYMS
 from burstlens.viz.diagnostics.table import DIAGNOSTICS, compute, describe, is_derived
@@ -21,7 +23,7 @@ from burstlens.viz.product import Beside, ProductFrame
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
-"""Only a frame with these dimensions can have diagnostics."""
+"""Only a frame with these dimensions can have WRF's diagnostics."""
 
 
 class DerivedFrame:
@@ -48,6 +50,7 @@ class DerivedFrame:
         self.beside = beside
         self._frame = frame
         self._held = Held()
+        self._described: dict[str, Variable] = {}
 
     @property
     def attributes(self) -> Mapping[str, Any]:
@@ -93,6 +96,10 @@ class DerivedFrame:
         """
         if name in self._frame:
             return self._frame.variable(name)
+        if self._is_general(name):
+            if name not in self._described:
+                self._described[name] = general.describe(self, name)
+            return self._described[name]
         if is_derived(name):
             return describe(self, name)
         raise FrameError(f"{self} has no variable {name!r}{self._near(name)}")
@@ -102,7 +109,9 @@ class DerivedFrame:
         if name in self._frame:
             return self._frame.read(name, window)
         held = self._held.get(self.variable(name), window)
-        return compute(self, name, window) if held is None else held
+        if held is not None:
+            return held
+        return (general.compute if self._is_general(name) else compute)(self, name, window)
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
         """As :meth:`.OpenFrame.stored`; a level that a column does not reach is NaN."""
@@ -116,6 +125,12 @@ class DerivedFrame:
             self._frame.hold(name, window, values)
         else:
             self._held.add(self.variable(name), window, values)
+
+    def _is_general(self, name: str) -> bool:
+        """Whether a name stands for something computed on another grid than WRF's."""
+        if self.dimensions.keys() >= _ON_WRF or is_formula(name):
+            return False
+        return name in general.NAMES or AT in name
 
     def _near(self, name: str) -> str:
         """The end of an error message for an unknown name: near names, else the frame's fields."""

@@ -111,6 +111,7 @@ def describe(frame: OpenFrame, text: str) -> Variable:
 
     FrameError when a variable is missing or two are not on one grid.
     """
+    from burstlens.viz.geometry.c_grid import centres
     from burstlens.viz.geometry.staggering import unstaggered
     from burstlens.viz.seams import Variable
 
@@ -119,6 +120,8 @@ def describe(frame: OpenFrame, text: str) -> Variable:
         name: tuple(unstaggered(d, frame) for d in frame.variable(name).dimensions)
         for name in formula.variables.values()
     }
+    if len(set(grids.values())) > 1:
+        grids = {name: tuple(centres(frame, d)[0] for d in of) for name, of in grids.items()}
     dimensions = next(iter(grids.values()))
     if len(set(grids.values())) > 1:
         have = ", ".join(f"{name} has {', '.join(of) or 'none'}" for name, of in grids.items())
@@ -135,7 +138,9 @@ def compute(frame: OpenFrame, text: str, window: Window | None = None) -> Any:
     import numpy as np
 
     from burstlens.core.arithmetic import Arithmetic
+    from burstlens.viz.geometry.c_grid import read_at_centres
     from burstlens.viz.geometry.destaggered import read_centred
+    from burstlens.viz.geometry.staggering import unstaggered
 
     formula, described = parse_formula(text), describe(frame, text)
     part = {
@@ -144,7 +149,9 @@ def compute(frame: OpenFrame, text: str, window: Window | None = None) -> Any:
     }
     fields = {}
     for own, name in formula.variables.items():
-        values = read_centred(frame, name, part)
+        own_points = tuple(unstaggered(d, frame) for d in frame.variable(name).dimensions)
+        is_centred = own_points == described.dimensions
+        values = (read_centred if is_centred else read_at_centres)(frame, name, part)
         fields[own] = values if values.dtype.kind == "f" else values.astype(np.float64)
     with np.errstate(all="ignore"):
         found = np.asarray(Arithmetic(fields).value(formula.tree))

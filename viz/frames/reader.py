@@ -188,10 +188,14 @@ class FrameReader:
 def own_fields(frame: OpenFrame) -> list[str]:
     """The variables of a frame that are neither coordinates nor times."""
     sizes = frame.dimensions
-    return [
-        name for name in frame.names
-        if name not in sizes and not is_time(name, frame.variable(name).attributes)
-    ]  # fmt: skip
+    return [name for name in frame.names if name not in sizes and not _is_time(frame, name)]
+
+
+def _is_time(frame: OpenFrame, name: str) -> bool:
+    try:
+        return is_time(name, frame.variable(name).attributes)
+    except FrameError:  # a future frame of which only the names are known
+        return False
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:

@@ -351,7 +351,7 @@ def test_other_models_get_an_error_that_names_what_is_needed(cf_volume: Callable
     with open_frame([cf_volume()]) as frame:
         with pytest.raises(FrameError, match=r"slp needs P, PB, .*none of them"):
             frame.read("slp")
-        with pytest.raises(RecipeError, match="vx has no bottom_top, so @850hPa means nothing"):
+        with pytest.raises(FrameError, match="vx@850 hPa: the pressure of its levels is not known"):
             frame.read("vx@850hPa")
 
 

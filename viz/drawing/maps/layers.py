@@ -60,7 +60,9 @@ class Contours:
 
 @dataclass(frozen=True, slots=True)
 class Wind:
-    """Two components of a wind, thinned to the picture. By default WRF's 10 m wind."""
+    """Two components of a wind or a current, thinned to the picture. By default WRF's 10 m wind;
+    in other models' files the current or the wind, as their standard or usual names say, nearest to
+    the surface."""
 
     __pydantic_config__ = _CONFIG
 
@@ -73,9 +75,10 @@ class Wind:
     level: int | None = None
     """Which level of 3-D variables, from 0 in the file's order."""
 
-    relative_to: Literal["grid", "earth"] = "grid"
+    relative_to: Literal["grid", "earth"] | None = None
     """Whether the components are along the model's grid (as WRF writes them) or eastward and
-    northward. The map turns what needs to be turned."""
+    northward. By default as their standard or usual names say, else along the grid. The map turns
+    what needs to be turned."""
 
     spacing_px: int = 38
     """How far apart the symbols are, in pixels at 100 dpi."""

@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import conversion, printed
+from burstlens.viz.diagnostics import velocity
 from burstlens.viz.drawing import style
+from burstlens.viz.drawing.maps.flow import components_of
 from burstlens.viz.drawing.maps.isolines import pixels_of
 from burstlens.viz.drawing.maps.layers import Wind
 from burstlens.viz.geometry import grid
-from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.c_grid import read_at_centres
+from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.field import Field, one_level_of, read_field
 from burstlens.viz.geometry.staggering import STAGGERED
 from burstlens.viz.seams import OpenFrame
 
@@ -52,32 +55,75 @@ def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindFi
 
     Components along WRF's grid are those of its own projection; on a plane of longitude and
     latitude they are turned by COSALPHA and SINALPHA (WRF Users' Guide, "Postprocessing":
-    U cosα - V sinα eastward, V cosα + U sinα northward). Raises FrameError when a component is
-    missing or both are not on one grid, RecipeError if a unit is not one of speed.
+    U cosα - V sinα eastward, V cosα + U sinα northward), those of other models as
+    :func:`.turned_to_earth` does. Raises FrameError when a component is missing or both are not on
+    one grid, RecipeError if a unit is not one of speed.
     """
+    asked = components_of(frame, asked)
     # Thinned for the picture, not by the crop's stride, which does not fit staggered points.
     dense = replace(crop, stride=1)
-    u, v = (_centred(frame, name, asked.level, dense) for name in (asked.u, asked.v))
-    if u.values.shape != v.values.shape:
-        raise FrameError(
-            f"{asked.u} {u.values.shape} and {asked.v} {v.values.shape} are not on the same grid"
-        )
-    u_values, v_values, plane = u.values, v.values, u.plane
+    on_wrf = "west_east" in frame.dimensions
+    u_values, v_values, plane, to_earth = (_wrfs if on_wrf else _others)(frame, asked, dense)
+    units = frame.variable(asked.u).units
     if how == "barbs":
-        factor, _ = conversion(u.units, "kn")
+        factor, _ = conversion(units, "kn")
         u_values, v_values = u_values * factor, v_values * factor
-    if asked.relative_to == "grid" and plane.geographic and "COSALPHA" in frame:
-        cos, sin = (
-            read_field(frame, name, level=None, crop=dense, units=None).values
-            for name in ("COSALPHA", "SINALPHA")
-        )
-        u_values, v_values = u_values * cos - v_values * sin, v_values * cos + u_values * sin
-    if asked.relative_to == "earth" and plane.projection is not None and not plane.geographic:
+    if to_earth and plane.projection is not None and not plane.geographic:
         x, y = np.meshgrid(plane.x, plane.y) if plane.x.ndim == 1 else (plane.x, plane.y)
         north = plane.projection.north(x, y)
         cos, sin = np.cos(north), np.sin(north)
         u_values, v_values = u_values * cos + v_values * sin, v_values * cos - u_values * sin
-    return WindField(how, asked, u_values, v_values, plane, u.units)
+    return WindField(how, asked, u_values, v_values, plane, units)
+
+
+def _wrfs(frame: OpenFrame, asked: Wind, crop: Crop) -> tuple[Array, Array, grid.Plane, bool]:
+    """WRF's components, their plane, and whether they are eastward and northward."""
+    u, v = (_centred(frame, name, asked.level, crop) for name in (asked.u, asked.v))
+    if u.values.shape != v.values.shape:
+        raise FrameError(
+            f"{asked.u} {u.values.shape} and {asked.v} {v.values.shape} are not on the same grid"
+        )
+    to_earth = asked.relative_to == "earth"
+    if not to_earth and u.plane.geographic and "COSALPHA" in frame:
+        cos, sin = (
+            read_field(frame, name, level=None, crop=crop, units=None).values
+            for name in ("COSALPHA", "SINALPHA")
+        )
+        return u.values * cos - v.values * sin, v.values * cos + u.values * sin, u.plane, True
+    return u.values, v.values, u.plane, to_earth
+
+
+def _others(frame: OpenFrame, asked: Wind, crop: Crop) -> tuple[Array, Array, grid.Plane, bool]:
+    """The components of another model, likewise: averaged from the faces of the cells."""
+    of = velocity.pair(frame, asked.u, asked.v)
+    to_earth = of.to_earth if asked.relative_to is None else asked.relative_to == "earth"
+    like = velocity.placed_like(frame, of)
+    window = resolve(crop, frame, like)
+    x, y = grid.horizontal_dimensions(frame, like)
+    part = {dimension: window[dimension] for dimension in (y, x)}
+    both = []
+    for name in (asked.u, asked.v):
+        level, _ = one_level_of(frame, name, asked.level, resolve(_whole(crop), frame, name))
+        inside = {d: s for d, s in level.items() if d in velocity.beside(frame, name)}
+        dimensions = velocity.dimensions(frame, of)
+        values = read_at_centres(frame, name, part | inside)
+        axes = [dimensions.index(d) for d in (y, x)]
+        others = [n for n in range(values.ndim) if n not in axes]
+        if any(values.shape[n] != 1 for n in others):
+            raise FrameError(f"{name} has more than two dimensions: crop the others to one index")
+        both.append(values.transpose(*others, *axes).reshape([values.shape[n] for n in axes]))
+    u, v = both
+    plane = grid.map_plane(frame, like, window)
+    if plane.geographic and not to_earth:
+        u, v = velocity.turned_to_earth(frame, like, u, v, part)
+        to_earth = True
+    return u, v, plane, to_earth
+
+
+def _whole(crop: Crop) -> Crop:
+    """The crop's indices and ranges of levels alone: faces do not lie where centres do."""
+    level = {name: ends for name, ends in crop.range.items() if name in ("z", "level")}
+    return Crop(index=crop.index, range=level)
 
 
 def draw_wind(axes: Axes, wind: WindField) -> None:

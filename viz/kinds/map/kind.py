@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from burstlens.viz.drawing.maps.flow import components_of
 from burstlens.viz.drawing.maps.layers import Wind
 from burstlens.viz.product import Context, Made, PlainKind
 
@@ -65,6 +66,7 @@ class MapKind(PlainKind):
         for how in ("barbs", "vectors", "streamlines"):
             wind: Wind | None = getattr(options, how)
             if wind is not None:
+                wind = components_of(seen.frame, wind)
                 knots = "kn" if how == "barbs" else None
                 for key, name in (("u", wind.u), ("v", wind.v)):
                     seen.plane(name, options.crop, level=wind.level, path=key, at=f"{how}.")

@@ -1,0 +1,221 @@
+"""Quantities of frames that are not WRF's: flows, positions of levels, values at a level.
+
+``current``, ``current_east``, ``current_north``, ``wind``, ``u_earth``, ``v_earth``, at the centres
+of the cells; ``height`` and ``pressure`` of the levels; any of them, and any 3-D variable, at a
+level (``temp@-50m``, ``T@500hPa``), see :mod:`burstlens.viz.diagnostics.level`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.viz.diagnostics import velocity
+from burstlens.viz.diagnostics.level import AT, Level, parse_level
+from burstlens.viz.diagnostics.levels import interpolate, layer_mean
+from burstlens.viz.geometry import grid, vertical
+from burstlens.viz.seams import OpenFrame, Variable, Window
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    long_name: str
+    standard_name: str
+    medium: velocity.Medium
+    which: int | None
+    """The eastward (0) or northward (1) component; None: the speed."""
+
+
+_FLOWS = {
+    "current": _Flow("current speed", "sea_water_speed", "sea", None),
+    "current_east": _Flow("eastward current", "eastward_sea_water_velocity", "sea", 0),
+    "current_north": _Flow("northward current", "northward_sea_water_velocity", "sea", 1),
+    "wind": _Flow("wind speed", "wind_speed", "air", None),
+    "u_earth": _Flow("eastward wind", "eastward_wind", "air", 0),
+    "v_earth": _Flow("northward wind", "northward_wind", "air", 1),
+}
+_POSITIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"height": ("height above sea level", "m"), "pressure": ("air pressure", "Pa")}
+)
+NAMES = frozenset(_FLOWS) | frozenset(_POSITIONS)
+"""What a frame of any model may have under these names, if no variable has the name."""
+
+
+def describe(frame: OpenFrame, name: str) -> Variable:
+    """Describes one of ``NAMES``, or a variable at a level. FrameError says what is missing."""
+    base, at, text = name.partition(AT)
+    if not at:
+        return _described(frame, name)
+    about = frame.variable(base)
+    level = parse_level(text)
+    z = _levels_of(frame, base)
+    if not level.coordinate and level.low >= frame.dimensions[z]:
+        raise FrameError(
+            f"level {text} is outside of {z}, which has 0 to {frame.dimensions[z] - 1}"
+        )
+    dimensions = tuple(d for d in about.dimensions if d != z)
+    mean = ", mean" if level.high is not None else ""
+    attributes = {k: v for k, v in about.attributes.items() if k in _KEPT}
+    attributes |= {"long_name": f"{about.long_name}{mean} {level.words}", "units": about.units}
+    return Variable(name, dimensions, _shape(frame, dimensions), attributes)
+
+
+_KEPT = frozenset({"coordinates", "grid_mapping", "standard_name"})
+
+
+def compute(frame: OpenFrame, name: str, window: Window | None = None) -> Array:
+    """The values within a window, one axis for each dimension; NaN where there are none."""
+    described = frame.variable(name)
+    part = {
+        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
+        for dimension, size in zip(described.dimensions, described.shape, strict=True)
+    }
+    base, at, text = name.partition(AT)
+    with np.errstate(all="ignore"):
+        if at:
+            return _at_level(frame, base, part, parse_level(text), described.dimensions)
+        fields, together = _parts(frame, base, part)
+        return together(*fields)
+
+
+def _described(frame: OpenFrame, name: str) -> Variable:
+    if name in _POSITIONS:
+        long_name, units = _POSITIONS[name]
+        about = frame.variable(_reference(frame, name))
+        attributes = {key: about.attributes[key] for key in _KEPT if key in about.attributes}
+        attributes |= {"long_name": long_name, "units": units}
+        attributes["standard_name"] = "altitude" if name == "height" else "air_pressure"
+        return Variable(name, about.dimensions, about.shape, attributes)
+    flow = _FLOWS[name]
+    of = _pair(frame, name)
+    dimensions = velocity.dimensions(frame, of)
+    attributes = velocity.described(frame, of)
+    attributes |= {
+        "long_name": flow.long_name, "units": frame.variable(of.u).units,
+        "standard_name": flow.standard_name,
+    }  # fmt: skip
+    return Variable(name, dimensions, _shape(frame, dimensions), attributes)
+
+
+def _pair(frame: OpenFrame, name: str) -> velocity.Pair:
+    found = velocity.find(frame, _FLOWS[name].medium)
+    if found is None:
+        what = "current" if _FLOWS[name].medium == "sea" else "wind"
+        raise FrameError(f"{name} needs both components of the {what}, which {frame} does not have")
+    return found
+
+
+def _reference(frame: OpenFrame, name: str) -> str:
+    """The first variable that has levels of the kind, on the ground's grid."""
+    for variable in frame.names:
+        about = frame.variable(variable)
+        if len(about.dimensions) == 3 and set(grid.axes(frame, variable)) == {"x", "y", "z"}:
+            return variable
+    raise FrameError(f"{name}: {frame} has no variable with levels")
+
+
+def _shape(frame: OpenFrame, dimensions: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(frame.dimensions[dimension] for dimension in dimensions)
+
+
+def _parts(
+    frame: OpenFrame, base: str, part: dict[str, slice]
+) -> tuple[tuple[Array, ...], Callable[..., Array]]:
+    """Fields that can be interpolated between levels, and what makes the quantity of them."""
+    if base in frame or base not in NAMES:
+        values = frame.read(base, part)
+        return (values if values.dtype.kind == "f" else values.astype(np.float64),), np.asarray
+    if base in _POSITIONS:
+        variable = _reference(frame, base)
+        known = (vertical.metres if base == "height" else vertical.pascals)(frame, variable, part)
+        if known is None:
+            raise FrameError(f"the {base} of the levels of {variable} is not known")
+        return (_on_levels(frame, variable, known.values, part),), np.asarray
+    flow, of = _FLOWS[base], _pair(frame, base)
+    u, v = velocity.components(frame, of, part)
+    if flow.which is None:
+        return (u, v), np.hypot
+
+    def component(u: Array, v: Array) -> Array:
+        if not of.to_earth:
+            u, v = velocity.turned_to_earth(frame, base, u, v, part)
+        return np.asarray((u, v)[flow.which or 0])
+
+    return (u, v), component
+
+
+def _on_levels(frame: OpenFrame, variable: str, values: Array, part: Window) -> Array:
+    """Positions (z) or (z, y, x) as an array of the variable's dimensions."""
+    directions = grid.axes(frame, variable)
+    order = [directions[d] for d in "zyx"]
+    shape = [len(range(*part.get(d, slice(None)).indices(frame.dimensions[d]))) for d in order]
+    whole = np.broadcast_to(values[:, None, None] if values.ndim == 1 else values, shape)
+    return whole.transpose([order.index(d) for d in frame.variable(variable).dimensions])
+
+
+def _levels_of(frame: OpenFrame, base: str) -> str:
+    """The dimension of the levels of a 3-D variable; FrameError if it has others or none."""
+    about = frame.variable(base)
+    directions = grid.axes(frame, base)
+    if "z" not in directions or len(about.dimensions) != 3:
+        have = ", ".join(about.dimensions) or "none"
+        raise FrameError(f"{base} has no levels: its dimensions are {have}")
+    return directions["z"]
+
+
+def _at_level(
+    frame: OpenFrame, base: str, part: dict[str, slice], level: Level, dimensions: tuple[str, ...]
+) -> Array:
+    z = _levels_of(frame, base)
+    stored = frame.variable(base).dimensions
+    if not level.coordinate:
+        number = int(level.low)
+        fields, together = _parts(frame, base, part | {z: slice(number, number + 1, 1)})
+        return together(*(field.squeeze(stored.index(z)) for field in fields))
+    fields, together = _parts(frame, base, part)
+    order = [stored.index(d) for d in (z, *dimensions)]
+    directions = grid.axes(frame, base)
+    places = _coordinate(frame, base, part, level)
+    if dimensions != (directions["y"], directions["x"]):
+        places = places.transpose(0, 2, 1) if places.ndim == 3 else places
+    places = places[:, None, None] if places.ndim == 1 else places
+
+    def there(field: Array) -> Array:
+        values = field.transpose(order)
+        coordinate = np.broadcast_to(places, values.shape).astype(np.float64)
+        if level.high is not None:
+            return layer_mean(values, coordinate, level.low, level.high)
+        if level.coordinate == "pressure":
+            return interpolate(values, np.log(coordinate), float(np.log(level.low)))
+        return interpolate(values, coordinate, level.low)
+
+    return together(*(there(field) for field in fields))
+
+
+def _coordinate(frame: OpenFrame, base: str, part: Window, level: Level) -> Array:
+    """Positions of the levels of a variable in what the level is counted in."""
+    if level.coordinate == "pressure":
+        found = vertical.pascals(frame, base, part)
+    else:
+        found = vertical.metres(frame, base, part)
+    if found is None:
+        what = "pressure" if level.coordinate == "pressure" else "height"
+        raise FrameError(f"{base}{AT}{level.text}: the {what} of its levels is not known")
+    if level.coordinate != "height_agl":
+        if found.is_sea and level.low > 0:
+            raise RecipeError(
+                f"{base} lies below the sea's surface: say {AT}-{level.low:g}m for that depth"
+            )
+        return found.values
+    if found.ground is None:
+        raise FrameError(f"{base}{AT}{level.text}: the height of the ground is not known")
+    values = found.values[:, None, None] if found.values.ndim == 1 else found.values
+    return np.asarray(values - found.ground)
