@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from burstlens.core import valid_time
@@ -41,8 +43,72 @@ def test_days_that_only_other_calendars_have_are_counted_on():
 def test_the_name_of_a_file_without_a_time_is_no_time_and_stays_as_it_is():
     for name in ("topo", "t", "grid", "t2m"):
         assert valid_time.label(name) == name
-        assert not valid_time.is_key(name)
-        with pytest.raises(ValueError, match="not a valid-time key"):
+        assert not valid_time.has_time(name)
+        with pytest.raises(ValueError, match="time"):
             valid_time.seconds(name)
-    assert valid_time.is_key("t00000012.500")
-    assert valid_time.is_key("20050828T120000")
+    assert valid_time.has_time("t00000012.500")
+    assert valid_time.has_time("20050828T120000")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("out_000120.nc", "n0000000120"),
+        ("run/out.8.h5", "n0000000008"),
+        ("x_00001231.nc", "n0000001231"),  # the year 0 is a number
+        ("x_20201301.nc", "n0020201301"),
+        ("x_202001.nc", "n0000202001"),
+        ("heat_20050828.nc", "20050828T000000"),
+        ("heat_2005082812.nc", "20050828T120000"),
+        ("heat.2005-08-28_12:30:00.nc4", "20050828T123000"),
+        ("heat_0001-01-01.nc", "00010101T000000"),
+        ("heat_2005-02-30.nc", "20050230T000000"),  # the calendar may have 360 days
+        ("field.nc", "f-field"),
+        ("a.b.c", "f-a.b.c"),
+        ("slice_x8_t10.nc", "f-slice_x0000000008_t0000000010"),
+    ],
+)
+def test_a_file_without_a_time_has_a_key_by_its_name(name, key):
+    assert valid_time.file_key(name) == key
+
+
+def test_the_part_that_varies_in_a_series_is_its_key_whatever_else_the_name_has():
+    assert valid_time.file_key("heat2d_20200101.nc", "20200101") == "20200101T000000"
+    assert valid_time.file_key("heat2d_7.nc", "7") == "n0000000007"
+    # Two prefixes of one series would have the same number.
+    assert valid_time.file_key("wind_7.nc", "wind_7") == "f-wind_0000000007"
+
+
+@pytest.mark.parametrize("form", ["out_{}.nc", "x{}_t3.nc", "a b:{}x{}.nc"])
+def test_keys_of_files_sort_as_people_count_and_are_safe_in_file_names(form):
+    keys = [valid_time.file_key(form.replace("{}", str(n))) for n in (1, 2, 9, 10, 11, 100, 2000)]
+    assert keys == sorted(set(keys))
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,140}", key) for key in keys)
+
+
+def test_names_that_differ_only_in_forbidden_characters_or_far_in_front_have_different_keys():
+    names = ["a b", "a_b", "a:b", "é", "è", "x" * 300 + "1", "y" + "x" * 299 + "1", "\udcff"]
+    keys = {valid_time.file_key(f"{name}.nc", name) for name in names}
+    assert len(keys) == len(names)
+    assert max(map(len, keys)) < 140
+
+
+def test_keys_of_files_are_shown_by_their_number_or_name():
+    assert valid_time.label("n0000000120") == "number 120"
+    for stem, shown in [
+        ("field", "field"),
+        ("heat2d_20200101", "heat2d_20200101"),
+        ("d02_2005-08-28_00:00", "d2_2005-08-28_00_00"),
+    ]:
+        assert valid_time.label(valid_time.file_key(f"{stem}.nc")) == shown
+
+
+def test_the_key_of_a_file_is_a_place_on_an_axis_and_not_a_time():
+    keys = [valid_time.file_key(name) for name in ("out_12.nc", "x8_t10.nc", "field.nc")]
+    assert [valid_time.position(key) for key in keys] == [12.0, 10.0, 0.0]
+    assert valid_time.position("t00000012.500") == valid_time.seconds("t00000012.500") == 12.5
+    assert not any(map(valid_time.has_time, keys))
+    assert all(map(valid_time.has_time, ("t00000012.500", "20050828T120000")))
+    with pytest.raises(ValueError, match="frame number 12 has no time"):
+        valid_time.seconds(keys[0])
+    assert valid_time.between(keys[0], keys[0]) is None

@@ -109,6 +109,11 @@ def test_the_rate_is_the_same_whatever_the_order_of_the_frames(judge):
         assert [trip.time for trip in trips] == [key(60)]
 
 
+def test_frames_without_a_time_have_no_rate(judge):
+    frames = [replace(reading(0, most=most), time=f"n{n:010d}") for n, most in enumerate((0, 99))]
+    assert remarks(judge(max_rate=2.0), *frames) == []
+
+
 def test_an_attempt_is_never_compared_with_the_blow_up_of_the_one_before(judge):
     one = judge(max_rate=2.0)
     blown_up = reading(60, most=999.0)

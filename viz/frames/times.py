@@ -63,7 +63,7 @@ def elapsed_s(frame: OpenFrame, context: Context) -> float:
     FrameError for a frame without a time.
     """
     began, time = context.start or start(frame), context.time
-    if not valid_time.is_key(time):
+    if not valid_time.has_time(time):
         raise FrameError(f"{frame} has no time")
     if not valid_time.is_calendar(time):
         elapsed = bool(began) and not valid_time.is_calendar(began or "")

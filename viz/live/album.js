@@ -1,5 +1,3 @@
-import { timeSeconds } from "./valid_time.js";
-
 /** @import { IndexLine, Poll } from "./types.d.ts" */
 
 const PICTURES = new Set(["png", "jpg", "jpeg", "webp", "gif", "apng", "avif", "svg"]);
@@ -8,8 +6,6 @@ const PICTURES = new Set(["png", "jpg", "jpeg", "webp", "gif", "apng", "avif", "
 export class Series {
   /** @type {string[]} */
   times = [];
-  /** @type {number[]} */
-  seconds = [];
   bytes = 0;
   /** @type {Map<string, IndexLine>} */
   #lines = new Map();
@@ -48,7 +44,6 @@ export class Series {
     if (before) return;
     const place = lastNotAfter(this.times, line.time) + 1;
     this.times.splice(place, 0, line.time);
-    this.seconds.splice(place, 0, timeSeconds(line.time));
   }
 }
 

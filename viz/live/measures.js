@@ -2,7 +2,7 @@ import { clockTicks, sizeTicks, ticks } from "./axis.js";
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
 import { showBytes, showDuration, showNumber, showUnits } from "./quantity.js";
-import { isCalendar, tickLabel, timeSeconds } from "./valid_time.js";
+import { axisKind, positions, tickLabel, timeSeconds } from "./valid_time.js";
 
 /** @import { Album, Course, Series } from "./album.js" */
 /** @import { Axis, Facts, Status } from "./types.d.ts" */
@@ -72,16 +72,17 @@ export class Measures {
     const room = low === high ? Math.abs(low) || 1 : 0;
     /** @type {Facts} */
     const { units, variable } = facts.findLast(({ min, max }) => Number.isFinite(min ?? max)) ?? {};
-    const { seconds, times } = series;
+    const { times } = series;
+    const seconds = positions(times);
     const first = seconds[0];
     const last = Math.max(seconds[seconds.length - 1], first + 1e-3);
-    const calendar = isCalendar(times[0]);
-    const { step, values } = clockTicks(first, last, calendar ? 3 : 5);
+    const kind = axisKind(times[0]);
+    const { step, values } = clockTicks(first, last, kind === "calendar" ? 3 : 5);
     /** @type {Axis} */
     const x = {
       low: first,
       high: last,
-      ticks: values.map((v) => [v, tickLabel(v, step, calendar)]),
+      ticks: values.map((v) => [v, tickLabel(v, step, kind)]),
     };
     /** @type {Axis} */
     const y = {

@@ -1,7 +1,7 @@
 import { isHole, lastNotAfter } from "./album.js";
 import { clockTicks } from "./axis.js";
 import { drawn, element, set } from "./element.js";
-import { isCalendar, tickLabel, timeLabel, timeSeconds } from "./valid_time.js";
+import { axisKind, positions, tickLabel, timeLabel } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Player } from "./player.js" */
@@ -120,7 +120,7 @@ export class Timeline {
    * @param {number | null} end
    */
   #draw(times, series, marks, end) {
-    const seconds = times.map(timeSeconds);
+    const seconds = positions(times);
     this.#seconds = seconds;
     this.#marks = marks;
     this.#first = seconds[0] ?? 0;
@@ -162,7 +162,7 @@ export class Timeline {
    */
   #drawTicks(times, last) {
     if (times.length < 2) return this.#ticks.replaceChildren();
-    const calendar = isCalendar(times[0]);
+    const kind = axisKind(times[0]);
     const { step, values } = clockTicks(
       this.#first,
       Math.max(last, this.#first + this.#span),
@@ -178,7 +178,7 @@ export class Timeline {
           drawn(
             "text",
             { x: textX, y: HEIGHT - 4, "text-anchor": anchor },
-            tickLabel(value, step, calendar),
+            tickLabel(value, step, kind),
           ),
         ];
       }),

@@ -104,7 +104,7 @@ def _table(entries: Sequence[Published], path: Path) -> int:
     frames: dict[tuple[str, str], dict[str, Published]] = {}
     for entry in sorted(entries, key=lambda it: (it.time, it.stream)):
         frames.setdefault((entry.time, entry.stream), {})[entry.product] = entry
-    begin = _seconds(next(iter(frames))[0])
+    begin = _seconds(next(iter(frames))[0]) or 0.0
     head = ["time_s", "valid_time", *(["stream"] if len(streams) > 1 else [])]
     head += [f"{product}_{fact}" for product, fact in columns]
     head += [f"FILE_{product}" for product in products] if len(products) > 1 else ["FILE"]
@@ -112,7 +112,8 @@ def _table(entries: Sequence[Published], path: Path) -> int:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(head)
         for (time, name), made in frames.items():
-            row = [repr(_seconds(time) - begin), time_label(time)]
+            seconds = _seconds(time)
+            row = ["" if seconds is None else repr(seconds - begin), time_label(time)]
             row += [name] if len(streams) > 1 else []
             row += [_shown(_fact(made.get(product), fact)) for product, fact in columns]
             row += [made[it].name if it in made else "" for it in products]
@@ -120,11 +121,12 @@ def _table(entries: Sequence[Published], path: Path) -> int:
     return len(frames)
 
 
-def _seconds(key: str) -> float:
+def _seconds(key: str) -> float | None:
+    """None for a frame without a time."""
     try:
         return valid_time.seconds(key)
     except ValueError:
-        return 0.0
+        return None
 
 
 def _fact(entry: Published | None, fact: str) -> float | None:

@@ -64,11 +64,16 @@ def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | N
 
 
 def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
-    """The breach if an extreme changed too fast from one frame to the next known one."""
+    """The breach if an extreme changed too fast from one frame to the next known one.
+
+    None for frames without a time.
+    """
     if guard.max_rate is None or before.least is None or after.least is None:
         return None
     assert before.most is not None
     assert after.most is not None
+    if not (valid_time.has_time(before.time) and valid_time.has_time(after.time)):
+        return None
     passed = valid_time.seconds(after.time) - valid_time.seconds(before.time)
     if passed <= 0:
         return None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.durable import write_whole
+from burstlens.core.valid_time import has_time
 from burstlens.viz.kinds.vtk.paraview import paraview_script
 from burstlens.viz.kinds.vtk.pvd import pvd_entry, pvd_text, time_value, time_zero
 
@@ -93,8 +94,9 @@ class Series:
         # Once: a person may have changed it since.
         if path.exists():
             return
-        zero = time_zero(min((*held.entries, *held.steps)), self._start)
-        text = paraview_script(series, held.facts, zero)
+        first = min((*held.entries, *held.steps))
+        zero = time_zero(first, self._start)
+        text = paraview_script(series, held.facts, zero, has_times=has_time(first))
         if text is None:
             return
         write_whole(path, text, sync=False)

@@ -2,13 +2,15 @@
 
 With a calendar a key is ``YYYYMMDDTHHMMSS`` (UTC), without one it is ``t`` and the elapsed
 seconds in fixed width, ``t00000012.500``. Years below 1000 keep four digits, so that WRF's
-idealized year 0001, outside ``datetime64[ns]``, needs no special case.
+idealized year 0001, outside ``datetime64[ns]``, needs no special case. The key of a file without
+any time names the file: ``n`` and its number, ``n0000000120``, or ``f-`` and its name.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import zlib
 from datetime import datetime
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
@@ -18,6 +20,18 @@ _WRITTEN = re.compile(
 )
 _ELAPSED = re.compile(r"t(-?\d+\.\d+)")
 _CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
+_NUMBER = re.compile(r"n(\d+)")
+_SUFFIX = re.compile(r"\.(?:nc4?|cdf|netcdf|h5|hdf5?|he5)", re.IGNORECASE)
+_DATE = re.compile(
+    r"(?P<year>\d{4})(?P<dash>[-_.]?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
+    r"(?:[T_. -]?(?P<hour>\d\d)(?:(?P<colon>[:_.-]?)(?P<minute>\d\d)"
+    r"(?:(?P=colon)(?P<second>\d\d))?)?)?Z?"
+)
+_DIGITS = 10
+"""Digits of a number in the key of a file: Unix seconds fit."""
+_PADDED = re.compile(rf"([A-Za-z]?)(\d{{{_DIGITS},}})")
+_LONGEST = 120
+"""Characters of a file's name in its key: file names of products hold it, and more."""
 
 
 def calendar_key(year: int, month: int, day: int, hour: int, minute: int, second: int) -> str:
@@ -65,17 +79,99 @@ def parse_key(text: str) -> str:
     return elapsed_key(seconds)
 
 
-def label(key: str) -> str:
-    """A key as people write it: ``2005-08-28 12:00:00 UTC``, or ``t = 12.5 s``.
+def file_key(name: str, varying: str | None = None) -> str:
+    """The key of a file without any time, by its name: unique among the files of one series.
 
-    Anything else stays as it is: the name of a file without a time (``topo``).
+    ``varying`` is the part of the name in which the files of its series differ; if it is not
+    given, the part from the first digit to the last. A date there gives a calendar key, a number
+    ``n`` and ten digits. Any other name is kept as a whole, with its numbers at ten digits, so
+    that keys sort as people count.
+
+    >>> file_key("out_000120.nc"), file_key("heat_2005-08-28_12.nc")
+    ('n0000000120', '20050828T120000')
+    >>> file_key("slice_x8_t10.nc")
+    'f-slice_x0000000008_t0000000010'
     """
+    stem = name.rpartition("/")[2]
+    if suffix := _SUFFIX.search(stem, max(0, stem.rfind("."))):
+        stem = stem[: suffix.start()]
+    if varying is None:
+        digits = re.search(r"\d(?:.*\d)?", stem, re.ASCII)
+        varying = digits[0] if digits else ""
+    varying = varying.strip("._-")
+    if re.fullmatch(r"\d+", varying, re.ASCII) and not _dated(varying):
+        return f"n{int(varying):0{_DIGITS}d}"
+    return _dated(varying) or f"f-{_safe(stem)}"
+
+
+def _dated(text: str) -> str | None:
+    """The key of a date; days that only other calendars have count, years of four zeros do not.
+
+    Eight and more digits without a separator may be a number: then the year must be usual.
+    """
+    match = _DATE.fullmatch(text) if text.isascii() else None
+    if match is None:
+        return None
+    parts = match.groupdict()
+    year, month, day, hour, minute, second = (
+        int(parts[part] or 0) for part in ("year", "month", "day", "hour", "minute", "second")
+    )
+    usual = year >= 1 if parts["dash"] else 1700 <= year < 2300
+    if not (usual and 1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    return calendar_key(year, month, day, hour, minute, second)
+
+
+def _safe(stem: str) -> str:
+    """A file's stem, fit for file names; a checksum distinguishes stems that had to be changed."""
+    text = re.sub(r"[^A-Za-z0-9._-]", "_", stem)
+    check = f"--{zlib.crc32(stem.encode('utf-8', 'surrogateescape')):08x}" if text != stem else ""
+    text = re.sub(r"\d+", lambda number: number[0].lstrip("0").rjust(_DIGITS, "0"), text) + check
+    if len(text) > _LONGEST:
+        # The end is what differs in a series: its common beginning becomes a checksum.
+        head, text = text[:-_LONGEST], text[-_LONGEST:]
+        text = f"{zlib.crc32(head.encode()):08x}-{text}"
+    return text
+
+
+def label(key: str) -> str:
+    """A key as people write it: ``2005-08-28 12:00:00 UTC``, ``t = 12.5 s``, ``number 120``."""
     match = _CALENDAR.fullmatch(key)
     if match:
         year, month, day, hour, minute, second = match.groups()
         return f"{year}-{month}-{day} {hour}:{minute}:{second} UTC"
-    match = _ELAPSED.fullmatch(key)
-    return f"t = {float(match[1]):g} s" if match else key
+    if match := _ELAPSED.fullmatch(key):
+        return f"t = {float(match[1]):g} s"
+    if match := _NUMBER.fullmatch(key):
+        return f"number {int(match[1])}"
+    if key.startswith("f-"):
+        text = re.sub("--[0-9a-f]{8}$", "", key[2:])
+        return _PADDED.sub(_shortened, text)
+    return key
+
+
+def _shortened(padded: re.Match[str]) -> str:
+    """A number without the zeros before it; of a date's parts two digits stay."""
+    letter, digits = padded.groups()
+    return letter + digits.lstrip("0").rjust(1 if letter else 2, "0")
+
+
+def has_time(key: str) -> bool:
+    """Whether the key is a time, calendar or elapsed; else it names a file without any."""
+    return not key.startswith(("n", "f-"))
+
+
+def position(key: str) -> float:
+    """Where a key lies on an axis: its seconds, or the last number in the name of its file.
+
+    Raises ValueError when it is not a key.
+    """
+    if has_time(key):
+        return seconds(key)
+    numbers = re.findall(r"\d+", label(key))
+    return float(numbers[-1]) if numbers else 0.0
 
 
 def is_calendar(key: str) -> bool:
@@ -83,17 +179,12 @@ def is_calendar(key: str) -> bool:
     return _CALENDAR.fullmatch(key) is not None
 
 
-def is_key(key: str) -> bool:
-    """Whether the text is a valid time; a file without a time has none."""
-    return is_calendar(key) or _ELAPSED.fullmatch(key) is not None
-
-
 def seconds(key: str) -> float:
     """Seconds since year 1 of a calendar key (proleptic Gregorian), or elapsed ones as they are.
 
     Only differences between keys of one kind mean something. A key does not name its calendar: a
     day that only another one has (30 February of 360_day) is counted from the month's first.
-    Raises ValueError when it is not a key.
+    Raises ValueError when it is not a key, and for the key of a file without any time.
 
     >>> seconds("20050828T120000") - seconds("20050828T000000")
     43200.0
@@ -103,9 +194,16 @@ def seconds(key: str) -> float:
         year, month, day, hour, minute, second = (int(part) for part in match.groups())
         days = datetime(year, month, 1).toordinal() + day - 1
         return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
+<<<<<<< HEAD
     match = _ELAPSED.fullmatch(key)
     if match:
         return float(match[1])
+=======
+    if key.startswith("t"):
+        return float(key[1:])
+    if not has_time(key):
+        raise ValueError(f"the frame {label(key)} has no time: its file has none")
+>>>>>>> 7cab564 (Keys for files without any time: by date, number or name)
     raise ValueError(f"{key!r} is not a valid-time key")
 
 

@@ -366,6 +366,12 @@ def test_a_series_lists_its_files_with_times_and_escaped_names():
     ]
 
 
+def test_files_without_a_time_lie_in_a_series_by_their_numbers():
+    entries = [pvd_entry(key, "a.vts") for key in ("n0000000120", "f-run_x0000000008", "f-a")]
+    sets = ET.fromstring(pvd_text(entries)).findall("./Collection/DataSet")
+    assert [float(one.get("timestep")) for one in sets] == [120.0, 8.0, 0.0]
+
+
 def test_an_empty_series_is_still_a_collection():
     assert len(ET.fromstring(pvd_text([])).findall("./Collection")) == 1
 

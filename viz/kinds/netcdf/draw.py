@@ -107,7 +107,7 @@ def _storable(values: Array) -> Array:
 def _write_time(data: Any, frame: ProductFrame, context: Context) -> None:
     """The record dimension and its coordinate; a frame without a time has one record without."""
     data.createDimension(_TIME, None)
-    if not valid_time.is_key(context.time):
+    if not valid_time.has_time(context.time):
         return
     time = data.createVariable(_TIME, "f8", (_TIME,))
     time.standard_name = "time"

@@ -25,6 +25,7 @@ It begins at the newest frame. While the run goes on, File > Reload Files brings
 SERIES = {series!r}
 NEEDS = {needs!r}
 START = {start!r}
+TIMES = {times!r}
 VARIABLES = {variables!r}
 DEEP = {deep!r}
 SPHERE = {sphere!r}
@@ -200,7 +201,8 @@ write(caption, "Lower Left Corner", 18)
 clock = PythonAnnotation(Input=reader)
 clock.ArrayAssociation = "Field Data"
 clock.Expression = (
-    "'t = %g s' % time_value" if START is None
+    "'number %g' % time_value" if not TIMES
+    else "'t = %g s' % time_value" if START is None
     # numpy's time, as its years begin before 1677 when it counts seconds.
     else "'valid ' + str(np.datetime64('" + START + "', 's') + int(round(time_value)))"
     ".replace('T', ' ') + ' UTC'"
@@ -258,13 +260,15 @@ if picture:
 _KM = {"m": 1000, "km": 1}
 
 
-def paraview_script(series: str, facts: Mapping[str, Any], start: str | None) -> str | None:
+def paraview_script(
+    series: str, facts: Mapping[str, Any], start: str | None, *, has_times: bool = True
+) -> str | None:
     """The text of a script that stands beside ``series``; None where its variables are unknown.
 
     ``facts`` are those of a frame (:meth:`burstlens.viz.kinds.vtk.read.Volume.facts`; a user's own
     program may have any). Isosurfaces of its first variable where there are levels, else that
     variable on its surface. ``start`` is the calendar key that ParaView's times count from, None
-    where they are elapsed ones.
+    where they are elapsed ones. Without ``has_times`` they are the numbers of files.
     """
     variables, shape = facts.get("variables"), facts.get("shape")
     if not isinstance(variables, Mapping) or not variables:
@@ -274,6 +278,7 @@ def paraview_script(series: str, facts: Mapping[str, Any], start: str | None) ->
         series=series,
         needs=_OLDEST_OF_HDF if series.endswith(".vtkhdf") else _OLDEST,
         start=None if start is None else _iso(start),
+        times=has_times,
         variables={str(name): _quantity(str(name), known) for name, known in variables.items()},
         deep=isinstance(shape, list) and len(shape) == 3 and shape[0] > 1,
         sphere="centre of the earth" in str(facts.get("coordinates", "")),

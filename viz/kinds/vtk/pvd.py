@@ -35,7 +35,8 @@ def pvd_text(entries: Iterable[str]) -> str:
 def time_value(time: str, start: str | None = None) -> float:
     """A valid-time key as ParaView's time, in seconds.
 
-    Elapsed keys as they are; calendar keys after ``start``, or after 1970 when there is none.
+    Elapsed keys as they are; calendar keys after ``start``, or after 1970 when there is none. The
+    key of a file without any time is its number, without units.
 
     >>> time_value("20050828T120000", "20050828T000000")
     43200.0
@@ -43,7 +44,7 @@ def time_value(time: str, start: str | None = None) -> float:
     12.5
     """
     zero = time_zero(time, start)
-    return valid_time.seconds(time) - (0.0 if zero is None else valid_time.seconds(zero))
+    return valid_time.position(time) - (0.0 if zero is None else valid_time.seconds(zero))
 
 
 def time_zero(time: str, start: str | None) -> str | None:

@@ -56,7 +56,7 @@ class ProductView:
         if time == "latest":
             return entries[-1]
         key = _key(time)
-        found = [entry for entry in entries if entry.time == key]
+        found = [entry for entry in entries if key in (entry.time, time_label(entry.time))]
         if len(found) > 1:
             streams = ", ".join(entry.stream for entry in found)
             raise RunError(f"{self.name} has {time_label(key)} of several streams: {streams}")
