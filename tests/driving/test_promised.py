@@ -138,6 +138,24 @@ def test_files_without_a_time_in_the_log_are_lost_by_their_name(promised):
     ]
 
 
+def test_a_record_that_the_log_calls_written_and_that_its_file_lacks_is_lost(promised):
+    model = Command(argv=("./model",), frames="his_*.nc")
+    said = [Written("output", None, "his_1.nc", record=record) for record in (1, 2, 3)]
+    said += [Written("output", None, "his_2.nc", record=record) for record in (1, 2)]
+    said += [Written("output", None, None, record=9)]  # of a file that was not known
+    events = [
+        about_frame("ready", f"t0000000{n}.000", stream="output", file="his_1.nc", record=n)
+        for n in (0, 1)
+    ]
+    gap = {"paths": ["run-0/1/his_2.nc"], "record": 1}
+    events += [
+        about_frame("ready", "t00000005.000", stream="output", file="his_2.nc"),
+        about_frame("damaged", "t00000006.000", stream="output", **gap),
+    ]
+    (damage,) = promised(said, *events, model=model, streams=()).lost(ended(), 1)
+    assert (damage.paths, damage.record, damage.time) == (("run-0/1/his_1.nc",), 2, None)
+
+
 def test_a_journal_that_names_no_files_proves_nothing_of_files(promised):
     model = Command(argv=("./model",), frames="out_*.nc")
     ready = about_frame("ready", "t00000001.000", stream="output", file=None)

@@ -197,6 +197,17 @@ stall = 8
         ),
         ("code of the recipe that will run: simulation: sh",),
     ),
+    "flags of a program, beside a parameter of a similar name": (
+        Case(
+            '[parameters]\nhours = { type = "int", default = 2 }\n'
+            + COMMAND.replace("./model.sh", "sh").replace(
+                '"out_*.nc"', '{ atm = "atmf{hour}.nc", sfc = "sfcf{hour}.nc" }'
+            )
+            + 'ready = "log.atm.f{hour}"\ntime_variable = ""\nnodes = "{hours}"\n'
+            + T2 + 'stream = "sfc"\n'
+        ),
+        ("code of the recipe that will run: simulation: sh",),
+    ),
     "parameters in texts and numbers": (
         Case(
             '[parameters]\nn = { type = "int", default = 2 }\nv = { default = "T2" }\n' + WRF

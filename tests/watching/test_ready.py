@@ -60,6 +60,25 @@ def test_a_long_quiet_decides_in_other_files_only_if_the_log_never_named_a_frame
     assert decides(conclusive=False, quiet_s=WEAK_QUIET_S, log_speaks=True) is None
 
 
+@pytest.mark.parametrize("conclusive", [True, False])
+def test_where_a_flag_is_expected_no_quiet_counts_without_it(conclusive):
+    assert decides(conclusive=conclusive, expects_flag=True, quiet_s=1e6) is None
+    flagged = {"conclusive": conclusive, "expects_flag": True, "flagged": True}
+    assert decides(**flagged, quiet_s=QUIET_S) == "flag"
+    assert decides(**flagged, quiet_s=0.99 * QUIET_S) is None
+    assert decides(conclusive=conclusive, expects_flag=True, later=True) == "later"
+    assert decides(conclusive=conclusive, expects_flag=True, ended=True, ended_well=True) == "ended"
+    assert decides(conclusive=conclusive, expects_flag=True, logged=True) == "log"
+
+
+def test_a_file_of_fixed_length_that_is_open_for_writing_is_not_ready_by_quiet_or_the_end():
+    held = {"conclusive": False, "held": True}
+    assert decides(**held, quiet_s=1e6) is None
+    assert decides(**held, ended=True, ended_well=True, quiet_s=1e6) is None
+    for proof in ("logged", "closed", "later"):
+        assert decides(**held, **{proof: True}) is not None
+
+
 @pytest.mark.parametrize(
     ("times", "count"), [(0.0, 0), (0.99, 0), (1.0, 1), (1.99, 1), (2.0, 2), (4.0, 3), (8.0, 4)]
 )

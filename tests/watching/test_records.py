@@ -132,7 +132,7 @@ def test_a_classic_file_without_a_record_dimension_is_whole_with_all_of_its_byte
     path = classic(1.0, 2.0, fixed=True)
     size = os.path.getsize(path)
     times = ("t00000001.000", "t00000002.000")
-    expected = Structure(times, 2, size // 2, conclusive=False, classic=True)
+    expected = Structure(times, 2, size // 2, conclusive=False, is_fixed=True, classic=True)
     assert probe(path, 0, "time", prober, thorough=True) == expected
     assert probe(path, 1, "time", prober, thorough=True).times == times[1:]
     os.truncate(path, size - 1)

@@ -34,6 +34,7 @@ from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Heard
 from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.report import FolderReport, Report
 from burstlens.workflows.frames.server_clock import ServerClock
 from burstlens.workflows.frames.structure import Structure
@@ -281,6 +282,10 @@ class AttachedWatcher(Watcher):
         return tuple(
             line for line in super()._spoken(entry) if line.live or self._log_ns >= entry.mtime_ns
         )
+
+    def _recorded(self, entry: Open) -> Recorded:
+        fresh = self._log_ns >= entry.mtime_ns
+        return super()._recorded(entry) if fresh else Recorded()
 
     def _waits(self, entry: Open) -> tuple[bool, ...]:
         return entry.quiet_s >= self._patience_s(entry), entry.watched_s >= SEEN_S

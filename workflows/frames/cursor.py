@@ -20,6 +20,7 @@ from burstlens.core.printable import printable
 from burstlens.workflows.frames.log_file import Position
 from burstlens.workflows.frames.progress import Pulse
 from burstlens.workflows.frames.reason import Opened, Reason
+from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.models.base import BANNER, OutputName
 
 RECENT = 32
@@ -149,13 +150,17 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A frame that the log calls written, named by its time (or the start of it) or by its file."""
+    """A frame that the log calls written, named by its time (or the start of it) or by its file.
+
+    ``record``, from 1: only that record of the file, and those before it.
+    """
 
     stream: str | None
     time: str | None
     file: str | None
     cut: bool = False
     """Whether several frames may start like this: then it is not evidence for one of them."""
+    record: int | None = None
     live: bool = field(default=True, compare=False)
     """Whether it was read as it was written, after the log had once been read to its end."""
 
@@ -165,6 +170,7 @@ class Speech:
     """What the model's log has said so far.
 
     ``positions``: how far each log is read. ``written``: lines that wait for their frames.
+    ``recorded``: lines that name a record and no file, by stream.
     ``declared``: the newest declared time of each stream. ``speaks``: the log has called a frame
     written at least once. ``pulse`` measures the speed. ``reason`` is the cause to report if the
     run ends badly, ``opened`` the logs' entries of trouble whose next lines may belong to them,
@@ -173,6 +179,7 @@ class Speech:
 
     positions: Mapping[str, Position] = field(default_factory=dict)
     written: tuple[Written, ...] = ()
+    recorded: Mapping[str, Recorded] = field(default_factory=dict)
     declared: Mapping[str, str] = field(default_factory=dict)
     speaks: bool = False
     asynchronous: bool = False

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from burstlens.core.about import answer
 from burstlens.core.errors import FrameError, UnreadError
+from burstlens.workflows.frames import time_axis
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0
@@ -80,11 +81,15 @@ def _superblock(block: bytes) -> Superblock | None:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What h5py found: the number of records, keys of the requested ones, numeric attributes."""
+    """What h5py found: the number of records, keys of the requested ones, numeric attributes.
+
+    ``is_fixed``: the number of records is fixed, so it does not show how many are written.
+    """
 
     records: int
     times: tuple[str | None, ...]
     numbers: Mapping[str, int]
+    is_fixed: bool = False
 
 
 class Prober:
@@ -101,6 +106,7 @@ class Prober:
     ) -> Reply:
         """What the file holds, with the times of its records from ``first`` on.
 
+        Without a time variable ("") the file is one record, and its time is None.
         ``attributes`` names global attributes to read as integers, if the file has them.
 
         Raises :class:`FrameError` if the file cannot be read (yet), has no such variable, or
@@ -108,7 +114,8 @@ class Prober:
         child was killed repeatedly. A file that gave no answer is not read for a while.
         """
         answer = self._asked(path, [first, time_variable, [*attributes]])
-        return Reply(answer["records"], tuple(answer["times"]), answer["numbers"])
+        times = tuple(answer["times"])
+        return Reply(answer["records"], times, answer["numbers"], answer["is_fixed"])
 
     def describe(self, path: str) -> dict[str, Any]:
         """The names, dimensions and attributes in the file, see :mod:`.contents`.
@@ -258,23 +265,48 @@ def main(limit_s: float) -> None:
 
 def _look(file: Any, first: int, variable: str, attributes: list[str]) -> dict[str, object]:
     import h5py
+
+    if not variable:
+        if not len(file):
+            raise FrameError("it has no variable yet")
+        none: list[str | None] = [None]
+        records, times, is_fixed = 1, none[first:], True
+    else:
+        found = file.get(variable)
+        if not isinstance(found, h5py.Dataset):
+            raise FrameError(time_axis.no_variable(variable, list(file)[:1000]))
+        records, times, is_fixed = _times(found, first)
+    numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
+    return {"records": records, "times": times, "numbers": numbers, "is_fixed": is_fixed}
+
+
+def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
+    """The number of records, the keys of those from ``first`` on, whether their number is fixed."""
     import numpy as np
 
-    from burstlens.workflows.frames import time_axis
-
-    found = file.get(variable)
-    if not isinstance(found, h5py.Dataset):
-        raise FrameError(time_axis.no_variable(variable, list(file)[:1000]))
-    records = found.shape[0] if found.shape else 1
-    rows = np.atleast_1d(found[first : first + MAX_TIMES] if found.shape else found[()])
+    # A row of single characters is one time.
+    single = not found.shape or (found.dtype == "S1" and found.ndim == 1)
+    records = 1 if single else found.shape[0]
+    is_fixed = single or found.maxshape[0] is not None
+    begin = max(0, first - 1)  # the record before shows whether a zero is a time
+    rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
     if rows.dtype.kind == "S":
-        width = rows[0].nbytes if len(rows) else 1
+        width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
         times = time_axis.text_keys(rows.tobytes(), width)
+    elif rows.dtype.kind == "O":
+        times = time_axis.string_keys(rows.ravel())
     else:
         units, calendar = (_text(found.attrs.get(key)) for key in ("units", "calendar"))
-        times = time_axis.numeric_keys(rows.ravel(), units or "s", calendar or "standard")
-    numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
-    return {"records": records, "times": times, "numbers": numbers}
+        given = np.ravel(found.attrs.get("_FillValue", ())).tolist()
+        code = {"l": "q", "L": "Q"}.get(rows.dtype.char, rows.dtype.char)
+        times = time_axis.numeric_keys(
+            rows.ravel().tolist(),
+            units or "s",
+            calendar or "standard",
+            fill=time_axis.fill_of(code, given[0] if given else None),
+            is_fixed=is_fixed,
+        )
+    return records, times[first - begin :], is_fixed
 
 
 def _text(value: object) -> str:

@@ -7,12 +7,12 @@ of finished frames costs one listing and a set difference.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from burstlens.workflows.frames.cursor import Cursor, Unit
 from burstlens.workflows.frames.model_log import Follower
-from burstlens.workflows.models.base import Model, OutputName
+from burstlens.workflows.models.base import Flagged, Model, OutputName
 
 Stat = tuple[int, int]
 
@@ -60,6 +60,18 @@ class Listing:
             self.logs = self._follower.logs(names)
             self._names = names
         self._wake(cursor)
+
+    def flag_of(self, files: Iterable[str]) -> bool | None:
+        """Whether the model's flags for these files are there; None if they have none."""
+        if not isinstance(self._model, Flagged):
+            return None
+        flags = [flag for name in files if (flag := self._model.flag_of(name)) is not None]
+        if not flags:
+            return None
+        return all(
+            flag in self._names and (flag not in self._baseline or self._changed(flag))
+            for flag in flags
+        )
 
     def drop(self, unit: Unit) -> None:
         """Stop listing that unit."""

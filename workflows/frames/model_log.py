@@ -19,6 +19,7 @@ from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piec
 from burstlens.workflows.frames.log_search import LogPattern, Search
 from burstlens.workflows.frames.progress import at_speed, progressed
 from burstlens.workflows.frames.reason import LONGEST, Opened, Reason
+from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 
@@ -180,7 +181,10 @@ class Follower:
         speech = heard.speech
         if said.kind == "written":
             live = speech.caught_up
-            written = Written(said.stream, said.time, said.file, said.cut, live)
+            written = Written(said.stream, said.time, said.file, said.cut, said.record, live)
+            if said.record is not None and said.file is None:
+                self._record(heard, written, said.record)
+                return
             heard.written.append(written)
             if said.cut:
                 return
@@ -196,6 +200,14 @@ class Follower:
             heard.speech = replace(speech, progress=progress, ended_well=over)
             heard.elapsed = progress.elapsed_s
 
+    @staticmethod
+    def _record(heard: Heard, written: Written, record: int) -> None:
+        """A line about a record of the file that the model writes now."""
+        speech, stream = heard.speech, written.stream or ""
+        known = speech.recorded.get(stream, Recorded()).hearing(record)
+        heard.written.append(replace(written, file=known.file))
+        heard.speech = replace(speech, speaks=True, recorded={**speech.recorded, stream: known})
+
 
 def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
     stream = written[-1].stream
@@ -206,11 +218,14 @@ def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
 
 
 def matching(
-    written: Iterable[Written], stream: str, time: str, files: tuple[str, ...]
+    written: Iterable[Written], stream: str, time: str, files: tuple[str, ...], record: int = 0
 ) -> Iterator[Written]:
-    """The log lines about the frame of that stream and time, or about one of its files."""
+    """The log lines about the frame of that stream and time, or about that record (from 0) of one
+    of its files."""
     for entry in written:
         if entry.stream not in (None, stream):
+            continue
+        if entry.record is not None and record >= entry.record:
             continue
         if entry.time is not None:
             if time.startswith(entry.time):
@@ -219,9 +234,15 @@ def matching(
             yield entry
 
 
-def with_declared(speech: Speech, stream: str, time: str, files: tuple[str, ...]) -> Speech:
+def with_declared(
+    speech: Speech, stream: str, time: str, files: tuple[str, ...], record: int = 0
+) -> Speech:
     """Without the lines about that frame, which is declared now."""
-    spoken = set(matching(speech.written, stream, time, files))
+    spoken = {
+        entry
+        for entry in matching(speech.written, stream, time, files)
+        if entry.record is None or entry.record <= record + 1
+    }
     declared = {**speech.declared, stream: max(time, speech.declared.get(stream, ""))}
     written = tuple(entry for entry in speech.written if entry not in spoken)
     return replace(speech, written=written, declared=declared)

@@ -42,7 +42,7 @@ class Promised:
         self._said |= dict.fromkeys(line for line in lines if self._is_watched(line))
 
     def _is_watched(self, line: Written) -> bool:
-        if line.stream is None:
+        if line.stream is None or (line.time is None and line.file is None):
             return False
         return line.stream in self._streams or (
             line.file is not None and self._model.identify(line.file) is not None
@@ -89,21 +89,27 @@ class Promised:
     def _damage(self, line: Written, attempt: int) -> Damage:
         # For a growing file the log names one file per frame, and these files do not exist.
         paths = () if line.time else (f"{self._folder}/{attempt}/{line.file}",)
+        record = (line.record or 1) - 1
         time, reason = line.time, REASON
         if line.time is not None and line.cut:  # the first time that the line may mean
             time, reason = line.time + "YYYYMMDDT000000"[len(line.time) :], f"{REASON}; {CUT}"
-        return Damage(self._run, attempt, line.stream or "", time, paths, 0, reason)
+        return Damage(self._run, attempt, line.stream or "", time, paths, record, reason)
 
     def _missing(self, attempt: int) -> list[Written]:
         """The lines whose frame is not whole, in log order."""
         whole = _Times((s, t) for s, t, a in self._history.frames if a == attempt)
         files = self._history.files.get(attempt, set())
+        reached = self._history.reached.get(attempt, {})
         nameless = "" in files  # a journal of an older version names no files
-        return [
-            line
-            for line in self._said
-            if not (whole.have(line) if line.time is not None else nameless or line.file in files)
-        ]
+
+        def is_there(line: Written) -> bool:
+            if line.time is not None:
+                return whole.have(line)
+            if line.record is not None:
+                return nameless or reached.get(line.file or "", 0) >= line.record
+            return nameless or line.file in files
+
+        return [line for line in self._said if not is_there(line)]
 
 
 class _Times:

@@ -7,22 +7,25 @@ witness other than these bytes. Which witnesses count depends on how the file is
 ``log``         the model's log says that the frame is written. Not with asynchronous output
                 (WRF's quilting), where the line comes before the data.
 ``later``       a later frame of the stream exists, made in this attempt. Not with more than one
-                I/O group, where frames overtake each other.
+                I/O group, where frames overtake each other. In one file of a fixed number of
+                records, a later one counts if not all have their times yet, after ``QUIET_S``.
 ``closed``      the file itself: its HDF5 superblock said that a program had it open for
                 writing, and no longer says so. A kill does not clear that mark.
 ``ended``       the model has ended. For files that several processes write, only if its log says
                 that it ended well: such a file can have its full size although it is incomplete.
 ``quiet``       size and mtime unchanged for ``QUIET_S``: only where the structure is conclusive.
 ``flag``        the same, and the model's ready flag exists. The flag alone comes some
-                milliseconds before the last write.
+                milliseconds before the last write. A flag that the recipe expects counts for any
+                structure, and without it no quiet does.
 ``weak``        unchanged for ``WEAK_QUIET_S`` in a file that several processes write, from a model
                 whose log has never named a frame: there is no better evidence.
 ``unproven``    the same for a run that others started, after twice the stream's usual interval.
 ==============  ==================================================================================
 
 A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
-writer with a record dimension (the number of records is written last). ``docs/decisions`` has the
-measurements.
+writer with a record dimension (the number of records is written last). An HDF5 file in which the
+number of records is fixed is not, while a program has it open for writing: then neither quiet nor
+the model's end count. ``docs/decisions`` has the measurements.
 """
 
 from __future__ import annotations
@@ -52,6 +55,8 @@ class Evidence:
     io_groups: int = 1
     closed: bool = False
     flagged: bool = False
+    expects_flag: bool = False
+    held: bool = False
     ended: bool = False
     ended_well: bool = False
     quiet_s: float = 0.0
@@ -67,8 +72,12 @@ def witness(evidence: Evidence) -> str | None:
         return "closed"
     if evidence.later and evidence.io_groups <= 1:
         return "later"
-    if evidence.ended and (evidence.conclusive or evidence.ended_well):
+    if evidence.ended and not evidence.held and (evidence.conclusive or evidence.ended_well):
         return "ended"
+    if evidence.expects_flag:
+        return "flag" if evidence.flagged and evidence.quiet_s >= QUIET_S else None
+    if evidence.held:
+        return None
     if evidence.conclusive and evidence.quiet_s >= QUIET_S:
         return "flag" if evidence.flagged else "quiet"
     if not evidence.log_speaks and evidence.quiet_s >= evidence.patience_s:

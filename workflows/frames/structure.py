@@ -1,9 +1,10 @@
 """The structure of an output file: which of its records are whole, judged by its bytes.
 
 For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
-read the times: that holds only while every variable on disk is final. For classic files the number
-of records in the header and the size must cover the record. No file is opened with a lock or with
-the netCDF library.
+read the times: in a file with an unlimited time that holds only while every variable on disk is
+final. With a time of fixed length, or without any, it also holds between two writes, as long as the
+file is open for writing. For classic files the number of records in the header and the size must
+cover the record. No file is opened with a lock or with the netCDF library.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError, UnreadError
 from burstlens.core.ranks import absent
+from burstlens.core.valid_time import file_key
 from burstlens.workflows.frames import hdf5, time_axis
 from burstlens.workflows.frames.hdf5 import Prober, Reply
 
@@ -35,16 +37,20 @@ class Structure:
 
     ``times`` are the keys of the whole records from the requested one on, ``begun`` the number of
     records that the file says it has, ``frame_bytes`` the size of one. ``conclusive``: in a file
-    that one process writes, the structure cannot look whole too early. ``classic``: it is a CDF
-    file. ``cells``: how many of the domain's cells the file holds, and the domain's number of
-    cells. ``reason`` says what the next record lacks, "" if nothing. ``unread``: the file could not
-    be read.
+    that one process writes, the structure cannot look whole too early. ``is_fixed``: the number of
+    records is fixed; ``begun`` are then those with a time. ``held``: it is, and a program has the
+    file open for writing: its size does not show what is still to come. ``classic``: it is a CDF
+    file. ``cells``: how many of the domain's cells the file holds, and the domain's
+    number of cells. ``reason`` says what the next record lacks, "" if nothing. ``unread``: the file
+    could not be read.
     """
 
     times: tuple[str, ...] = ()
     begun: int = 0
     frame_bytes: int = 0
     conclusive: bool = True
+    is_fixed: bool = False
+    held: bool = False
     classic: bool = False
     cells: tuple[int, int] = (1, 1)
     reason: str = ""
@@ -59,9 +65,11 @@ def probe(
     *,
     is_tile: bool = False,
     thorough: bool = False,
+    time: str | None = None,
 ) -> Structure:
     """Read a file's structure, from record ``first`` on; ``reason`` says why none is whole yet.
 
+    Without a time variable ("") the file is one frame at ``time``, else named by its name.
     ``is_tile``: also read which part of the domain it holds.
     ``thorough``: read the header even if its number of records shows no new one; bytes beyond the
     final record then count as an unfinished record.
@@ -71,14 +79,17 @@ def probe(
     try:
         magic = os.pread(descriptor, 12, 0)
         if magic[:3] == b"CDF":
-            if not thorough and cdf.records(magic) == first:
+            if not time_variable:
+                return _nameable(_timeless(descriptor), first, path, time)
+            if not thorough and first and cdf.records(magic) == first:
                 # The usual state of a file in progress: no need to read its header.
-                return Structure(begun=first, classic=True, reason="" if first else _NO_RECORD)
+                return Structure(begun=first, classic=True)
             return _classic(descriptor, first, time_variable, thorough)
         if not magic:
             return Structure(reason="it has 0 bytes")
         patch = PATCH if is_tile else ()
-        return _hdf5(descriptor, first, lambda: prober.ask(path, first, time_variable, patch))
+        found = _hdf5(descriptor, first, lambda: prober.ask(path, first, time_variable, patch))
+        return found if time_variable else _nameable(found, first, path, time)
     except FrameError as error:
         return Structure(reason=str(error), unread=isinstance(error, UnreadError))
     finally:
@@ -128,7 +139,42 @@ def _hdf5(descriptor: int, first: int, ask: Callable[[], Reply]) -> Structure:
     if (os.fstat(descriptor).st_size, hdf5.superblock(descriptor)) != (size, block):
         raise FrameError("it grew while it was read")
     share = size // max(1, reply.records)
-    return _structure(reply.times, first, reply.records, share, reply.numbers)
+    whole = _structure(reply.times, first, reply.records, share, reply.numbers)
+    if not reply.is_fixed:
+        return whole
+    return replace(_fixed(whole, first), held=block.has_writer, conclusive=not block.has_writer)
+
+
+def _fixed(whole: Structure, first: int) -> Structure:
+    """The structure of a file with a fixed number of records: those without a time have not
+    begun."""
+    begun = first + len(whole.times) if whole.reason else whole.begun
+    return replace(whole, begun=begun, is_fixed=True)
+
+
+def _timeless(descriptor: int) -> Structure:
+    """A classic file in which no variable is looked at."""
+    header = cdf.read_header(descriptor)
+    if not header.variables:
+        raise FrameError("it has no variable yet")
+    size, end = os.fstat(descriptor).st_size, _end(header)
+    if size < end:
+        raise FrameError(f"it has {size} of {end} bytes")
+    return Structure(begun=1, frame_bytes=size, conclusive=False, is_fixed=True, classic=True)
+
+
+def _nameable(found: Structure, first: int, path: str, time: str | None) -> Structure:
+    """The structure of a file without any time as that of one record."""
+    times = () if first else (time or file_key(path),)
+    return replace(found, times=times, begun=1, reason="")
+
+
+def _end(header: cdf.Header) -> int:
+    """Where the data of all records ends that the header says there are."""
+    if header.records is None:
+        raise FrameError("its number of records is left open")
+    records = header.end_of_record(header.records - 1) if header.records else 0
+    return max(header.end_of_fixed(), records)
 
 
 def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) -> Structure:
@@ -145,12 +191,12 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
         if key in header.attributes and (value := header.attributes[key].number) is not None
     }
     if not variable.is_record:
-        if size < header.end_of_fixed():
-            raise FrameError(f"it has {size} of {header.end_of_fixed()} bytes")
+        if size < _end(header):
+            raise FrameError(f"it has {size} of {_end(header)} bytes")
         keys = _times(header, variable, header.read(descriptor, variable, 0))
         share = size // max(1, len(keys))
         whole = _structure(keys[first:], first, len(keys), share, patch)
-        return replace(whole, classic=True, conclusive=False)
+        return replace(_fixed(whole, first), classic=True, conclusive=False)
     keys, short = [], ""
     for index in range(first, min(header.records, first + hdf5.MAX_TIMES)):
         end = max(header.end_of_record(index), header.end_of_fixed())
@@ -177,7 +223,14 @@ def _times(header: cdf.Header, variable: cdf.Variable, raw: bytes) -> list[str |
     values = struct.unpack(
         f">{len(raw) // struct.calcsize('>' + variable.code)}{variable.code}", raw
     )
-    return time_axis.numeric_keys(values, units, calendar)
+    given = variable.attributes.get("_FillValue")
+    return time_axis.numeric_keys(
+        values,
+        units,
+        calendar,
+        fill=time_axis.fill_of(variable.code, given.number if given else None),
+        is_fixed=not variable.is_record,
+    )
 
 
 def _structure(
@@ -226,6 +279,8 @@ def together(
         begun=min(tile.begun for tile in tiles),
         frame_bytes=sum(tile.frame_bytes for tile in tiles),
         conclusive=all(tile.conclusive for tile in tiles),
+        is_fixed=any(tile.is_fixed for tile in tiles),
+        held=any(tile.held for tile in tiles),
         classic=any(tile.classic for tile in tiles),
         reason=reason,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from burstlens.core.valid_time import calendar_key, elapsed_key, wrf_key
@@ -24,6 +24,17 @@ _SECONDS = {
 }
 MAX_ELAPSED_S = 1e8
 """A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
+_FILLS = {
+    "h": -32767,
+    "H": 65535,
+    "i": -2147483647,
+    "I": 4294967295,
+    "q": -9223372036854775806,
+    "Q": 18446744073709551614,
+    "f": 9.969209968386869e36,
+    "d": 9.969209968386869e36,
+}
+"""What netCDF fills variables with that have no ``_FillValue``, by type (``netcdf.h``)."""
 
 
 def text_keys(rows: bytes, width: int) -> list[str | None]:
@@ -31,21 +42,55 @@ def text_keys(rows: bytes, width: int) -> list[str | None]:
     return [wrf_key(rows[at : at + width].rstrip(b"\0 ")) for at in range(0, len(rows), width)]
 
 
+def fill_of(code: str, given: float | None = None) -> float | None:
+    """What an unwritten value of that ``struct`` type is: ``given`` by ``_FillValue``, else by
+    netCDF's default. Bytes have none."""
+    return _FILLS.get(code) if given is None else given
+
+
+def string_keys(rows: Iterable[object]) -> list[str | None]:
+    """The key of each record of a variable of strings."""
+    return [wrf_key(row) if isinstance(row, str | bytes) else None for row in rows]
+
+
 def numeric_keys(
-    values: Iterable[float], units: str = "s", calendar: str = "standard"
+    values: Iterable[float],
+    units: str = "s",
+    calendar: str = "standard",
+    *,
+    fill: float | None = None,
+    is_fixed: bool = False,
 ) -> list[str | None]:
     """The key of each record of a numeric variable, by CF conventions 1.11, section 4.4.
 
     Calendar times are rounded to the second, elapsed ones to the millisecond. Unknown units give
-    None for every record.
+    None for every record. ``fill`` is the value of a time that is not written yet. ``is_fixed``:
+    the number of records is fixed, so that zeros at the end, after a time that is not negative,
+    are not written yet either; the first value counts.
     """
+    values = list(values)
     match = _UNITS.fullmatch(units)
     scale = _SECONDS.get(match[1].lower()) if match else None
     if match is None or scale is None:
         return [None for _ in values]
-    if match[2] is None:
-        return [_elapsed(float(value) * scale) for value in values]
-    return [_dated(float(value) * scale, match[2], calendar) for value in values]
+    written = _written(values) if is_fixed else len(values)
+    keys: list[str | None] = []
+    for index, value in enumerate(values):
+        if value == fill or index >= written:
+            keys.append(None)
+        elif match[2] is None:
+            keys.append(_elapsed(float(value) * scale))
+        else:
+            keys.append(_dated(float(value) * scale, match[2], calendar))
+    return keys
+
+
+def _written(values: Sequence[float]) -> int:
+    """How many values come before the zeros at the end."""
+    count = len(values)
+    while count > 1 and values[count - 1] == 0:
+        count -= 1
+    return len(values) if count and values[count - 1] < 0 else count
 
 
 def _elapsed(seconds: float) -> str | None:

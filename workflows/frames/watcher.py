@@ -20,8 +20,10 @@ from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
 from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.recorded import Recorded, with_files
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.frames.structure import Structure, has_gap, has_writer, probe, together
+from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
+from burstlens.workflows.frames.unit_structure import structure_of
 from burstlens.workflows.models.base import Model, configured
 
 _log = logging.getLogger(__name__)
@@ -87,7 +89,9 @@ class Watcher:
         over = ended
         try:
             self._listing.refresh(before)
-            heard = self._hear(before.speech, now, last=ended)
+            begun = ((unit.stream, unit.order) for unit in self._listing.units)
+            speech = replace(before.speech, recorded=with_files(before.speech.recorded, begun))
+            heard = self._hear(speech, now, last=ended)
             self.cursor = replace(self.cursor, speech=heard.speech)
             for said in heard.lost:
                 damaged += self._lose(said.file or "", said.text)
@@ -181,6 +185,10 @@ class Watcher:
         """The log's lines that may be about this unit."""
         return tuple(w for w in self.cursor.speech.written if w.stream in (None, entry.unit.stream))
 
+    def _recorded(self, entry: Open) -> Recorded:
+        """The records that the log calls written without naming their file."""
+        return self.cursor.speech.recorded.get(entry.unit.stream, Recorded())
+
     def _waits(self, entry: Open) -> tuple[bool, ...]:
         """Whether it is unchanged long enough for the weakest witness."""
         return (entry.quiet_s >= ready.WEAK_QUIET_S,)
@@ -205,14 +213,17 @@ class Watcher:
     ) -> Open:
         """Read the unit if anything relevant has changed, and declare the ready records."""
         unit, later = entry.unit, self._has_later(entry)
-        spoken = self._spoken(entry)
+        spoken, recorded = self._spoken(entry), self._recorded(entry)
+        flag = self._listing.flag_of(entry.files)
         asked = (
             later,
             ended,
+            flag,
             (unit.stream, unit.time) in self._listing.flags,
             ready.looks(entry.quiet_s),
             self._waits(entry),
             spoken[-1:],
+            recorded.file == unit.name and recorded.record,
         )
         if not changed and asked == entry.asked:
             return entry
@@ -233,12 +244,14 @@ class Watcher:
             entry,
             Evidence(
                 conclusive=True,
-                logged=bool(spoken),
+                logged=bool(spoken) or recorded.proves(unit.name, entry.declared),
                 log_speaks=self.cursor.speech.speaks,
                 asynchronous=self.cursor.speech.asynchronous,
                 closed=closed,
                 later=later,
                 io_groups=self._facts.io_groups,
+                flagged=flag is True,
+                expects_flag=flag is not None,
                 ended=ended,
                 ended_well=self.cursor.speech.ended_well or not self._facts.tells_end,
                 quiet_s=entry.quiet_s,
@@ -247,7 +260,10 @@ class Watcher:
         if ready.witness(outside) is None and unit.time is not None and not entry.declared:
             # No witness yet: reading it would be useless.
             return replace(entry, whole=False)
-        whole = self._probe(entry, paths, thorough=ended or not changed)
+        whole = structure_of(
+            entry, paths, self._model.time_variable, self._prober,
+            ranks=sorted(self._listing.units[unit]), thorough=ended or not changed,
+        )  # fmt: skip
         entry = replace(entry, unread=whole.unread)
         if entry.declared > whole.begun and not whole.reason:
             return self._rewritten(entry, complaints)
@@ -271,7 +287,7 @@ class Watcher:
                           "log lines %d", unit.name, index, key, signal, len(writers), later,
                           entry.quiet_s, len(spoken))  # fmt: skip
             entry = replace(entry, declared=index + 1, declared_at=entry.stats)
-            speech = with_declared(self.cursor.speech, unit.stream, key, entry.files)
+            speech = with_declared(self.cursor.speech, unit.stream, key, entry.files, index)
             self.cursor = replace(self.cursor, speech=speech)
         done = not whole.reason and entry.declared >= whole.begun
         return replace(entry, whole=done, reason=whole.reason)
@@ -280,41 +296,28 @@ class Watcher:
         complaints.append(f"{entry.unit.name} was rewritten after its frames were handed on")
         return replace(entry, whole=True, reason="")
 
-    def _probe(self, entry: Open, paths: Sequence[str], *, thorough: bool) -> Structure:
-        """One structure for the unit's files; the first file without a new record decides."""
-        found: list[Structure] = []
-        variable, tiled = self._model.time_variable, entry.unit.tiled
-        for path in paths:
-            tile = probe(
-                path, entry.declared, variable, self._prober, is_tile=tiled, thorough=thorough
-            )
-            if not tile.times:
-                which = f"the tile {os.path.basename(path)}: " if tiled and tile.reason else ""
-                return replace(tile, reason=which + tile.reason)
-            found.append(tile)
-        ranks = sorted(self._listing.units[entry.unit])
-        return together(found, entry.declared, entry.unit.time, ranks)
-
     def _inside(
-        self,
-        outside: Evidence,
-        entry: Open,
-        whole: Structure,
-        index: int,
-        key: str,
+        self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str,
         spoken: tuple[Written, ...],
-    ) -> Evidence:
+    ) -> Evidence:  # fmt: skip
         """The evidence for one record, with what the file's structure adds."""
         unit = entry.unit
         serial = unit.tiled or self._facts.serial_classic or not whole.classic
         followed = whole.begun > index + 1
+        if whole.is_fixed:
+            # Times that are all there may be there from the beginning.
+            followed &= bool(whole.reason) and entry.quiet_s >= ready.QUIET_S
+        files = unit.name, *entry.files
+        recorded = self._recorded(entry)
         return replace(
             outside,
             conclusive=whole.conclusive and serial,
-            logged=any(matching(spoken, unit.stream, key, (unit.name, *entry.files))),
+            held=whole.held,
+            logged=any(matching(spoken, unit.stream, key, files, index))
+            or recorded.proves(unit.name, index),
             later=outside.later or followed,
             io_groups=1 if followed else outside.io_groups,
-            flagged=(unit.stream, key) in self._listing.flags,
+            flagged=outside.flagged or (unit.stream, key) in self._listing.flags,
         )
 
     def _frame(

@@ -45,7 +45,8 @@ class LogLine:
     """What one line of the model's log means.
 
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
-    With ``cut`` the line shows so little of the time that several frames may match it.
+    With ``cut`` the line shows so little of the time that several frames may match it. With
+    ``record``, from 1, it is that record of ``file``, without a file of the newest of ``stream``.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` if the line has it.
     ``asynchronous``: later ``written`` lines come before the data, so they prove nothing.
     ``trouble``: users should see ``text``, of that ``weight``; with ``file``, that frame is
@@ -65,6 +66,7 @@ class LogLine:
     weight: int = TROUBLE
     more: str = ""
     cut: bool = False
+    record: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ class Model(Protocol):
     """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
 
     time_variable: str
-    """The variable that holds the times of a file's records (``Times``, ``time``)."""
+    """The variable that holds the times of a file's records (``Times``, ``time``); "" where files
+    have none: each is one frame, at the time of its :class:`OutputName`, else named by its name."""
 
     log_patterns: tuple[str, ...]
     """Globs, in the model's folder, of the logs to follow; ``model.log`` is its standard output."""
@@ -151,6 +154,15 @@ class Patterned(Protocol):
     def log_guards(self) -> Mapping[str, str]:
         """Regular expressions by name; a group ``points`` is the number of grid points concerned,
         as in ``cfl``."""
+
+
+@runtime_checkable
+class Flagged(Protocol):
+    """An adapter whose model writes a flag file for each frame, without which no quiet counts."""
+
+    def flag_of(self, name: str) -> str | None:
+        """The flag whose appearance announces that the file of that name is complete; None for a
+        file that no flag announces. Both names are relative to the model's folder."""
 
 
 @runtime_checkable

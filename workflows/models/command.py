@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -16,14 +15,15 @@ from pydantic import Field
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.valid_time import file_key
+from burstlens.workflows.models import command_files
 from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
+from burstlens.workflows.models.command_files import flag_patterns, frame_patterns, globs
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.inputs import earlier_frame, old_output
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
-
-DEFAULT_STREAM = "output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,14 @@ class Command:
 
     ``argv``, in recipes ``command``, starts the program. ``frames`` is the glob of its output, or
     one per stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
-    ``time_variable`` holds the times (CF units; a bare unit means elapsed time). Regular
-    expressions for lines of its standard output, all optional: ``progress`` with the groups
-    ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the group ``file`` (the
-    program says so after it has closed or flushed the file), ``trouble``, ``done``.
-    ``parallel``: several processes write one classic file (PnetCDF).
+    ``ready`` is the name of the flag file of a frame, or one per stream: its ``{name}`` are those
+    of ``frames``. ``time_variable`` holds the times (CF units; a bare unit means elapsed time).
+    Regular expressions for lines of its standard output, all optional: ``progress`` with the groups
+    ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the groups ``file`` or
+    ``record`` and perhaps ``stream`` (the program says so after it has closed or flushed the file),
+    ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
 
-    Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a glob in a folder.
+    Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
     """
 
     # Recipes say `command`, as in steps and products; here that is the name of a method.
@@ -46,12 +47,15 @@ class Command:
     """Program and arguments that start the model in its folder; no shell reads them."""
     frames: Mapping[str, str] | str = field(default_factory=dict)
     """The glob of its output files, or one per stream: `{ surface = "surface_*.nc" }`."""
+    ready: Mapping[str, str] | str = field(default_factory=dict)
+    """The flag file of each frame, or one per stream: `log.atm.f{hour}` for `atmf{hour}.nc`."""
     time_variable: str = "time"
-    """The variable that holds the times, in CF units; a bare unit means elapsed time."""
+    """The variable that holds the times, in CF units; a bare unit means elapsed time. `""`: files
+    have no time, and each is one frame."""
     progress: str | None = None
     """A regular expression for its output, with the groups `elapsed` and perhaps `total`."""
     written: str | None = None
-    """A regular expression with the group `file`: a file is closed or flushed."""
+    """A regular expression with the groups `file` or `record` (from 1): it is written."""
     trouble: str | None = None
     """A regular expression for lines that become alarms."""
     done: str | None = None
@@ -71,32 +75,20 @@ class Command:
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
             raise RecipeError("simulation.command must be a list of at least one word")
-        for stream, pattern in self._patterns():
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", stream):
-                raise RecipeError(
-                    f"simulation.frames: {stream!r} must be letters, digits, '_' or '-', as it "
-                    "names files"
-                )
-            path = PurePosixPath(pattern)
-            if path.is_absolute() or ".." in path.parts or re.search(r"[*?[]", str(path.parent)):
-                raise RecipeError(
-                    f"simulation.frames.{stream}: {pattern!r} must be relative, with its wildcards "
-                    "in the file's name"
-                )
-        for key, needed in (
-            ("progress", "elapsed"),
-            ("written", "file"),
-            ("trouble", None),
-            ("done", None),
-        ):
-            self._check_expression(key, needed)
+        command_files.check(self.frames, self.ready)
+        self._check_expression("progress", "elapsed")
+        self._check_expression("written", "file", "record")
+        self._check_expression("trouble")
+        self._check_expression("done")
+        groups = re.compile(self.written or "").groupindex
+        if groups and not groups.keys() & {"file", "stream"} and len(globs(self.frames)) > 1:
+            raise RecipeError(
+                f"simulation.written: {self.written!r} does not say which stream is written: it "
+                "lacks a group (?P<stream>...) or (?P<file>...)"
+            )
 
-    def _patterns(self) -> list[tuple[str, str]]:
-        if isinstance(self.frames, str):
-            return [(DEFAULT_STREAM, self.frames)]
-        return list(self.frames.items())
-
-    def _check_expression(self, key: str, needed: str | None) -> None:
+    def _check_expression(self, key: str, *needed: str) -> None:
+        """``needed`` are the groups of which the expression must have one."""
         text = getattr(self, key)
         if text is None:
             return
@@ -106,8 +98,9 @@ class Command:
             raise RecipeError(
                 f"simulation.{key}: {text!r} is not a valid regular expression: {error}"
             ) from None
-        if needed and needed not in pattern.groupindex:
-            raise RecipeError(f"simulation.{key}: {text!r} lacks the group (?P<{needed}>...)")
+        if needed and not pattern.groupindex.keys() & set(needed):
+            groups = " or ".join(f"(?P<{group}>...)" for group in needed)
+            raise RecipeError(f"simulation.{key}: {text!r} lacks the group {groups}")
 
     def command(self) -> list[str]:
         """The argument list as given."""
@@ -122,32 +115,41 @@ class Command:
         return dict(self.env)
 
     def identify(self, name: str) -> OutputName | None:
-        """The first stream whose pattern matches; the name does not give the time."""
-        path = PurePosixPath(name)
-        for stream, pattern in self._patterns():
-            glob = PurePosixPath(pattern)
-            if glob.parent == path.parent and fnmatchcase(path.name, glob.name):
-                return OutputName(stream)
+        """The first stream whose pattern matches. Only of a file without any time does the name
+        give the time."""
+        for stream, pattern in frame_patterns(self.frames):
+            if pattern.match(name):
+                time = None if self.time_variable else file_key(name, pattern.varying(name))
+                return OutputName(stream, time)
         return None
 
     def main_stream(self, inputs: Path) -> str | None:
         """The first one of ``frames``."""
-        return next((stream for stream, _ in self._patterns()), None)
+        return next((stream for stream, _ in globs(self.frames)), None)
 
     def is_leftover(self, name: str) -> bool:
-        """Whether it would be taken for a frame."""
-        return self.identify(name) is not None
+        """Whether it would be taken for a frame or a flag."""
+        flags = flag_patterns(self.frames, self.ready).values()
+        return self.identify(name) is not None or any(flag.match(name) for flag in flags)
 
     def ready_flag(self, name: str) -> OutputName | None:
-        """None: the program writes no flags."""
+        """None: :meth:`flag_of` gives the flag of a frame."""
+        return None
+
+    def flag_of(self, name: str) -> str | None:
+        """The flag that announces the frame in the file of that name, by ``ready``."""
+        if not self.ready:
+            return None
+        flags = flag_patterns(self.frames, self.ready)
+        for stream, pattern in frame_patterns(self.frames):
+            if match := pattern.match(name):
+                return flags[stream].filled(match.groupdict()) if stream in flags else None
         return None
 
     def read_line(self, line: str) -> LogLine | None:
         """What the first of the recipe's expressions that matches finds in the line."""
         if self.written and (match := re.search(self.written, line)):
-            file = str(PurePosixPath(match["file"]))
-            output = self.identify(file)
-            return LogLine("written", line, stream=output.stream if output else None, file=file)
+            return self._written(match.groupdict(), line)
         if self.trouble and re.search(self.trouble, line):
             # An expression such as "Abort|ERROR" may match a launcher's final messages.
             return read_end(line) or LogLine("trouble", line.strip())
@@ -163,27 +165,54 @@ class Command:
             )
         return None
 
+    def _written(self, groups: Mapping[str, str | None], line: str) -> LogLine | None:
+        """The frame that a line calls written; None if it does not say which."""
+        named, number = groups.get("file"), groups.get("record")
+        file = str(PurePosixPath(named)) if named else None
+        output = self.identify(file) if file else None
+        stream = output.stream if output else None
+        if stream is None and (file is None or groups.get("stream")):
+            stream = self._stream(groups.get("stream"))
+        record = int(number) if number and number.isdecimal() else None
+        if number is not None and not record:
+            return None
+        if file is None and (stream is None or record is None):
+            return None
+        return LogLine("written", line, stream=stream, file=file, record=record)
+
+    def _stream(self, text: str | None) -> str | None:
+        """The stream that a log calls so (programs write HIS in a log and his in names of files);
+        without a text the only one."""
+        streams = [stream for stream, _ in globs(self.frames)]
+        if text is None:
+            return streams[0] if len(streams) == 1 else None
+        if text in streams:
+            return text
+        return next((stream for stream in streams if stream.lower() == text.lower()), None)
+
     def facts(self, folder: Path) -> Facts:
         """Classic files have one writer, unless the recipe says otherwise."""
-        parents = {str(PurePosixPath(glob).parent) for _, glob in self._patterns()}
-        folders = tuple(sorted("" if parent == "." else parent for parent in parents)) or ("",)
+        patterns = command_files.all_patterns(self.frames, self.ready)
+        folders = tuple(sorted({pattern.folder for pattern in patterns})) or ("",)
         return Facts(
             serial_classic=not self.parallel,
             tells_end=self.done is not None,
             folders=folders,
-            streams=tuple(stream for stream, _ in self._patterns()),
+            streams=tuple(stream for stream, _ in globs(self.frames)),
         )
 
     def output_names(self, inputs: Path) -> OutputNames:
-        """The patterns of its frames. It makes its folders itself, if they are not there."""
-        return OutputNames(written=tuple(str(PurePosixPath(glob)) for _, glob in self._patterns()))
+        """The patterns of its frames and flags. It makes its folders itself, if they are not
+        there."""
+        patterns = command_files.all_patterns(self.frames, self.ready)
+        return OutputNames(written=tuple(pattern.glob for pattern in patterns))
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
         """What a frame of an earlier run holds, where there is one."""
         from burstlens.viz.frames.outline import Known
         from burstlens.workflows.models.header import read_header
 
-        names = [name for name, _ in self._patterns()]
+        names = [name for name, _ in globs(self.frames)]
         if names and stream not in names:
             raise RecipeError(f"frames names no stream {stream!r}{did_you_mean(stream, names)}")
         earlier = earlier_frame(inputs, self.identify, stream)

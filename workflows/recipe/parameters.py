@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 _WORDS = {"command", "argv", "arguments", "run", "environment", "env"}
+_PATTERNS = {("simulation", "frames"), ("simulation", "ready")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,14 +217,18 @@ def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPat
     """Texts that hold ``{name}`` of a parameter that is not declared, and that name.
 
     In a longer text, only names that resemble a parameter's count. Words of commands are left out,
-    as their braces may be for the program. So are names that products fill in for each frame.
+    as their braces may be for the program. So are names that products fill in for each frame, and
+    those that ``simulation.ready`` shares with ``simulation.frames``.
     """
+    shared = _shared(table)
     waiting: list[tuple[KeyPath, Any]] = [((), table)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
             whole = _PLACE.fullmatch(value)
-            theirs = PLACEHOLDERS if path[:1] == ("product",) else ()
+            theirs: Iterable[str] = PLACEHOLDERS if path[:1] == ("product",) else ()
+            if path[:2] in _PATTERNS:
+                theirs = shared
             for name in _PLACE.findall(value[:LONGEST]):
                 if name not in (*declared, *theirs) and (whole or near_names(name, declared)):
                     yield path, name
@@ -233,6 +238,14 @@ def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPat
             waiting += reversed(inner)
         elif isinstance(value, list):
             waiting += reversed([((*path, n), entry) for n, entry in enumerate(value)])
+
+
+def _shared(table: Any) -> set[str]:
+    """The names in braces that the flags of frames have in common with the frames' files."""
+    simulation = table.get("simulation") if isinstance(table, Mapping) else None
+    ready = simulation.get("ready") if isinstance(simulation, Mapping) else None
+    texts = ready.values() if isinstance(ready, Mapping) else [ready]
+    return {name for text in texts for name in named_in(text)}
 
 
 def named_in(value: object) -> set[str]:

@@ -160,7 +160,7 @@ def _shortened(padded: re.Match[str]) -> str:
 
 def has_time(key: str) -> bool:
     """Whether the key is a time, calendar or elapsed; else it names a file without any."""
-    return not key.startswith(("n", "f-"))
+    return is_calendar(key) or _ELAPSED.fullmatch(key) is not None
 
 
 def position(key: str) -> float:
@@ -194,16 +194,10 @@ def seconds(key: str) -> float:
         year, month, day, hour, minute, second = (int(part) for part in match.groups())
         days = datetime(year, month, 1).toordinal() + day - 1
         return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
-<<<<<<< HEAD
-    match = _ELAPSED.fullmatch(key)
-    if match:
+    if match := _ELAPSED.fullmatch(key):
         return float(match[1])
-=======
-    if key.startswith("t"):
-        return float(key[1:])
     if not has_time(key):
         raise ValueError(f"the frame {label(key)} has no time: its file has none")
->>>>>>> 7cab564 (Keys for files without any time: by date, number or name)
     raise ValueError(f"{key!r} is not a valid-time key")
 
 

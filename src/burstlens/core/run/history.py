@@ -46,6 +46,8 @@ class History:
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
     files: dict[int, set[str]] = field(default_factory=dict)
     """The files that hold ready frames, by attempt."""
+    reached: dict[int, dict[str, int]] = field(default_factory=dict)
+    """How many records of each file are known to be ready or damaged, by attempt."""
     released: set[FrameKey] = field(default_factory=set)
     inspected: set[FrameKey] = field(default_factory=set)
     """Frames that every guard of their stream has read."""
@@ -275,12 +277,19 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.ready.add(frame[:2])
         history.raw_bytes += event.bytes or 0
         history.files.setdefault(event.attempt, set()).add(event.file or "")
+        _reach(history, event.attempt, event.file or "", event.record)
     _fingerprint(history, event, event.file or "")
+
+
+def _reach(history: History, attempt: int, file: str, record: int | None) -> None:
+    known = history.reached.setdefault(attempt, {})
+    known[file] = max(known.get(file, 0), (record or 0) + 1)
 
 
 def _damaged(history: History, event: ev.FrameDamaged) -> None:
     file = in_model_folder(event.paths[0]) if event.paths else ""
     _fingerprint(history, event, file)
+    _reach(history, event.attempt, file, event.record)
     if event.time:
         history.damaged.add((event.stream, event.time, event.attempt))
     else:
