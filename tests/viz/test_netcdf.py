@@ -79,6 +79,14 @@ def test_coordinate_variables_of_other_models_come_along(
         assert data["time"][0] == 1.5
 
 
+def test_a_frame_without_a_time_gets_none(cf_volume: Callable[..., Path], context: Context):
+    named = dataclasses.replace(context, time="topo")
+    with make(NetcdfOptions(("vz",)), cf_volume(), named) as data:
+        assert data["vz"].shape == (1, 6, 7)
+        assert "time" not in data.variables
+        assert "valid_time" not in data.ncattrs()
+
+
 def test_the_file_says_where_it_is_from(katrina: Path, context: Context):
     crop = Crop(range={"lat": (24, 25)})
     with make(NetcdfOptions(("T2",), crop), katrina, context, record=2) as data:

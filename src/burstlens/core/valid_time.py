@@ -196,7 +196,7 @@ def seconds(key: str) -> float:
         return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
     if match := _ELAPSED.fullmatch(key):
         return float(match[1])
-    if not has_time(key):
+    if key.startswith("f-") or _NUMBER.fullmatch(key):
         raise ValueError(f"the frame {label(key)} has no time: its file has none")
     raise ValueError(f"{key!r} is not a valid-time key")
 
