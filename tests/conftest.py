@@ -148,6 +148,7 @@ def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any)
     """No test sees the configuration, recipes, sites or runs of the user or of another test."""
     home = tmp_path_factory.getbasetemp() / f"no-home-{next(HOMES)}"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("BURSTLENS_RUNS", str(home / "runs"))
     for name in ("BURSTLENS_RECIPES", "BURSTLENS_SITES", "BURSTLENS_BUFFER", "BURSTLENS_LOG"):
         monkeypatch.delenv(name, raising=False)

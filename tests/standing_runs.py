@@ -106,6 +106,7 @@ class StandingRuns:
             "BURSTLENS_RUNS": str(self.runs),
             "BURSTLENS_BUFFER": str(self.case.buffer),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "XDG_STATE_HOME": str(self.folder / "state"),
         }
 
     def events(self, name: str) -> list[str]:

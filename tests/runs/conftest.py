@@ -26,6 +26,7 @@ class Scene:
             "BURSTLENS_RUNS": str(self.folder / "runs"),
             "BURSTLENS_BUFFER": str(self.folder / "buffer"),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "XDG_STATE_HOME": str(self.folder / "state"),
         }
 
     @property

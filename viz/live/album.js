@@ -40,7 +40,8 @@ export class Series {
     const before = this.#lines.get(line.time);
     if (before && (before.attempt ?? 0) > (line.attempt ?? 0)) return;
     this.bytes += (line.bytes ?? 0) - (before?.bytes ?? 0);
-    this.#lines.set(line.time, line);
+    const replaced = before?.replaced || (before?.attempt ?? 0) < (line.attempt ?? 0);
+    this.#lines.set(line.time, before && replaced ? { ...line, replaced } : line);
     if (before) return;
     const place = lastNotAfter(this.times, line.time) + 1;
     this.times.splice(place, 0, line.time);

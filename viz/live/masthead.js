@@ -1,3 +1,4 @@
+import { attachedOf } from "./attached.js";
 import { element, say, set } from "./element.js";
 import { showDuration, showNumber } from "./quantity.js";
 import { isOver } from "./standing.js";
@@ -27,6 +28,7 @@ export class Masthead {
     label,
     value: element("dd", {}),
   }));
+  #list = element("dl", {});
   #bar = element("div", { className: "bar" });
   #progress = element(
     "div",
@@ -62,6 +64,11 @@ export class Masthead {
     this.#last.addEventListener("click", () => {
       if (this.#mark) choose(this.#mark);
     });
+    this.#list.append(
+      ...this.#values.map(({ label, value }) =>
+        element("div", {}, element("dt", {}, label), value),
+      ),
+    );
     this.element = element(
       "header",
       { className: "masthead" },
@@ -69,13 +76,7 @@ export class Masthead {
         "div",
         { className: "first-row" },
         element("div", { className: "name" }, this.#state, this.#title, this.#run),
-        element(
-          "dl",
-          {},
-          ...this.#values.map(({ label, value }) =>
-            element("div", {}, element("dt", {}, label), value),
-          ),
-        ),
+        this.#list,
         element("div", { className: "buttons" }, ...buttons),
       ),
       this.#progress,
@@ -107,7 +108,9 @@ export class Masthead {
     const line = status?.outcome?.line ?? "";
     say(this.#line, line);
     this.#line.hidden = !line;
-    const more = how.tone === "busy" ? "" : `${how.sentence} ${how.command}`;
+    // What is observed of a model changes with each look: a screen reader would never fall silent.
+    const changing = how.tone === "busy" || (attachedOf(status) !== null && !isOver(status));
+    const more = changing ? "" : `${how.sentence} ${how.command}`;
     say(this.#said, why || `${how.state}. ${more}`);
   }
 
@@ -131,6 +134,8 @@ export class Masthead {
           ? `${showNumber(progress.rate_mpps)} Mpoint/s`
           : "",
     ];
+    // The log of a model that others started may say none of these.
+    this.#list.hidden = attachedOf(status) !== null && values.every((value) => value === "");
     for (const [i, { value }] of this.#values.entries()) say(value, values[i] || "–");
     this.#bar.style.transform = `scaleX(${percent / 100})`;
     set(this.#progress, {

@@ -1,3 +1,4 @@
+import { attachedOf } from "./attached.js";
 import { clockTicks, sizeTicks, ticks } from "./axis.js";
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
@@ -35,13 +36,15 @@ export class Measures {
   show(status, album, series, time) {
     this.#showRange(album, series, time);
     const { t } = album.course;
-    const name = `${album.version}|${status?.buffer?.raw_bytes}`;
+    const name = `${album.version}|${status?.buffer?.raw_bytes}|${attachedOf(status) !== null}`;
     if (!t.length || name === this.#drawnFor) return;
     this.#drawnFor = name;
     const x = timeAxis(t);
-    this.#showLatency(album.course, x);
-    this.#showLedger(album.course, x);
-    this.#showFill(status, album.course, x);
+    const looked = attachedOf(status) !== null;
+    this.#showLatency(looked ? sinceArrival(album.course, status?.started) : album.course, x);
+    this.#showLedger(album.course, x, looked ? "frames" : "raw");
+    if (looked) this.#fill.hide();
+    else this.#showFill(status, album.course, x);
   }
 
   /**
@@ -125,8 +128,9 @@ export class Measures {
   /**
    * @param {Course} course
    * @param {Axis} x
+   * @param {"raw" | "frames"} name
    */
-  #showLedger({ t, raw, made }, x) {
+  #showLedger({ t, raw, made }, x, name) {
     const lastRaw = raw.findLast(Number.isFinite);
     const lastMade = made[made.length - 1];
     const all = [...raw, ...made].filter((value) => value > 0);
@@ -142,8 +146,8 @@ export class Measures {
     };
     this.#ledger.show(
       [
-        [`raw ${showBytes(lastRaw)}`, "raw"],
-        [`brought out ${showBytes(lastMade)}`, "made"],
+        [`${name} ${showBytes(lastRaw)}`, "raw"],
+        [`${name === "raw" ? "brought out" : "products"} ${showBytes(lastMade)}`, "made"],
       ],
       x,
       y,
@@ -175,6 +179,18 @@ export class Measures {
     };
     this.#fill.show([[heading, ""]], x, y, t, [fill]);
   }
+}
+
+/**
+ * The course without the latencies of frames that were there before the run began to look.
+ * @param {Course} course
+ * @param {number | null | undefined} started
+ * @returns {Course}
+ */
+function sinceArrival(course, started) {
+  const from = started ?? 0;
+  const latency = course.latency.map((value, i) => (course.t[i] - value < from ? NaN : value));
+  return { ...course, latency, take: () => {} };
 }
 
 /**

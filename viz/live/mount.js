@@ -1,6 +1,7 @@
 import { Album } from "./album.js";
 import { Comparer } from "./comparison.js";
 import { element } from "./element.js";
+import { Folder } from "./folder.js";
 import { icon } from "./icon.js";
 import { actOf, keyHelp } from "./keys.js";
 import { Lens } from "./lens.js";
@@ -106,6 +107,7 @@ class View {
   }
 
   #onPoll;
+  #folder = new Folder();
   #lens;
   #pictures;
   #wall;
@@ -164,6 +166,7 @@ class View {
       element(
         "aside",
         { "aria-label": "About the run", tabIndex: 0 },
+        this.#folder.element,
         this.#measures.element,
         this.#notes.element,
       ),
@@ -260,6 +263,7 @@ class View {
     this.#transport.show(player);
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
     this.#masthead.show(status, this.#standing(), this.#why, marks);
+    this.#folder.show(status);
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
     this.#stop.show(status);

@@ -1,4 +1,5 @@
 import { isHole, seriesId } from "./album.js";
+import { caveat } from "./attached.js";
 import { element, say, set } from "./element.js";
 import { showNumber, showUnits } from "./quantity.js";
 import { Sheet } from "./sheet.js";
@@ -69,6 +70,7 @@ export class Pane {
         {},
         this.#choice,
         this.#when,
+        this.#caveat,
         this.#range,
         element("span", { className: "gap" }),
         this.#hold,
@@ -86,6 +88,7 @@ export class Pane {
   #seen;
   #choice = element("select", { "aria-label": "Product" });
   #when = element("span", { className: "when" });
+  #caveat = element("span", { className: "caveat" });
   #range = element("span", { className: "range" });
   #hold = element(
     "button",
@@ -174,6 +177,7 @@ export class Pane {
     this.#label(line, seen, other, state);
     const newest = series?.at(series.times[series.times.length - 1]);
     say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest));
+    say(this.#caveat, caveat(seen));
     this.#link(seen, source);
     return { line, other };
   }
@@ -308,5 +312,6 @@ function limitsOf(line) {
 /** @param {IndexLine} line */
 function describe(line) {
   const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
-  return `${line.product}, ${timeLabel(line.time)}${hole}`;
+  const but = caveat(line);
+  return `${line.product}, ${timeLabel(line.time)}${but ? `, ${but}` : ""}${hole}`;
 }

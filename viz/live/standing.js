@@ -1,3 +1,4 @@
+import { attachedOf, observed } from "./attached.js";
 import { SILENT_S } from "./pulse.js";
 import { counted, showDuration } from "./quantity.js";
 
@@ -12,6 +13,13 @@ const FRAMES_LOST = 5;
 const NO_SPACE = 6;
 /** @type {Set<number | undefined>} */
 const BAD_ENDS = new Set([BY_A_GUARD, NO_SPACE]);
+/**
+ * The word for a run whose model in the folder has ended while the run goes on, and the tones.
+ * @type {Record<string, string>}
+ */
+const MODEL = { ended: "model ended", failed: "model failed" };
+/** @type {Record<string, Tone>} */
+const TONES = { quiet: "warn", "model ended": "good", "model failed": "bad" };
 /** @typedef {(tone: Tone, sentence: string, command?: string) => Standing} MakeStanding */
 
 const GAPS = { server: "unreachable", files: "unreadable" };
@@ -33,7 +41,7 @@ export function standing(status, pulse, gap = "") {
     return { state: "reading", tone: "quiet", sentence: "Reading the run.", command: "" };
   /** @type {MakeStanding} */
   const make = (tone, sentence, command = "") => ({ state: status.state, tone, sentence, command });
-  if (OVER.has(status.state)) return ended(status, make);
+  if (isOver(status)) return ended(status, make);
   const resume = `burstlens resume ${status.run}`;
   const hint = asSentence(status.hint);
   const gone = (status.driver_alive === false || status.state === "lost") && !pulse.denied;
@@ -43,23 +51,55 @@ export function standing(status, pulse, gap = "") {
   if (status.silent_s && status.driver_alive) return { ...make("bad", hint), state: "silent" };
   // A server that has checked the process itself is right, whatever its heartbeat.
   if (gone || (status.driver_alive !== true && pulse.silence > SILENT_S)) {
+    const again = attachedOf(status) ? "Look again with" : "Resume the run with";
     const sentence = gone
-      ? `${hint || "Its driver is gone."} Resume it with`
+      ? `${hint || "Its driver is gone."} ${again}`
       : `No sign of its driver since ${pulse.last}: it is gone, or this is an old copy of its files. ` +
-        "Resume the run with";
+        again;
     return { ...make("bad", sentence, resume), state: "lost" };
   }
   if (status.driver?.loading && hint) return make("busy", hint);
   const state = status.state === "lost" ? "running" : status.state;
+  if (attachedOf(status)) return looking(status, state, make);
   return { ...make("busy", waits(status)), state };
 }
 
 /**
- * Whether a run has ended.
+ * Whether a run has ended. One that looks at a folder may be quiet and go on: only with an outcome
+ * it has ended so.
  * @param {Status | null} status
  */
 export function isOver(status) {
-  return OVER.has(status?.state ?? "");
+  const quiet = status?.state === "quiet" && Boolean(status.outcome);
+  return quiet || OVER.has(status?.state ?? "");
+}
+
+/**
+ * A run that looks at a folder and goes on: the model's state and evidence, then the products.
+ * @param {Status} status
+ * @param {string} state
+ * @param {MakeStanding} make
+ * @returns {Standing}
+ */
+function looking(status, state, make) {
+  const part = attachedOf(status) ?? { path: "" };
+  if (part.lost) {
+    const sentence = `${part.path} cannot be read: ${part.lost}. It is looked for again.`;
+    return { ...make("bad", sentence), state: "folder away" };
+  }
+  const word = state === "running" ? (MODEL[part.state ?? ""] ?? state) : state;
+  const tone = TONES[word] ?? "busy";
+  const sentence = [observed(part), lookWaits(status)].filter(Boolean).join(" ");
+  return { ...make(tone, sentence), state: word };
+}
+
+/** @param {Status} status */
+function lookWaits(status) {
+  if (status.state === "stopping") return "It is asked to stop.";
+  if (status.paused) return "Products are paused.";
+  if (!status.frames?.ready) return "No whole frame is found yet.";
+  if (!published(status)) return `${frames(status)}; the first pictures are being made.`;
+  return production(status);
 }
 
 /**
@@ -68,7 +108,7 @@ export function isOver(status) {
  */
 function asSentence(hint) {
   const text = String(hint ?? "");
-  return text && `${text[0].toUpperCase()}${text.slice(1)}.`;
+  return text && `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 /**
@@ -82,6 +122,12 @@ function ended(status, make) {
     ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
     : "";
   if (status.state === "done") return make("good", `Done: ${frames(status)}.${took}`);
+  const looked = attachedOf(status) !== null;
+  if (status.state === "quiet") {
+    const why = outcome.message ? ` ${asSentence(outcome.message)}` : "";
+    const sentence = `Quiet, and no longer looked at: ${frames(status)}.${why}${took} Look again with`;
+    return make("quiet", sentence, `burstlens resume ${status.run}`);
+  }
   const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
   if (outcome.exit_code === FRAMES_LOST) {
@@ -90,7 +136,7 @@ function ended(status, make) {
   const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code);
   return make(
     wrong ? "bad" : "warn",
-    `${why}${took}${saved} Resume it with`,
+    `${why}${took}${saved} ${looked ? "Look again with" : "Resume it with"}`,
     `burstlens resume ${status.run}`,
   );
 }
@@ -121,6 +167,11 @@ function waits(status) {
   if (status.block === "queued") return `${frames(status)}; the viewing job is in the queue.`;
   if (status.block !== "running") return `${frames(status)}; the viewing job is ${status.block}.`;
   if (!published(status)) return `${frames(status)}; the first pictures are being made.`;
+  return production(status);
+}
+
+/** @param {Status} status */
+function production(status) {
   return status.backlog
     ? `${frames(status)}, ${counted(status.backlog, "product")} to be made.`
     : `${frames(status)}, and every product of them is made.`;

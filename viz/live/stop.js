@@ -1,14 +1,28 @@
+import { attachedOf, mayStop, subjectOf } from "./attached.js";
 import { element, say } from "./element.js";
 import { messageOf } from "./source.js";
 import { isOver } from "./standing.js";
 
 /** @import { Order, Source, Status } from "./types.d.ts" */
 
-/** @type {[what: Order, label: string, text: string][]} */
+/** @type {[what: "stop" | "stop-now", label: string][]} */
 const ORDERS = [
-  ["stop", "Stop", "The frame in progress may end (60 s at most), then the model is ended."],
-  ["stop-now", "Stop now", "The model is ended within 5 s; the frame in progress is lost."],
+  ["stop", "Stop"],
+  ["stop-now", "Stop now"],
 ];
+/** What each does to a model that the run has launched. */
+const LAUNCHED = {
+  stop: "The frame in progress may end (60 s at most), then the model is ended.",
+  "stop-now": "The model is ended within 5 s; the frame in progress is lost.",
+};
+/** What each does to a job or a process of others. */
+const JOB = { stop: "The job is cancelled.", "stop-now": "" };
+const PROCESS = {
+  stop: "The process is asked to end, and killed after 10 s.",
+  "stop-now": "The process is asked to end, and killed after 2 s.",
+};
+const RESUMED = "What is published stays, and the run can be resumed with ";
+const LOOKED = "This ends the model itself. What is published stays; look there again with ";
 
 /** Stop with a confirmation; on a read-only page the command to type. */
 export class Stop {
@@ -18,6 +32,8 @@ export class Stop {
   #paused;
   #asking = false;
   #only = element("p", {}, "This page cannot stop the run. Type one of these commands:");
+  #title = element("h2", { id: "stop-title" });
+  #kept = element("span", {}, RESUMED);
   #error = element("p", { className: "told", role: "alert" });
   #orders;
   #dialog;
@@ -40,19 +56,13 @@ export class Stop {
       hidden: true,
       onclick: () => this.#togglePause(),
     });
-    this.#orders = ORDERS.map(([what, label, text]) => this.#order(what, label, text));
+    this.#orders = ORDERS.map(([what, label]) => this.#order(what, label));
     const orders = element("div", { className: "orders" }, ...this.#orders.map(({ row }) => row));
     this.#dialog = element(
       "dialog",
       { "aria-labelledby": "stop-title" },
-      element("h2", { id: "stop-title" }, "Stop this run?"),
-      element(
-        "p",
-        {},
-        "What is published stays, and the run can be resumed with ",
-        element("code", {}, "burstlens resume"),
-        ".",
-      ),
+      this.#title,
+      element("p", {}, this.#kept, element("code", {}, "burstlens resume"), "."),
       this.#only,
       orders,
       this.#error,
@@ -70,15 +80,22 @@ export class Stop {
     this.#run = status?.run ?? "";
     this.#paused = status?.paused;
     const over = !status || isOver(status) || Boolean(status.model_ended);
-    this.button.hidden = over;
     const able = this.#source.ask !== null;
+    const part = attachedOf(status);
+    const alone = part !== null && (!able || status?.driver_alive === false);
+    this.button.hidden = over || alone || !mayStop(status);
+    say(this.#title, part ? `Stop ${subjectOf(part)}?` : "Stop this run?");
+    say(this.#kept, part ? LOOKED : RESUMED);
+    const texts = part === null ? LAUNCHED : part.job ? JOB : PROCESS;
     this.pause.hidden = over || !able || typeof this.#paused !== "boolean";
     const stopping = status?.state === "stopping";
     this.pause.disabled = stopping;
     say(this.pause, this.#paused ? "Resume pictures" : "Pause pictures");
     this.#only.hidden = able;
-    for (const { what, row, button, command } of this.#orders) {
-      row.hidden = stopping && what === "stop"; // stopping at once stays possible
+    for (const { what, row, note, button, command } of this.#orders) {
+      say(note, texts[what]);
+      // Stopping at once stays possible.
+      row.hidden = texts[what] === "" || (stopping && what === "stop");
       button.hidden = !able;
       command.hidden = able;
       say(command, `burstlens stop ${this.#run}${what === "stop" ? "" : " --now"}`);
@@ -87,11 +104,10 @@ export class Stop {
   }
 
   /**
-   * @param {Order} what
+   * @param {"stop" | "stop-now"} what
    * @param {string} label
-   * @param {string} text
    */
-  #order(what, label, text) {
+  #order(what, label) {
     const button = element(
       "button",
       {
@@ -102,11 +118,13 @@ export class Stop {
       label,
     );
     const command = element("code", {});
+    const note = element("p", {});
     return {
       what,
       button,
       command,
-      row: element("div", {}, button, command, element("p", {}, text)),
+      note,
+      row: element("div", {}, button, command, note),
     };
   }
 

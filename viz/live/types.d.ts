@@ -22,6 +22,12 @@ export interface Status {
   took_s?: number | null;
   backlog?: number;
   buffer?: BufferStatus | null;
+  /** Of a run that looks at a folder in which others started the model; it has no buffer. */
+  attached?: AttachedStatus | null;
+  /** The model's start that is current, from 1. */
+  attempt?: number | null;
+  /** Unix seconds of the run's first start. */
+  started?: number | null;
   block?: string;
   paused?: boolean;
   waits_for?: string;
@@ -69,6 +75,30 @@ export interface BufferStatus {
   capacity_bytes: number;
   raw_bytes: number;
   fill: number;
+}
+
+export interface AttachedStatus {
+  /** The folder's real path. */
+  path: string;
+  /** The model that it was taken for, and why. */
+  model?: string;
+  reason?: string;
+  /** unknown, waiting, running, quiet, ended or failed; and how that is known. */
+  state?: string | null;
+  evidence?: string | null;
+  /** Unix seconds of the newest file, where nothing is written any more. */
+  since?: number | null;
+  allow_stop?: boolean;
+  /** Products that the files cannot give, and why. */
+  left_out?: string[];
+  /** Why the current attempt began. */
+  began?: string | null;
+  /** Why the folder cannot be read now. */
+  lost?: string | null;
+  /** Frames that no witness has confirmed. */
+  unproven?: number;
+  job?: string | null;
+  pid?: number | null;
 }
 
 /** `t` is in Unix seconds; `stream` and `time` are set where it belongs to a frame. */
@@ -131,6 +161,8 @@ export interface IndexLine {
   /** Part of the buffer that raw frames held by then, from 0 to 1. */
   fill?: number | null;
   facts?: Facts | null;
+  /** Set by the page: this line has replaced one of an earlier attempt. */
+  replaced?: boolean;
 }
 
 /** Facts of a product; each kind has its own. */
@@ -139,6 +171,8 @@ export interface Facts {
   units?: string;
   min?: number;
   max?: number;
+  /** How its frame was known to be whole; docs/journal.md names the signals. */
+  signal?: string;
   /** Points without a value. */
   nan?: number;
   /** Smallest and largest value of its colours. */

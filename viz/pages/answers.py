@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
-from burstlens.clients.opened.steering import nothing_to_stop
+from burstlens.clients.opened.steering import stop_refused
 from burstlens.clients.opened.view import RunView
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.run.directory import all_runs
@@ -134,8 +134,8 @@ class Answers:
             run.resume_watching()
         elif what not in ("stop", "stop-now"):
             raise RunError(f"unknown request {what!r}")
-        elif (over := nothing_to_stop(run.id, run.status)) is not None:
-            raise RunError(over)
+        elif (reason := stop_refused(run.id, run.status)) is not None:
+            raise RunError(reason)
         else:
             run.stop(now=what == "stop-now")
         return {}, []

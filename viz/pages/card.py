@@ -6,7 +6,7 @@ import base64
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.picture import Picture
-from burstlens.clients.opened.status import OVER, facts, next_steps
+from burstlens.clients.opened.status import facts, is_over, next_steps
 from burstlens.clients.opened.table import text_html, time_label
 from burstlens.core.errors import RunError
 
@@ -35,7 +35,7 @@ def card(run: RunView) -> str:
 
 def _card(run: RunView, status: RunStatus) -> str:
     # Paths of the machine mean nothing to readers of a notebook that is sent to them.
-    hidden = {"pictures", "buffer"} if status["state"] in OVER else {"pictures"}
+    hidden = {"pictures", "buffer"} if is_over(status) else {"pictures"}
     rows = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
     return (
         f'<div style="{_BOX}">'
@@ -58,7 +58,7 @@ def _trouble(status: RunStatus) -> str:
     lines = [outcome[key] for key in ("message", "line") if outcome.get(key)]
     lines += [status["hint"]] if status.get("hint") else []
     lines += [alarm["text"] for alarm in status["alarms"][-3:]]
-    if status["state"] in OVER:
+    if is_over(status):
         lines += next_steps(status)
     return "".join(f"<div>{text_html(line)}</div>" for line in lines)
 
@@ -76,7 +76,8 @@ def embedded(picture: Picture) -> str:
     data = picture.data
     if len(data) > LARGEST_BYTES:
         return ""
-    caption = text_html(f"{picture.entry.product}, {time_label(picture.entry.time)}")
+    but = ", unproven" if picture.entry.unproven else ""
+    caption = text_html(f"{picture.entry.product}, {time_label(picture.entry.time)}{but}")
     return (
         f'<figure style="margin:0"><img alt="{caption}" width="{WIDTH_PX}" '
         f'src="data:{picture.type};base64,{base64.b64encode(data).decode("ascii")}">'

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from burstlens.clients.opened.status import OVER
+from burstlens.clients.opened.status import is_over
 from burstlens.viz.live.page import module_text
 from burstlens.viz.pages.answers import Answers
 from burstlens.viz.pages.card import card
@@ -119,8 +119,8 @@ class Dashboard(anywidget.AnyWidget):
         """Whether ``kept`` should be renewed, judged by the status that was just sent."""
         if status is None or status.get("run") != self._run.id:
             return False
-        state = str(status.get("state"))
-        ended = state in OVER and state != self.kept.get("status", {}).get("state")
+        before = self.kept.get("status") or {}
+        ended = is_over(status) and not (before.get("state") == status["state"] and is_over(before))
         return ended or time.monotonic() - self._kept_at >= KEEP_PERIOD_S
 
     def _keep(self) -> None:

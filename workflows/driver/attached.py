@@ -14,10 +14,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace as msgspec_replace
+
 from burstlens.core.errors import RunError
 from burstlens.core.model import Fingerprint
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
+from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.driver import PATIENCE_S, TICK_S
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.look import Look, declared_files
@@ -29,7 +32,7 @@ from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
 from burstlens.workflows.models.base import TROUBLE
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.observer import Activity, Observer
+from burstlens.workflows.placement.observer import Activity, Observation, Observer
 from burstlens.workflows.production import watching
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import URGENT, Done, Graph
@@ -147,6 +150,7 @@ class AttachedDriver:
         if not self.history.attempt:
             self._begin("what is there on arrival")
         self._link()
+        self._show(None)
         self.production.publisher.settle()
         self.production.publisher.clean_incoming()
         self.production.backlog.arriving = True
@@ -317,9 +321,19 @@ class AttachedDriver:
                 ev.ModelObserved(attempt=self.attempt, state=found.state, evidence=found.evidence)
             )
             self.snapshot.note(f"the model: {found.state}, {found.evidence}")
+        self._show(found)
         self.snapshot.state = found.state if found.state in {"quiet", "waiting"} else "running"
         quiet = not self.look.page and self.observer.quiet_end(now)
         self._finished = self.observer.over() or quiet
+
+    def _show(self, found: Observation | None) -> None:
+        """Put the folder and what was observed of its model into the snapshot."""
+        part = attached_now(self.look.shown(), self.history)
+        if found is not None:
+            part = msgspec_replace(
+                part, state=found.state, evidence=found.evidence, since=found.since
+            )
+        self.snapshot.attached = part
 
     def _end(self) -> Outcome | None:
         """How the looking ended; None while it goes on."""

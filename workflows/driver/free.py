@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
@@ -34,6 +35,9 @@ def free(run: RunDir, *, discard: bool = False) -> str:
     SIGINT gives up what still waits, the second ends this at once. Raises RunError, SiteError and
     StagingError.
     """
+    attached = facts_of(run).attached
+    if attached is not None:
+        return f"run {run.id} only looks at {attached.get('path')}: nothing is there to free"
     history = replay(read(run.journal))
     if not _has_asked(run, history):
         return f"run {run.id} holds no space on a buffer"

@@ -10,6 +10,7 @@ from typing import Any
 
 from burstlens.core.run.events import Fingerprint
 from burstlens.core.run.history import History
+from burstlens.core.run.snapshot import AttachedPart
 from burstlens.workflows.frames.arrival import NEWEST, Selection
 
 
@@ -58,6 +59,18 @@ class Look:
     def value(self) -> dict[str, Any]:
         """As ``run.json`` has it."""
         return asdict(self)
+
+    def shown(self) -> AttachedPart:
+        """As ``status.json`` has it, before anything is observed."""
+        return AttachedPart(
+            path=self.path,
+            model=self.model,
+            reason=self.reason,
+            allow_stop=self.allow_stop,
+            left_out=list(self.left_out),
+            job=self.job,
+            pid=self.pid,
+        )
 
     def selection(self, history: History) -> Selection:
         """What is wanted of the frames that are there; what came since an earlier look always."""

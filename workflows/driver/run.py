@@ -297,6 +297,8 @@ def resumable(run: RunDir) -> str | None:
     history = replay(read(run.journal))
     if history.outcome is not None:
         _mend_status(run, history.outcome)
+    if facts_of(run).attached is not None:
+        return None  # to look again is always possible: more may have been written
     if history.state == "done":
         return f"run {run.id} is done; there is nothing to resume"
     if history.outcome is not None and history.outcome["exit_code"] == FRAMES_LOST:

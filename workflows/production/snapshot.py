@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Protocol
 
+from msgspec import UNSET
+
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
@@ -19,6 +21,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import ProductPublished
 from burstlens.core.run.history import History
 from burstlens.core.run.snapshot import (
+    AttachedPart,
     BufferPart,
     DriverPart,
     FrameCounts,
@@ -91,11 +94,14 @@ class Snapshot:
         self.trips: collections.deque[dict[str, Any]] = collections.deque(maxlen=TRIPS)
         self.guards: Callable[[], list[dict[str, Any]]] = list
         self.outcome: Outcome | None = None
+        self.attached: AttachedPart | None = None
+        """Of a run that looks at a folder; it has no buffer."""
         self._epoch = epoch
         self._progress: Progress | None = None
         self._production: Producing | None = None
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
         self._asked_late = 0.0
+        self._begun = time.time()
         self._clock = time.time() - time.monotonic()
         self._last: LastProduct | None = None
         self._reasons: dict[str, str] = {}
@@ -115,11 +121,16 @@ class Snapshot:
         clock = event.clock or {}
         written, detected = clock.get("written"), clock.get("detected")
         self._note_clock()
-        if written and (detected or 0.0) >= self._asked_late:
+        late = (detected or 0.0) < self._asked_late
+        if written and not late and not self._was_there(written):
             latency = event.t - written
             if latency >= 0:  # else a clock was set back in between
                 self._latency.append(latency)
         self._last = LastProduct(event.product, event.stream, event.time, event.name, event.t)
+
+    def _was_there(self, written: float) -> bool:
+        """Whether a frame is older than this driver of an attached run: its age is no latency."""
+        return self.attached is not None and written < self._begun
 
     def _note_clock(self) -> None:
         """After the clock was set, do not count the ages of earlier frames as latencies."""
@@ -170,7 +181,11 @@ class Snapshot:
         self.waits_for = jobs.waits
         if jobs.asked and not jobs.over:
             self.state = "stopping"
-        elif jobs.over and self.state in {"running", "stopping", "starting"}:
+        elif (
+            self.attached is None
+            and jobs.over
+            and self.state in {"running", "stopping", "starting"}
+        ):
             self.state = "draining"
 
     def judge(self, jobs: Outcome) -> Outcome:
@@ -244,7 +259,8 @@ class Snapshot:
             },
             latency_s=self._latencies(),
             ledger=Ledger(history.raw_bytes, history.product_bytes),
-            buffer=self._buffer(production) if production else None,
+            buffer=self._buffer(production) if production and not self.attached else None,
+            attached=self.attached or UNSET,
             block=self.block,
             paused=history.paused,
             waits_for=self.waits_for,

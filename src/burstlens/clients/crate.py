@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from burstlens.clients.opened.status import OVER, Status
+from burstlens.clients.opened.status import Status, is_over
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
@@ -96,7 +96,8 @@ def _software(name: str, version: str, url: str = "") -> dict[str, Any]:
 
 
 def _action(run: str, title: str, status: Status) -> dict[str, Any]:
-    state = str(status["state"])
+    # An attached run that goes on may be quiet; as an end it is a good one.
+    state = "done" if status["state"] == "quiet" and is_over(status) else str(status["state"])
     outcome = status.get("outcome") or {}
     action: dict[str, Any] = {
         "@type": "CreateAction",
@@ -105,7 +106,7 @@ def _action(run: str, title: str, status: Status) -> dict[str, Any]:
     }
     if status.get("started"):
         action["startTime"] = _iso(float(status["started"]))
-    if state in OVER:
+    if is_over(status):
         action["endTime"] = _iso(float(status["driver"]["heartbeat"]))
     error = " ".join(str(outcome[key]) for key in ("message", "line") if outcome.get(key))
     if error:

@@ -22,6 +22,7 @@ _COLOURS = {
     "failed": "red",
     "stopped": "yellow",
     "stopping": "yellow",
+    "quiet": "yellow",
 }
 PLAIN_PERIOD_S = 10.0
 
@@ -115,6 +116,7 @@ def screen(status: Status, width: int) -> RenderableType:
     """
     state = status["state"]
     waits = {"starting": " (Parsl's viewing block)", "staging in": " (inputs to the buffer)"}
+    waits |= {"quiet": " (nothing new is written)", "waiting": " (for the model)"}
     colour = _COLOURS.get(state, "cyan")
     table = _table()
     table.add_row("state", Text(state + waits.get(state, ""), style=f"bold {colour}"))

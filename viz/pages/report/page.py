@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from burstlens.clients.opened.products import ProductView
-from burstlens.clients.opened.status import OVER, Status, facts
+from burstlens.clients.opened.status import Status, facts, is_over
 from burstlens.clients.opened.table import clock_time, time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_whole
@@ -54,7 +54,7 @@ def write_report(run: RunView, out: Path) -> Report:
     series = gallery(run.directory.products, entries)
     shown = [it for one in series for it in (one.newest, *one.small)]
     picture_bytes = sum(len(it.uri) for it in shown)
-    story, over = story_of(run.events()), status["state"] in OVER
+    story, over = story_of(run.events()), is_over(status)
     known = [fact for fact in facts(status) if fact[0] != "pictures"]
     text = _templates().get_template("report.html").render(
         run=run, title=status["title"] or run.id, status=status, over=over,
@@ -143,11 +143,12 @@ def _what_ran(run: RunView, story: Story) -> list[tuple[str, str]]:
     recipe: Any = known.table or {}
     simulation = recipe.get("simulation") or {}
     nodes, ranks = simulation.get("nodes", 1), simulation.get("ranks_per_node", 1)
+    size = f"{counted(nodes, 'node')}, {counted(ranks, 'rank')} on each"
     return [
         ("what", str(recipe.get("description", ""))),
         ("model", str(simulation.get("model", ""))),
         ("inputs", str(simulation.get("inputs", ""))),
-        ("size", f"{counted(nodes, 'node')}, {counted(ranks, 'rank')} on each"),
+        ("size", "" if known.attached else size),
         ("recipe", f"{known.recipe or ''}, from {known.source or ''}"),
         ("site", known.site or ""),
         ("host", known.host or ""),

@@ -52,6 +52,8 @@ class Story:
     home: list[tuple[str, float]] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     buffer: str = ""
+    looking: float | None = None
+    """When the run began, or began again, to look at a folder in which others started the model."""
 
 
 def story_of(events: Iterable[Event]) -> Story:
@@ -62,7 +64,8 @@ def story_of(events: Iterable[Event]) -> Story:
         if event.t:
             story.begin = event.t if story.begin is None else story.begin
             story.end = event.t
-            _span(story.spans, event)
+            if not _look(story, event):
+                _span(story.spans, event)
             if mark := _mark(event):
                 story.marks.append(mark)
             _add(story, event, sizes)
@@ -83,6 +86,16 @@ def _mark(event: Event) -> Mark | None:
     match event:
         case ev.RunResumed():
             return Mark(event.t, "life", "resumed")
+        case ev.RunAttached(path=path, reason=reason):
+            return Mark(event.t, "life", f"looks at {path}: {reason}")
+        case ev.AttemptObserved(attempt=attempt, evidence=evidence):
+            return Mark(event.t, "life", f"attempt {attempt} of the model: {evidence}")
+        case ev.ModelObserved(state=state, evidence=evidence):
+            return Mark(event.t, "life", f"the model: {state}, {evidence}")
+        case ev.PathLost(evidence=evidence):
+            return Mark(event.t, "alarm", f"the folder cannot be read: {evidence}")
+        case ev.PathBack(evidence=evidence):
+            return Mark(event.t, "life", evidence)
         case ev.Alarm(text=text):
             return Mark(event.t, "alarm", text)
         case ev.GuardTripped(guard=guard, text=text, found=found):
@@ -116,7 +129,8 @@ def _add(story: Story, event: Event, sizes: dict[FrameKey, int]) -> None:
             story.held.append((t, max(0.0, _last(story.held) - freed)))
         case ev.ProductPublished():
             written = (event.clock or {}).get("written")
-            if written and t >= written:  # else a clock was set back in between
+            # Else a clock was set back in between; what was there before has no latency.
+            if written and t >= written >= (story.looking or 0.0):
                 story.latency.append((t, t - written))
             story.brought.append((t, _last(story.brought) + event.bytes))
         case ev.ProductFailed():
@@ -125,6 +139,20 @@ def _add(story: Story, event: Event, sizes: dict[FrameKey, int]) -> None:
             story.home = [(name, size) for name, size in event.files or ()]
         case ev.BufferCreated():
             story.buffer = " ".join(filter(None, (event.kind, event.name)))
+
+
+def _look(story: Story, event: Event) -> bool:
+    """Take an event of a run that looks at a folder: it has no buffer; whether it was one."""
+    if isinstance(event, ev.RunAttached):
+        begun = story.spans.pop("buffer", None)
+        story.looking = begun.begin if begun else event.t
+    elif isinstance(event, ev.RunResumed) and story.looking is not None:
+        _end(story.spans, f"look {story.looking}", event.t - (event.idle_s or 0.0))
+        story.looking = event.t
+    else:
+        return False
+    story.spans[f"look {story.looking}"] = Span("look", story.looking)
+    return True
 
 
 def _span(spans: dict[str, Span], event: Event) -> None:

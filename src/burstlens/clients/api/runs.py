@@ -13,7 +13,8 @@ from burstlens.clients.api.run import Run
 from burstlens.clients.opened.table import clock_time, html_table
 from burstlens.core.errors import RunError
 from burstlens.core.quantity import counted
-from burstlens.core.run.directory import RunDir, all_runs, runs_folder
+from burstlens.core.run.directory import RunDir, all_runs
+from burstlens.core.run.places import runs_places
 
 SHOWN = 20
 
@@ -21,9 +22,9 @@ SHOWN = 20
 class Runs(Sequence[Run]):
     """Runs, the newest first."""
 
-    def __init__(self, runs: Sequence[Run], folder: Path) -> None:
+    def __init__(self, runs: Sequence[Run], place: str) -> None:
         self._runs = runs
-        self._folder = folder
+        self._place = place
 
     @overload
     def __getitem__(self, at: int) -> Run: ...
@@ -32,7 +33,7 @@ class Runs(Sequence[Run]):
 
     def __getitem__(self, at: int | slice) -> Run | Runs:
         """A run, or some of them."""
-        return Runs(self._runs[at], self._folder) if isinstance(at, slice) else self._runs[at]
+        return Runs(self._runs[at], self._place) if isinstance(at, slice) else self._runs[at]
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -48,16 +49,18 @@ class Runs(Sequence[Run]):
         return html_table(heads, rows, caption)
 
     def _none(self) -> str:
-        return f"no runs in {self._folder}"
+        return f"no runs in {self._place}"
 
 
 def runs(folder: str | os.PathLike[str] | None = None) -> Runs:
-    """The runs in ``folder``, else in ``$BURSTLENS_RUNS`` or ``./runs``, the newest first."""
-    place = Path(folder).expanduser() if folder is not None else runs_folder()
+    """The runs in ``folder``, the newest first; without one those in ``$BURSTLENS_RUNS`` or
+    ``./runs``, and in the user's state folder."""
+    chosen = Path(folder).expanduser() if folder is not None else None
+    place = str(chosen) if chosen is not None else runs_places()
     try:
-        return Runs([Run(run) for run in all_runs(place)], place)
+        return Runs([Run(run) for run in all_runs(chosen)], place)
     except OSError as error:
-        raise RunError(f"cannot read {place}: {error.strerror}") from error
+        raise RunError(f"cannot read {error.filename or place}: {error.strerror}") from error
 
 
 def launch(

@@ -112,6 +112,8 @@ def resume(
     Published products are not made again. A run that ended with frames lost or damaged (exit code
     5) is left as it is: only a new run writes them again.
 
+    A run that looks at a folder looks there again, also after its end; it never starts a model.
+
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.core.run.directory import open_run_dir

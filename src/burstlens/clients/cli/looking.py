@@ -19,7 +19,7 @@ PANEL = "Look"
 
 @app.command("list", rich_help_panel=PANEL, epilog="Example: burstlens list")
 def list_runs(as_json: JsonOpt = False) -> None:
-    """List the runs in ./runs (or $BURSTLENS_RUNS), the newest first."""
+    """List the runs in ./runs (or $BURSTLENS_RUNS) and in your state folder, the newest first."""
     from burstlens.clients.opened.status import rows
     from burstlens.core.quantity import counted
 
@@ -78,7 +78,7 @@ def watch(
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.clients.opened.looks import looks
-    from burstlens.clients.opened.status import OVER, text
+    from burstlens.clients.opened.status import is_over, text
     from burstlens.clients.terminal import View
     from burstlens.core.run.directory import open_run_dir
 
@@ -96,7 +96,7 @@ def watch(
             print_stderr("no pictures: the output is not a terminal with colours")
         with View() as view:
             for found in looks(open_run_dir(run)):
-                if found["state"] in OVER:
+                if is_over(found):
                     break
                 view.show(found)
                 time.sleep(0.5)
@@ -126,7 +126,8 @@ def serve(
     """Show runs in a browser: pictures as they arrive, progress, alarms; Ctrl-C ends it.
 
     RUN is a run's id (or the start of it), its directory, or `last`; DIR is a folder of runs.
-    Without it all runs in ./runs (or $BURSTLENS_RUNS) are shown, also those that begin later.
+    Without it all runs in ./runs (or $BURSTLENS_RUNS) and in your state folder are shown, also
+    those that begin later.
 
     It listens on this machine alone. From your own, forward the port with the ssh line that is
     printed, or let VS Code do it. Anyone with the printed link, which holds a token, can look;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
@@ -20,18 +21,29 @@ def stop(
     now: Annotated[
         bool, typer.Option("--now", help="Do not wait for the frame in progress.")
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before a model that others started is ended.")
+    ] = False,
 ) -> None:
     """Stop a run's model; works whether or not its driver lives.
 
     The frame in progress may end (60 s at most); with --now the model ends within 5 s. Products
     of the frames that are ready are still made.
 
+    A run that looks at a folder ends looking, and the model there goes on. Only where it was
+    started with --allow-stop, the job or process is ended, after a question.
+
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
+    from burstlens.clients.opened.steering import question
     from burstlens.clients.opened.steering import stop as ask
     from burstlens.core.run.directory import open_run_dir
 
     found = open_run_dir(run)
+    asks = "" if yes or not sys.stdin.isatty() else question(found)
+    if asks and not typer.confirm(asks, err=True):
+        say(f"{found.id} goes on")
+        return
     say(ask(found, now=now, then=f"; watch it: burstlens watch {found.id}"))
 
 
@@ -106,6 +118,8 @@ def free(
     ] = False,
 ) -> None:
     """Give back the buffer space that a failed or stopped run has left.
+
+    A run that looks at a folder has none: nothing is done.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """

@@ -15,6 +15,8 @@ from burstlens.core.run.snapshot import Status, read_snapshot
 from burstlens.core.run.start import Start, last_words, read_start
 
 OVER = {"done", "failed", "stopped", "lost"}
+"""States in which a run is over; ``quiet`` is one as well, once there is an outcome."""
+QUIET = "quiet"
 _DOES = {
     "T": "its process is suspended, kill -CONT {pid} lets it continue",
     "t": "its process is held by a debugger",
@@ -41,7 +43,7 @@ def standing_of(run: RunDir) -> Status:
             start = end = None
         elif end is None:
             return _starting(run, found, start)
-    over = found["state"] in OVER
+    over = is_over(found)
     alive = end is None and driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
     by_job = False
     if not (alive or over or end) and start is not None:
@@ -52,12 +54,23 @@ def standing_of(run: RunDir) -> Status:
     elif not alive:
         if not over:
             found["state"] = "lost"
-            found["model_ended"] = _model_ended(run)
-            found["hint"] = f"its driver is gone{_left(run, ended=found['model_ended'])}"
+            found["hint"] = f"its driver is gone{_left(run, found)}"
         if end is not None and start is not None:
             found["hint"] = _failed_start(run, start, end)
         _add_sentinels(run, found)
     return found
+
+
+def is_over(status: Status) -> bool:
+    """Whether the run goes on no more, well or not. An attached run may be ``quiet`` while it goes
+    on, and end so: then it has an outcome."""
+    state = status["state"]
+    return state in OVER or (state == QUIET and bool(status.get("outcome")))
+
+
+def has_ended(status: Status) -> bool:
+    """Whether the run has an end: it is over, and not just without its driver."""
+    return status["state"] != "lost" and is_over(status)
 
 
 def _snapshot(run: RunDir) -> Status:
@@ -114,9 +127,12 @@ def _model_ended(run: RunDir) -> bool:
     return bool(started) and (run.job(f"attempt-{max(started)}") / "ended.json").exists()
 
 
-def _left(run: RunDir, *, ended: bool) -> str:
-    """What a dead driver has left behind."""
-    if ended:
+def _left(run: RunDir, found: Status) -> str:
+    """What a dead driver has left behind; adds whether its model has ended."""
+    if found.get("attached"):
+        return ": nobody looks; the model was not touched"
+    found["model_ended"] = _model_ended(run)
+    if found["model_ended"]:
         return ", and the model has ended"
     if run.stop_requested():
         return "; the model is asked to stop"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from burstlens.clients.opened.attached import attached_facts, title_with_folder
 from burstlens.clients.opened.standing import OVER as OVER
+from burstlens.clients.opened.standing import has_ended as has_ended
+from burstlens.clients.opened.standing import is_over as is_over
 from burstlens.clients.opened.standing import standing_of
 from burstlens.core import valid_time
 from burstlens.core.errors import RunError
@@ -43,7 +46,7 @@ def rows() -> list[dict[str, Any]]:
                 "state": status["state"],
                 "frames": status["frames"]["ready"],
                 "damaged": status["frames"].get("damaged", 0),
-                "title": status["title"],
+                "title": title_with_folder(status),
                 "path": str(run.path),
             }
         )
@@ -55,7 +58,7 @@ def progress_text(status: Status) -> str:
     progress = status.get("progress")
     if not progress:
         return ""
-    over = status["state"] in OVER
+    over = is_over(status)
     phase = progress.get("phase")
     parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
     if progress.get("fraction") is not None:
@@ -73,13 +76,16 @@ def progress_text(status: Status) -> str:
 
 def facts(status: Status) -> list[tuple[str, str]]:
     """A snapshot as labels and texts, in the order in which they are shown."""
-    over = status["state"] in OVER
+    over, looks_at = is_over(status), status.get("attached")
     frames = f"{status['frames']['ready']} ready"
     if status["frames"]["damaged"]:
         frames += f", {status['frames']['damaged']} damaged"
+    if looks_at and looks_at.get("unproven"):
+        frames += f", {looks_at['unproven']} unproven"
     if status["backlog"] or not over:
         frames += f", {counted(status['backlog'], 'product')} to be made"
-    shown = [("model", progress_text(status)), ("frames", frames)]
+    shown = attached_facts(status)
+    shown += [("model", progress_text(status)), ("frames", frames)]
     for name, product in status["products"].items():
         failed = f", {product['failed']} failed" if product["failed"] else ""
         shown.append((name, f"{product['published']} published{failed}"))
@@ -87,7 +93,7 @@ def facts(status: Status) -> list[tuple[str, str]]:
         latency = {key: show_duration(value) for key, value in status["latency_s"].items()}
         last = "" if over else f"last {latency['last']}, "
         shown.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
-    shown.append(("ledger", _ledger(status["ledger"])))
+    shown.append(("ledger", _ledger(status["ledger"], looked_at=bool(looks_at))))
     shown.append(("buffer", _buffer(status)))
     shown.append(("guards", _guards(status)))
     shown.append(("saved", _saved(status)))
@@ -103,10 +109,12 @@ def facts(status: Status) -> list[tuple[str, str]]:
     return [(label, text) for label, text in shown if text]
 
 
-def _ledger(ledger: dict[str, int]) -> str:
+def _ledger(ledger: dict[str, int], *, looked_at: bool) -> str:
     """Raw bytes against product bytes."""
     raw, products = ledger["raw_bytes"], ledger["product_bytes"]
     text = f"{show_bytes(raw)} raw, {show_bytes(products)} brought out"
+    if looked_at:
+        text = f"{show_bytes(raw)} in frames, {show_bytes(products)} in products"
     if not products or raw <= products:
         return text
     return f"{text}, {raw / products:.{0 if raw >= 10 * products else 1}f} times less"
@@ -116,7 +124,7 @@ def _buffer(status: Status) -> str:
     buffer = status.get("buffer")
     if not buffer:
         return ""
-    if status["state"] not in OVER:
+    if not is_over(status):
         share = f"{100 * buffer['fill']:.1f} %"
         return (
             f"{show_bytes(buffer['raw_bytes'])} of {show_bytes(buffer['capacity_bytes'])} ({share})"
@@ -145,7 +153,8 @@ def _took(status: Status) -> str:
     if status.get("took_s") is None:
         return ""
     idle = status.get("idle_s") or 0.0
-    between = f", without {show_duration(idle)} in which neither driver nor model ran"
+    nobody = "nobody looked" if status.get("attached") else "neither driver nor model ran"
+    between = f", without {show_duration(idle)} in which {nobody}"
     return show_duration(status["took_s"]) + (between if idle >= 1.0 else "")
 
 
@@ -157,8 +166,10 @@ def _saved(status: Status) -> str:
 
 def next_steps(status: Status) -> list[str]:
     """What a person may do about a run that did not end well, one sentence each."""
-    if status["state"] not in OVER - {"done"}:
+    if not is_over(status) or status["state"] == "done":
         return []
+    if status.get("attached"):
+        return [f"look again: burstlens resume {status['run']}"]
     code = (status.get("outcome") or {}).get("exit_code")
     steps = [f"go on with: burstlens resume {status['run']}"]
     if code == STOPPED_BY_GUARD:

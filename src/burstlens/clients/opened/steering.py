@@ -13,7 +13,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.clients.opened.status import OVER, Status, status_of
+from burstlens.clients.opened.attached import may_stop, subject
+from burstlens.clients.opened.status import Status, has_ended, status_of
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.directory import RunDir, open_run_dir
@@ -58,12 +59,46 @@ def nothing_to_stop(run: str, status: Status) -> str | None:
 
     Without a driver the model may go on, and can be stopped, until its supervisor records its end.
     """
-    if status["state"] in OVER - {"lost"}:
+    if has_ended(status):
         return f"{run} is over already: {status['state']}"
+    if status["state"] == "lost" and status.get("attached"):
+        return f"the driver of {run} is gone: nobody looks; burstlens resume {run} looks again"
     if status.get("model_ended"):
         ended = f"the model of {run} has ended already; its driver is gone"
         return f"{ended}, burstlens resume {run} goes on with it"
     return None
+
+
+def stop_refused(run: str, status: Status) -> str | None:
+    """Why a page or a notebook may not stop that run's model, as text; None when it may."""
+    over = nothing_to_stop(run, status)
+    part = status.get("attached")
+    if over is None and part and not may_stop(part):
+        return f"{run} only looks at {part['path']}: it may not stop the model there"
+    return over
+
+
+def stops(run: str, status: Status) -> str:
+    """What a request to stop ends, for a run that looks at a folder; empty for one that launched
+    its model."""
+    part = status.get("attached")
+    if not part:
+        return ""
+    if may_stop(part):
+        return f"{run} stops {subject(part)}, the model that writes in {part['path']}"
+    return f"{run} ends looking at {part['path']}; the model there is not touched"
+
+
+def question(run: RunDir) -> str:
+    """What to ask a person before that run is stopped; empty where nothing has to be asked.
+
+    Only the model of others, which the run looks at and may stop, is worth a question.
+    """
+    status = status_of(str(run.path))
+    part = status.get("attached")
+    if not part or not may_stop(part) or nothing_to_stop(run.id, status) is not None:
+        return ""
+    return f"Stop {subject(part)}, the model that writes in {part['path']}?"
 
 
 def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
@@ -76,6 +111,8 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     if (over := nothing_to_stop(run.id, status)) is not None:
         return over
     run.request("stop-now" if now else "stop")
+    if part := status.get("attached"):
+        return stops(run.id, status) + (then if may_stop(part) else "")
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
     if status["driver_alive"]:
         return asked + then
@@ -144,7 +181,7 @@ def _going_on(name: str) -> RunDir:
     run = open_run_dir(name)
     status = status_of(str(run.path))
     state = status["state"]
-    if state in OVER - {"lost"}:
+    if has_ended(status):
         lost = (status.get("outcome") or {}).get("exit_code") == FRAMES_LOST
         hint = "" if state == "done" or lost else f"; burstlens resume {run.id} goes on with it"
         raise RunError(f"{run.id} is over already: {state}{hint}")
@@ -204,7 +241,7 @@ def _await_answer(run: RunDir, request: Path) -> list[ProductAdded]:
     end = time.monotonic() + ANSWER_S
     while request.exists():
         status = status_of(str(run.path))
-        if status["state"] in OVER - {"lost"}:
+        if has_ended(status):
             request.unlink(missing_ok=True)
             raise RunError(f"{run.id} ended before it could add anything: {status['state']}")
         if not status["driver_alive"] or time.monotonic() > end:

@@ -20,7 +20,7 @@ from burstlens.clients.opened.frames import Frames, frames_of
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import Picture, is_picture
 from burstlens.clients.opened.products import Products, ProductView, Time
-from burstlens.clients.opened.status import OVER, status_of, text
+from burstlens.clients.opened.status import is_over, status_of, text
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
@@ -198,7 +198,7 @@ class RunView:
         end = clock.monotonic() + ENDS_S
         while clock.monotonic() < end:
             status = self.status
-            if status["state"] not in OVER or not status["driver_alive"]:
+            if not is_over(status) or not status["driver_alive"]:
                 return
             clock.sleep(POLL_S)
 
@@ -214,7 +214,7 @@ class RunView:
             status = RunStatus(found)
             enough = published is not None and len(self._published()) >= published
             late = end is not None and clock.monotonic() >= end
-            if status["state"] in OVER or enough or late:
+            if is_over(status) or enough or late:
                 return status
             clock.sleep(POLL_S)
         raise AssertionError("looks never end")

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import is_picture, read_picture
-from burstlens.clients.opened.status import OVER, Status
+from burstlens.clients.opened.status import Status, is_over
 from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.preview import encoding
@@ -63,7 +63,7 @@ def watch_picture(run: RunView, product: str | None, console: Console) -> Status
 
 def _watch(run: RunView, preview: Preview) -> Status:
     for status in looks(run.directory):
-        if status["state"] in OVER:
+        if is_over(status):
             return status
         preview.look(status)
         time.sleep(PERIOD_S)
@@ -142,6 +142,8 @@ class Preview:
         label = f"{shown.product}, {time_label(shown.time)}" if shown else "no picture yet"
         if shown and shown.placeholder:
             label += f" (hole: {shown.placeholder})"
+        elif shown and shown.unproven:
+            label += " (unproven: no witness says that the frame is whole)"
         alarms = status["alarms"][-1:]
         notice = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
         fraction = (status.get("progress") or {}).get("fraction")

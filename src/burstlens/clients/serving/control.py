@@ -9,8 +9,8 @@ import pwd
 
 from aiohttp import web
 
-from burstlens.clients.opened.status import OVER
-from burstlens.clients.opened.steering import nothing_to_stop
+from burstlens.clients.opened.status import has_ended
+from burstlens.clients.opened.steering import stop_refused
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
@@ -56,10 +56,10 @@ def grant(shelf: Shelf, name: str, ask: str) -> None:
     """Drop the control file. Raises RefusedError, OSError when there is no such run."""
     run = shelf.run_dir(name)
     status = shelf.status(name)
-    if status["state"] in OVER - {"lost"}:  # a model may outlive its driver
+    if has_ended(status):  # a model may outlive its driver
         raise RefusedError(409, f"{name} is over already: {status['state']}")
-    if ask in {"stop", "stop-now"} and (over := nothing_to_stop(name, status)) is not None:
-        raise RefusedError(409, over)
+    if ask in {"stop", "stop-now"} and (reason := stop_refused(name, status)) is not None:
+        raise RefusedError(409, reason)
     if run.control.is_symlink():
         raise RefusedError(403, f"{run.control} leads elsewhere")
     try:

@@ -5,6 +5,8 @@
  * @property {string} run
  * @property {string} title
  * @property {string} state
+ * @property {boolean} over  whether it goes on no more: a look may be quiet either way
+ * @property {string | null} looks_at  the folder in which others started the model
  * @property {number} frames
  * @property {number | null} fraction
  * @property {string | null} time  valid-time key
@@ -13,7 +15,6 @@
  */
 
 const PERIOD_MS = 2000;
-const OVER = new Set(["done", "failed", "stopped", "lost"]);
 const list = /** @type {HTMLElement} */ (document.getElementById("runs"));
 const summary = /** @type {HTMLElement} */ (document.getElementById("summary"));
 /** @type {Map<string, Card>} */
@@ -40,6 +41,7 @@ class Card {
     this.view = element("div", "view", this.link);
     const words = element("div", "words", this.link);
     this.title = element("h2", "", words);
+    this.folder = element("div", "folder", words);
     const first = element("div", "row", words);
     this.state = element("span", "state", first);
     this.frames = element("span", "", first);
@@ -52,13 +54,15 @@ class Card {
   /** @param {Row} row */
   show(row) {
     this.link.href = `${row.path}products/index.html`;
-    this.link.className = row.state;
+    this.link.className = row.state === "quiet" && row.over ? "over" : row.state;
     set(this.title, row.title || row.run);
+    set(this.folder, row.looks_at ? `looks at ${row.looks_at}` : "");
+    this.folder.hidden = !row.looks_at;
     set(this.state, row.state);
     set(this.frames, row.frames === 1 ? "1 frame" : `${row.frames} frames`);
     set(this.id, row.run);
     set(this.time, modelTime(row.time));
-    this.progress.hidden = row.fraction === null || OVER.has(row.state);
+    this.progress.hidden = row.fraction === null || row.over;
     if (row.fraction !== null) this.progress.value = row.fraction;
     this.progress.setAttribute("aria-label", "model time");
     this.#picture(row.picture);
@@ -117,7 +121,7 @@ function show(rows) {
     wanted.length === list.children.length &&
     wanted.every((node, index) => node === list.children[index]);
   if (!same) list.replaceChildren(...wanted); // otherwise the keyboard focus stays
-  const live = rows.filter((row) => !OVER.has(row.state)).length;
+  const live = rows.filter((row) => !row.over).length;
   summary.className = "";
   set(
     summary,

@@ -193,9 +193,8 @@ def _address(access: Access) -> Address:
 
 
 def _start_text(shelf: Shelf, address: Address, allow_stop: bool) -> str:
-    what = shelf.only or f"the runs in {shelf.folder}"
     lines = [
-        f"{printable(str(what))}, {'with' if allow_stop else 'without'} Stop:",
+        f"{printable(shelf.title)}, {'with' if allow_stop else 'without'} Stop:",
         f"  {address.url}",
         "From another machine, run this there first, and leave it running:",
         f"  {address.ssh}",

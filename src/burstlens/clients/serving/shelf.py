@@ -7,23 +7,27 @@ import io
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from burstlens.clients.opened.status import OVER, Status, status_of
+from burstlens.clients.opened.status import Status, has_ended, is_over, status_of
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir, all_runs, open_run_dir, runs_folder
+from burstlens.core.run.directory import RunDir, open_run_dir, runs_in
 from burstlens.core.run.follow import Line
 from burstlens.core.run.index import published
+from burstlens.core.run.places import runs_folders
 
 FOLDERS = frozenset({"products", "logs"})
 FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 TAIL_BYTES = 65536
 """Bytes at the end of an index that are searched for the newest picture."""
+
+NAMED = 4
+"""Runs that are named when the server starts; the others are counted."""
 
 Row = dict[str, Any]
 
@@ -49,24 +53,51 @@ def parts_of(raw_path: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The runs of ``folder``, or ``only`` one of them. Every method reads the disk."""
+    """All runs of ``folders``, also later ones, or exactly the ``chosen``: folders by run.
 
-    folder: Path
-    only: str | None = None
+    Of two runs of one id in two folders the first counts. Every method reads the disk.
+    """
+
+    folders: tuple[Path, ...] = ()
+    chosen: Mapping[str, Path] | None = None
     _over: dict[str, tuple[int, Row]] = field(default_factory=dict)
+
+    @property
+    def only(self) -> str | None:
+        """The only run that is served; None for a list of runs."""
+        return next(iter(self.chosen)) if self.chosen and len(self.chosen) == 1 else None
+
+    @property
+    def title(self) -> str:
+        """What is served, for people."""
+        if self.chosen is None:
+            first, *others = self.folders
+            return f"the runs in {' and '.join(map(str, [first, *filter(_is_there, others)]))}"
+        names = list(self.chosen)
+        more = len(names) - NAMED
+        return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
     def locate(self, run: str, parts: Sequence[str]) -> io.FileIO:
         """A handle (O_PATH) on a served file of a run; ``/proc/self/fd/N`` opens what it names.
 
         Raises FileNotFoundError for what is not served: another run, another file, a folder, a
-        special file, anything behind a symbolic link below ``folder``. Raises OSError.
+        special file, anything behind a symbolic link below its folder. Raises OSError.
         """
-        if self.only not in (None, run) or not (
+        if not (
             (len(parts) == 1 and parts[0] in FILES) or (len(parts) > 1 and parts[0] in FOLDERS)
         ):
             raise FileNotFoundError(parts)
-        _descend(self.folder, (run, "run.json")).close()
-        return _descend(self.folder, (run, *parts))
+        return _descend(self._folder(run), (run, *parts))
+
+    def _folder(self, run: str) -> Path:
+        """The folder in which that run lies. Raises FileNotFoundError where none is served."""
+        places = self.folders if self.chosen is None else filter(None, [self.chosen.get(run)])
+        for place in places:
+            # Any other error is about the run that counts.
+            with contextlib.suppress(FileNotFoundError):
+                _descend(place, (run, "run.json")).close()
+                return place
+        raise FileNotFoundError(run)
 
     def status(self, run: str) -> Status:
         """The run's snapshot. Raises OSError, RunError."""
@@ -77,23 +108,23 @@ class Shelf:
 
     def run_dir(self, run: str) -> RunDir:
         """The directory of a run that is served. Raises OSError."""
-        self.locate(run, ("run.json",)).close()
-        return RunDir(self.folder / run)
+        return RunDir(self._folder(run) / run)
 
     def rows(self) -> list[Row]:
         """One row per run, the newest first; a run that cannot be read is left out.
 
         ``path`` and ``picture`` (the newest one, or None) are URLs relative to the list's.
         """
-        if self.only is not None:
-            runs: Iterator[RunDir] = iter([RunDir(self.folder / self.only)])
-        else:
-            runs = all_runs(self.folder)
         found = []
-        for run in runs:
+        for run in self._runs():
             with contextlib.suppress(OSError, RunError):
                 found.append(self._row(run))
         return found
+
+    def _runs(self) -> Iterator[RunDir]:
+        if self.chosen is None:
+            return runs_in(self.folders)
+        return (RunDir(folder / name) for name, folder in self.chosen.items())
 
     def _row(self, run: RunDir) -> Row:
         changed = max(_changed(run.status), _changed(run.start))
@@ -106,7 +137,9 @@ class Shelf:
         row = {
             "run": run.id,
             "title": status["title"],
+            "looks_at": (status.get("attached") or {}).get("path"),
             "state": status["state"],
+            "over": is_over(status),
             "frames": status["frames"]["ready"],
             "fraction": progress.get("fraction"),
             "time": progress.get("time"),
@@ -114,7 +147,7 @@ class Shelf:
             "path": f"{quote(os.fsencode(run.id))}/",
             "picture": picture and quote(os.fsencode(f"{run.id}/products/{picture}")),
         }
-        if status["state"] in OVER - {"lost"}:
+        if has_ended(status):
             self._over[run.id] = (changed, row)
         return row
 
@@ -167,16 +200,32 @@ def _descend(folder: Path, names: Sequence[str]) -> io.FileIO:
 
 
 def shelf_of(place: str | None) -> Shelf:
-    """The shelf for a folder of runs, for one run, or for the default folder of runs.
+    """The shelf for a folder of runs, for one run, or for the folders where runs are kept.
 
     Raises RunError, with near names.
     """
     if place is None:
-        return Shelf(runs_folder())
+        return Shelf(runs_folders())
     path = Path(os.path.expanduser(place))
     if path.is_dir() and not (path / "run.json").is_file():
-        return Shelf(path.resolve())
+        return Shelf((path.resolve(),))
     if os.sep in place and not path.exists():
         raise RunError(f"there is no run and no folder of runs at {path}")
-    run = open_run_dir(place)
-    return Shelf(run.path.parent, run.id)
+    return shelf_of_runs([open_run_dir(place)])
+
+
+def shelf_of_runs(runs: Sequence[RunDir]) -> Shelf:
+    """The shelf of exactly these runs, in their order; they may lie in several folders.
+
+    Raises RunError when two have one id, as their addresses would be the same.
+    """
+    chosen: dict[str, Path] = {}
+    for run in runs:
+        folder = run.path.parent.resolve()
+        if chosen.setdefault(run.id, folder) != folder:
+            raise RunError(f"two runs are called {run.id}, in {chosen[run.id]} and {folder}")
+    return Shelf(chosen=chosen)
+
+
+def _is_there(folder: Path) -> bool:
+    return os.path.isdir(folder)

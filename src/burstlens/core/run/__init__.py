@@ -16,6 +16,7 @@ __all__ = [
     "journal",
     "log_level",
     "logs",
+    "places",
     "record",
     "schema",
     "snapshot",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,9 @@ from burstlens.core.durable import read_dropped
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.renamed import renamed
+from burstlens.core.run.places import folder_for as folder_for
+from burstlens.core.run.places import runs_folder as runs_folder
+from burstlens.core.run.places import runs_folders, runs_places
 
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -223,21 +226,29 @@ def _create(name: str, reason: Mapping[str, Any] | None, folder: int) -> None:
         stream.write(json.dumps(reason).encode() if reason is not None else b"")
 
 
-def runs_folder() -> Path:
-    """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
-    return Path(os.path.expanduser(os.environ.get("BURSTLENS_RUNS") or "runs")).resolve()
-
-
 def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
-    """The runs in a folder, the newest first."""
-    place = folder or runs_folder()
-    if not place.is_dir():
-        return
-    found = []
-    for path in place.iterdir():
-        with contextlib.suppress(OSError):  # not a run, gone by now, or not readable by this user
-            found.append(((path / "run.json").stat().st_mtime, path))
-    for _, path in sorted(found, reverse=True):
+    """The runs in a folder, the newest first; without one those in each of ``runs_folders()``."""
+    return runs_in([folder] if folder is not None else runs_folders())
+
+
+def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
+    """The runs in these folders, the newest first.
+
+    Of two runs of one id the one in the first folder counts. Raises OSError when the first folder
+    cannot be read.
+    """
+    found: dict[str, tuple[float, Path]] = {}
+    for number, place in enumerate(places):
+        try:
+            paths = list(place.iterdir()) if place.is_dir() else []
+        except OSError:
+            if number == 0:
+                raise
+            continue
+        for path in paths:
+            with contextlib.suppress(OSError):  # not a run, gone by now, or not readable
+                found.setdefault(path.name, ((path / "run.json").stat().st_mtime, path))
+    for _, path in sorted(found.values(), reverse=True):
         yield RunDir(path)
 
 
@@ -251,7 +262,7 @@ def open_run_dir(name: str) -> RunDir:
         return RunDir(path.resolve())
     if os.sep in name:
         what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
-        raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_folder()}")
+        raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_places()}")
     runs = {run.id: run for run in all_runs()}
     if name == "last" and runs:
         return next(iter(runs.values()))
@@ -264,5 +275,5 @@ def open_run_dir(name: str) -> RunDir:
         names = ", ".join(run.id for run in starting)
         raise RunError(f'"{name}" is the start of {len(starting)} runs: {names}')
     if not runs:
-        raise RunError(f"there are no runs in {runs_folder()}; BURSTLENS_RUNS names another place")
-    raise RunError(f'there is no run "{name}" in {runs_folder()}{did_you_mean(name, runs)}')
+        raise RunError(f"there are no runs in {runs_places()}; BURSTLENS_RUNS names another place")
+    raise RunError(f'there is no run "{name}" in {runs_places()}{did_you_mean(name, runs)}')

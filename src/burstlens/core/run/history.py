@@ -15,6 +15,9 @@ from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.states import States
 
+UNPROVEN = "unproven"
+"""The signal of a frame that was taken to be whole after long quiet, without any witness."""
+
 
 @dataclass(slots=True)
 class JobRecord:
@@ -91,6 +94,10 @@ class History:
     """The folder that the run looks at, where others started the model."""
     observed: ev.ModelObserved | None = None
     """The latest observation of that model."""
+    began: str = ""
+    """Why the latest attempt of that model was recognised as one."""
+    unproven: set[tuple[str, str]] = field(default_factory=set)
+    """Stream and valid time of the frames that no witness has confirmed."""
     path_lost: str | None = None
     """Why that folder cannot be read now."""
     fingerprints: dict[tuple[str, str], tuple[int, str, int, ev.Fingerprint]] = field(
@@ -192,7 +199,8 @@ def _attached(history: History, event: ev.RunAttached) -> None:
 
 
 def _attempt(history: History, event: ev.AttemptObserved) -> None:
-    history.attempt = max(history.attempt, event.attempt)
+    if event.attempt >= history.attempt:
+        history.attempt, history.began = event.attempt, event.evidence
 
 
 def _observed(history: History, event: ev.ModelObserved) -> None:
@@ -278,6 +286,10 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.raw_bytes += event.bytes or 0
         history.files.setdefault(event.attempt, set()).add(event.file or "")
         _reach(history, event.attempt, event.file or "", event.record)
+    if event.signal == UNPROVEN:
+        history.unproven.add(frame[:2])
+    elif history.unproven:
+        history.unproven.discard(frame[:2])
     _fingerprint(history, event, event.file or "")
 
 

@@ -75,6 +75,11 @@ class Published:
         return facts if isinstance(facts, dict) else {}
 
     @property
+    def unproven(self) -> bool:
+        """Whether no witness has confirmed that its frame is whole."""
+        return self.facts.get("signal") == "unproven"
+
+    @property
     def placeholder(self) -> str:
         """Why this is only a placeholder in the series; empty for a real product."""
         facts = self.facts

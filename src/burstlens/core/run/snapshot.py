@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
-from burstlens.core.decode import Clock, Count, record
+from burstlens.core.decode import Clock, Count, convert, record
 from burstlens.core.durable import write_json
+from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.format import stamp
 from burstlens.core.run.record import read_record
+
+if TYPE_CHECKING:
+    from burstlens.core.run.history import History
 
 Status = dict[str, Any]
 """A snapshot as JSON values, with what a client adds: whether its driver lives, a hint."""
@@ -71,6 +76,31 @@ class BufferPart(Struct, frozen=True):
     capacity_bytes: Count
     name: str | None = None
     free_bytes: Count | None = None
+
+
+class AttachedPart(Struct, frozen=True, kw_only=True):
+    """The folder that an attached run looks at: its real path, the model that it was taken for and
+    why; products that its files cannot give.
+
+    ``state`` of that model (unknown, waiting, running, quiet, ended, failed), with its evidence and
+    since when; ``began`` says why the current attempt began, ``lost`` why the folder cannot be read
+    now. ``unproven`` counts frames that no witness has confirmed. ``job`` or ``pid`` is that of the
+    model, which may be stopped where ``allow_stop`` is set.
+    """
+
+    path: str
+    model: str = ""
+    reason: str = ""
+    state: str | None = None
+    evidence: str | None = None
+    since: Clock | None = None
+    allow_stop: bool = False
+    left_out: list[str] = []
+    began: str | None = None
+    lost: str | None = None
+    unproven: Count = 0
+    job: str | None = None
+    pid: Count | None = None
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
@@ -144,6 +174,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     progress: ProgressPart | None = None
     latency_s: Latency | None = None
     buffer: BufferPart | None = None
+    attached: AttachedPart | UnsetType | None = UNSET
     outcome: OutcomePart | None = None
     attempt: Count | UnsetType | None = UNSET
     started: Clock | UnsetType | None = UNSET
@@ -193,6 +224,30 @@ def new_snapshot(run: RunDir) -> StatusFile:
         block="gone",
         pictures=str(run.products),
         driver=DriverPart(heartbeat=facts.created or 0.0),
+        attached=UNSET if facts.attached is None else _attached(facts.attached),
+    )
+
+
+def _attached(options: dict[str, Any]) -> AttachedPart:
+    """What ``run.json`` says of the folder. Raises RunError."""
+    names = ("path", "model", "reason", "allow_stop", "left_out", "job", "pid")
+    known = {name: options[name] for name in names if options.get(name) is not None}
+    try:
+        return convert({"path": "", **known}, AttachedPart)
+    except ValueError as error:
+        raise RunError(f"run.json: attached: {error}; the run directory is damaged") from error
+
+
+def attached_now(known: AttachedPart, history: History) -> AttachedPart:
+    """That part by the journal's events so far."""
+    seen = history.observed
+    return replace(
+        known,
+        state=seen.state if seen else None,
+        evidence=seen.evidence if seen else None,
+        began=history.began or None,
+        lost=history.path_lost,
+        unproven=len(history.unproven),
     )
 
 
@@ -200,8 +255,6 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
     """The snapshot by the journal alone; ``fresh`` without a journal. Raises RunError."""
     if not run.journal.exists():
         return fresh
-    from msgspec.structs import replace
-
     from burstlens.core.run.history import replay
     from burstlens.core.run.journal import read
 
@@ -216,6 +269,8 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
     history = replay(events())
     if history.state == "new":
         return fresh
+    if isinstance(fresh.attached, AttachedPart):
+        fresh = replace(fresh, attached=attached_now(fresh.attached, history))
     return replace(
         fresh,
         state=history.state,

@@ -1,0 +1,67 @@
+"""The words for a run that looks at a folder in which others started a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from burstlens.core.printable import printable
+from burstlens.core.run.snapshot import Status
+
+
+def attached_facts(status: Status) -> list[tuple[str, str]]:
+    """The folder, what it was taken for, the model's state and its attempt, as labels and texts;
+    empty for a run that launches its model."""
+    part = status.get("attached")
+    if not part:
+        return []
+    attempt = status.get("attempt")
+    shown = [
+        ("looks at", _text(part, "path")),
+        ("taken for", taken_for(part)),
+        ("folder", f"cannot be read: {_text(part, 'lost')}" if part.get("lost") else ""),
+        ("observed", observed(part)),
+        ("attempt", f"{attempt}, {_text(part, 'began')}" if attempt and part.get("began") else ""),
+        ("left out", "; ".join(printable(str(it)) for it in part.get("left_out") or ())),
+    ]
+    return [(label, text) for label, text in shown if text]
+
+
+def taken_for(part: Mapping[str, Any]) -> str:
+    """The model that the folder was taken for, and why."""
+    model, reason = _text(part, "model"), _text(part, "reason")
+    if reason.casefold().startswith(model.casefold()):
+        return reason
+    return ": ".join(filter(None, (model, reason)))
+
+
+def observed(part: Mapping[str, Any]) -> str:
+    """The model's state with its evidence, in one line: ``quiet: nothing was written for 14 min``.
+
+    Empty before the first look.
+    """
+    state, evidence = _text(part, "state"), _text(part, "evidence")
+    return ": ".join(filter(None, (state, evidence)))
+
+
+def title_with_folder(status: Status) -> str:
+    """The run's title, with the folder that it looks at unless the title names that."""
+    title, path = str(status["title"]), _text(status.get("attached") or {}, "path")
+    return title if path in title else f"{title}, looks at {path}"
+
+
+def subject(part: Mapping[str, Any]) -> str:
+    """What would be stopped: ``job 4711``, ``process 12``; empty where none is named."""
+    if part.get("job") is not None:
+        return f"job {_text(part, 'job')}"
+    return f"process {part['pid']}" if part.get("pid") is not None else ""
+
+
+def may_stop(part: Mapping[str, Any]) -> bool:
+    """Whether the run may stop the model that it looks at."""
+    return bool(part.get("allow_stop")) and bool(subject(part))
+
+
+def _text(part: Mapping[str, Any], key: str) -> str:
+    value = part.get(key)
+    return "" if value is None else printable(str(value))

@@ -1,0 +1,76 @@
+"""Where run directories lie: the folder of the user's choice, and the user's state folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from burstlens.core.errors import RunError
+
+VARIABLE = "BURSTLENS_RUNS"
+
+
+def runs_folder() -> Path:
+    """Where runs are kept: ``$BURSTLENS_RUNS``, else ``./runs``."""
+    return Path(os.path.expanduser(os.environ.get(VARIABLE) or "runs")).resolve()
+
+
+def state_folder() -> Path:
+    """Where runs are kept that look at a folder, if ``./runs`` does not suit: the user's state
+    folder."""
+    from platformdirs import user_state_path
+
+    return user_state_path("burstlens") / "runs"
+
+
+def runs_folders() -> tuple[Path, ...]:
+    """The folders in which runs are looked for; a run in the first one hides its namesake."""
+    return tuple(dict.fromkeys((runs_folder(), state_folder())))
+
+
+def runs_places() -> str:
+    """The folders of ``runs_folders()`` as text, without a state folder that does not exist."""
+    first, *others = runs_folders()
+    return " and ".join(map(str, [first, *(it for it in others if os.path.isdir(it))]))
+
+
+def folder_for(path: Path) -> Path:
+    """Where the run directory of a look at ``path`` is to lie, outside of that folder.
+
+    ``$BURSTLENS_RUNS``, else ``./runs``, which is made, else the user's state folder: where
+    ``./runs`` would lie below ``path``, or cannot be made or written. Raises RunError when the
+    place that was named, or the state folder, lies below ``path``.
+    """
+    real = Path(os.path.realpath(path))
+    chosen = os.environ.get(VARIABLE)
+    if not chosen:
+        here = _here()
+        if here is not None and not here.is_relative_to(real) and _takes_runs(here):
+            return here
+    place = runs_folder() if chosen else state_folder()
+    if Path(os.path.realpath(place)).is_relative_to(real):
+        raise RunError(
+            f"the run directory would lie in {place}, which is below {path}: nothing is written "
+            f"there; {VARIABLE} names another place"
+        )
+    return place
+
+
+def _here() -> Path | None:
+    """``./runs`` with links followed; None where the current folder is gone."""
+    try:
+        return Path(os.path.realpath("runs", strict=False))
+    except OSError:
+        return None
+
+
+def _takes_runs(folder: Path) -> bool:
+    """Whether a run directory can be made in that folder. It is tried, as permissions alone do not
+    say so: a mount may be read-only, a quota spent, root squashed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.rmdir(tempfile.mkdtemp(prefix=".", dir=folder))
+    except OSError:
+        return False
+    return True
