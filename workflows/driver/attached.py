@@ -232,6 +232,7 @@ class AttachedDriver:
         self._cursor = report.cursor
         if report.folder is not None:
             self._observe_folder(report.folder)
+        before = self.production.backlog.arriving
         self.production.backlog.arriving = bool(report.folder and report.folder.arriving)
         # Frames that the log names and that were not chosen are not lost.
         self.production.take(replace(report, frames=(), written=(), ended=False), self.attempt)
@@ -241,6 +242,8 @@ class AttachedDriver:
         for line in (*report.trouble, *report.notices):
             self.journal.append(ev.Alarm(text=line))
             self.snapshot.alarm(line)
+        if before:  # what lay there on arrival is not late
+            self.snapshot.ask_late()
         self.snapshot.heard(report, done.value.free_bytes)
         self.guarding.heard(report, self.production.space, done.value.free_bytes, self.attempt)
         self._activity = _activity(report)

@@ -203,7 +203,7 @@ def _provenance(frame: ProductFrame, crop: Crop, context: Context) -> dict[str, 
         "run": context.run,
         "attempt": np.int32(context.attempt),
         "stream": context.stream,
-        **({"valid_time": context.time} if valid_time.is_key(context.time) else {}),
+        **({"valid_time": context.time} if valid_time.has_time(context.time) else {}),
         "crop": json.dumps(stated),
         "software": f"Burstlens {context.version}".rstrip(),
     }

@@ -1,0 +1,230 @@
+"""Look at runs that others started: their run directories, their drivers, one page for all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstlens.core.errors import RunError
+from burstlens.core.printable import print_stderr, printable, say
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.plan.look import LookRequest, known_look, new_look, real_folder
+
+if TYPE_CHECKING:
+    from burstlens.workflows.attach.found import Found
+
+LOOK_S = 1.0
+"""How often an empty folder is looked at."""
+LEAVES_S = 15.0
+"""How long a driver may take to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """How the page is served; see `burstlens serve`."""
+
+    port: int = 0
+    open_browser: bool = False
+    token_file: Path | None = None
+
+
+def attach(
+    path: str | os.PathLike[str], request: LookRequest, *, wait: bool = True
+) -> tuple[RunDir, subprocess.Popen[bytes] | None, tuple[str, ...]]:
+    """The run that looks at a folder, its driver if this call has started one, and remarks.
+
+    A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
+    where the folder shows nothing yet. Raises BurstlensError.
+    """
+    from burstlens.clients.opened.standing import OVER, standing_of
+    from burstlens.workflows.driver.detach import start_driver
+
+    real = real_folder(path)
+    run = known_look(real, request.name)
+    notes: tuple[str, ...] = ()
+    if run is None:
+        found = _recognised(real, request, wait=wait)
+        try:
+            made = new_look(real, found, request)
+            run, notes = made.run, made.notes
+        except RunError:  # of two looks at once, the other one has made it
+            run = known_look(real, request.name)
+            if run is None:
+                raise
+    else:
+        _add_products(run, real, request)
+        standing = standing_of(run)
+        if standing["driver_alive"] and standing["state"] not in OVER:
+            return run, None, (f"{run.id} looks at it already: this is its page",)
+        notes = (f"{run.id} goes on, with the options of its first look",)
+    return run, start_driver(run), notes
+
+
+def _recognised(path: Path, request: LookRequest, *, wait: bool) -> Found:
+    """What lies in the folder. Waits for it while there is nothing."""
+    from burstlens.workflows.attach.recognition import recognise
+
+    waited = False
+    while True:
+        found = recognise(
+            path, streams=request.streams, time_variable=request.time_variable,
+            model=request.model,
+        )  # fmt: skip
+        if found is not None:
+            return found
+        if not wait:
+            raise RunError(f"there is nothing in {path} yet that shows what will come")
+        if not waited:
+            print_stderr(f"{printable(str(path))} is empty: waiting for output (Ctrl-C ends)")
+            waited = True
+        time.sleep(LOOK_S)
+
+
+def _add_products(run: RunDir, path: Path, request: LookRequest) -> None:
+    """Ask the run's driver for products that it does not make yet."""
+    from burstlens.core.run.facts import facts_of
+    from burstlens.workflows.attach.recognition import recognise
+    from burstlens.workflows.attach.wanted import shown
+    from burstlens.workflows.driver.addition import Addition
+
+    if not request.products:
+        return
+    found = recognise(path, streams=request.streams, time_variable=request.time_variable,
+                      model=request.model)  # fmt: skip
+    table = facts_of(run).table or {}
+    known = {entry.get("name") for entry in table.get("product", [])}
+    if found is None:
+        return
+    tables = shown(path, found, tuple(request.products), None).products
+    fresh = tuple(entry for entry in tables if entry["name"] not in known)
+    if fresh:
+        Addition(fresh, all_frames=True).request(run)
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A run that is looked at, and its driver where this process has started it."""
+
+    path: str
+    run: RunDir
+    child: subprocess.Popen[bytes] | None
+
+
+def look_at_all(
+    paths: Sequence[str], request: LookRequest, page: Page, *, detach: bool, as_json: bool
+) -> int:
+    """Look at these folders until Ctrl-C; returns the exit code. Raises BurstlensError."""
+    if not request.page and not detach and len(paths) == 1:
+        return _in_terminal(paths[0], request, as_json=as_json)
+    looks: list[Attached] = []
+    try:
+        for path in paths:
+            run, child, notes = attach(path, request)
+            looks.append(Attached(path, run, child))
+            for note in notes:
+                print_stderr(printable(note))
+        if detach:
+            _await_begin(looks)
+    except BaseException:
+        _leave(looks)
+        raise
+    if detach:
+        _print_detached(looks, as_json=as_json)
+        return 0
+    try:
+        if not request.page:
+            return max((look.child.wait() for look in looks if look.child), default=0)
+        _serve(looks, request, page, as_json=as_json)
+    finally:
+        _leave(looks)
+    for look in looks:
+        print_stderr(printable(f"{look.run.id}: its pictures are in {look.run.products}"))
+        again = f"burstlens look {look.path} goes on, burstlens serve {look.run.id} shows it"
+        print_stderr(printable(f"  {again}"))
+    return 0
+
+
+def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
+    """Write the recipe that would launch and show the run in that folder; returns what to say.
+
+    Raises BurstlensError; a file that exists is not written over.
+    """
+    from burstlens.workflows.attach.table import write_recipe
+    from burstlens.workflows.attach.wanted import shown
+
+    real = real_folder(path)
+    found = _recognised(real, request, wait=False)
+    what = shown(real, found, tuple(request.products), request.recipe)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(write_recipe(real, found, what))
+    except OSError as error:
+        raise RunError(f"cannot write {target}: {error.strerror}") from error
+    return f"{found.reason}\n{target} is written: burstlens check {target} looks at it"
+
+
+def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
+    """Drive the run in this process, shown in this terminal."""
+    from burstlens.clients.driving import drive
+
+    real = real_folder(path)
+    run = known_look(real, request.name)
+    if run is None:
+        made = new_look(real, _recognised(real, request, wait=True), request)
+        run = made.run
+        for note in made.notes:
+            print_stderr(printable(note))
+    return drive(run, as_json=as_json)
+
+
+def _serve(looks: Sequence[Attached], request: LookRequest, page: Page, *, as_json: bool) -> None:
+    from burstlens.clients.serving.server import serve
+    from burstlens.clients.serving.shelf import shelf_of_runs
+
+    serve(
+        shelf_of_runs([look.run for look in looks]),
+        port=page.port,
+        allow_stop=request.allow_stop,
+        as_json=as_json,
+        open_browser=page.open_browser,
+        token_file=page.token_file,
+    )
+
+
+def _await_begin(looks: Sequence[Attached]) -> None:
+    from burstlens.workflows.driver.detach import await_begin
+
+    for look in looks:
+        if look.child is not None:
+            await_begin(look.run, look.child)
+
+
+def _print_detached(looks: Sequence[Attached], *, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps([{"run": look.run.id, "path": str(look.run.path)} for look in looks]))
+        return
+    for look in looks:
+        run = look.run.id
+        say(f"{run} looks on; its page: burstlens serve {run}; to end it: burstlens stop {run}")
+
+
+def _leave(looks: Sequence[Attached]) -> None:
+    """End the drivers that this process has started; the models are not touched."""
+    children = [look.child for look in looks if look.child is not None]
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            child.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + LEAVES_S
+    for child in children:
+        try:
+            child.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()  # its folder hangs; what it began is resumed by the next look

@@ -1,0 +1,230 @@
+"""The command ``look``: runs that others started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from burstlens.clients.cli.arguments import DetachOpt, JsonOpt, NameOpt, SiteOpt, complete_recipe
+from burstlens.core.printable import print_stderr, say
+
+app = typer.Typer()
+PANEL = "Look"
+TAKEN = "What is taken"
+SHOWN = "What is shown"
+MODEL = "The model's process"
+LOAD = "Load on this machine"
+PAGE = "The page"
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    short_help="Look at any run: a folder where a model writes, will write, or has written.",
+    epilog='Example: burstlens look /scratch/me/run --product slp --product "wind@500hPa"',
+)
+def look(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...")],
+    product: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--product",
+            metavar="NAME|EXPRESSION",
+            help="A product of the model's recipe, a variable, or an expression such as "
+            "wind@500hPa or T2-273.15. May be given several times.",
+            rich_help_panel=SHOWN,
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="Make the products and guards of this recipe; its simulation is not started.",
+            autocompletion=complete_recipe,
+            rich_help_panel=SHOWN,
+        ),
+    ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a recipe that would launch and show this run, and look at nothing.",
+            rich_help_panel=SHOWN,
+        ),
+    ] = None,
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stream",
+            metavar="NAME=GLOB",
+            help="Files that hold frames, if they are not recognised. May be given several times.",
+            rich_help_panel=TAKEN,
+        ),
+    ] = None,
+    time_variable: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The variable with the times.", rich_help_panel=TAKEN),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="wrf, awm or command.", rich_help_panel=TAKEN),
+    ] = None,
+    last: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="Frames of the latest stretch of model time, such as 12h.",
+            rich_help_panel=TAKEN,
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help='Frames from this model time on, such as "2005-08-28 12:00".',
+            rich_help_panel=TAKEN,
+        ),
+    ] = None,
+    take_all: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="All frames that are there; by default the newest 100 of each stream.",
+            rich_help_panel=TAKEN,
+        ),
+    ] = False,
+    every: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Each Nth of them.", rich_help_panel=TAKEN),
+    ] = 1,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="The batch job in which the model runs.", rich_help_panel=MODEL
+        ),
+    ] = None,
+    pid: Annotated[
+        int | None,
+        typer.Option(metavar="PID", help="The model's process here.", rich_help_panel=MODEL),
+    ] = None,
+    allow_stop: Annotated[
+        bool,
+        typer.Option(
+            "--allow-stop",
+            help="Let `burstlens stop`, the page and guards end the job or process, if it is your "
+            "own.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False,
+    no_page: Annotated[
+        bool,
+        typer.Option(
+            "--no-page",
+            help="Serve no page, and end when the model has ended or is quiet.",
+            rich_help_panel=PAGE,
+        ),
+    ] = False,
+    quiet_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="Without a page: end when nothing was written for so long; by default 10 min, or "
+            "three intervals between frames.",
+            rich_help_panel=PAGE,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Workers that make products; by default 1.", rich_help_panel=LOAD
+        ),
+    ] = None,
+    max_read_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help='The most bytes of frames to read per second, such as "200 MB".',
+            rich_help_panel=LOAD,
+        ),
+    ] = None,
+    site: SiteOpt = None,
+    name: NameOpt = None,
+    detach: DetachOpt = False,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, help="The page's port; 0 is a free one.", rich_help_panel=PAGE
+        ),
+    ] = 0,
+    open_browser: Annotated[
+        bool,
+        typer.Option(
+            "--open", help="Open the page, where there is a display.", rich_help_panel=PAGE
+        ),
+    ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the token, and so the link, in this file (made with mode 0600).",
+            rich_help_panel=PAGE,
+        ),
+    ] = None,
+    as_json: JsonOpt = False,
+) -> None:
+    """Look at a run that somebody else started, or that ended last year: pictures in a browser.
+
+    PATH is the folder in which the model writes; several share one page. WRF, awm and CF or COARDS
+    netCDF are recognised. The folder is only read: nothing in it is written, locked or signalled,
+    and another user's folder serves as well. Pictures go to a run directory of your own.
+
+    The newest frames come first. Ctrl-C ends the looking, never the model; the same command goes on
+    where it ended. Workers run at the lowest priority; with --site they run in a batch job.
+
+    Exit codes: 0 done, quiet or ended by Ctrl-C, 1 failed or refused, 2 wrong usage.
+    """
+    from burstlens.clients.attaching import Page, look_at_all, write_recipe_of
+    from burstlens.workflows.plan.look import LookRequest
+
+    request = LookRequest(
+        products=tuple(product or ()),
+        recipe=recipe,
+        streams=_streams(stream or []),
+        time_variable=time_variable,
+        model=model,
+        last=last,
+        since=since,
+        all=take_all,
+        every=every,
+        job=job,
+        pid=pid,
+        allow_stop=allow_stop,
+        page=not no_page,
+        quiet_after=quiet_after,
+        workers=workers,
+        max_read_rate=max_read_rate,
+        site=site,
+        name=name,
+    )
+    if len(paths) > 1 and (name or write or job or pid is not None):
+        raise typer.BadParameter("--name, --write, --job and --pid go with one PATH")
+    if write is not None:
+        say(write_recipe_of(paths[0], request, write))
+        return
+    page = Page(port, open_browser, token_file)
+    try:
+        code = look_at_all(paths, request, page, detach=detach, as_json=as_json)
+    except KeyboardInterrupt:
+        print_stderr("looking has ended")
+        code = 0
+    raise typer.Exit(code)
+
+
+def _streams(given: list[str]) -> dict[str, str]:
+    found = {}
+    for entry in given:
+        name, equals, glob = entry.partition("=")
+        if not (name and equals and glob):
+            raise typer.BadParameter(f"--stream {entry}: expected NAME=GLOB")
+        found[name] = glob
+    return found

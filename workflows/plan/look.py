@@ -1,0 +1,194 @@
+"""What ``look`` does before its run exists: recognise the folder, choose products, create."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from burstlens.cluster_configs.schedulers import LOCAL
+from burstlens.cluster_configs.site import Site, choose
+from burstlens.core.errors import RunError, SiteError
+from burstlens.core.quantity import parse_bytes, parse_duration, show_bytes
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.places import folder_for
+from burstlens.core.valid_time import parse_key
+from burstlens.workflows.driver.look import Look, run_name
+from burstlens.workflows.frames.arrival import NEWEST
+
+if TYPE_CHECKING:
+    from burstlens.workflows.attach.found import Found
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LookRequest:
+    """What a user asked ``look`` for, as it was given; see the command's options."""
+
+    products: Sequence[str] = ()
+    recipe: str | None = None
+    streams: Mapping[str, str] = field(default_factory=dict)
+    time_variable: str | None = None
+    model: str | None = None
+    last: str | None = None
+    since: str | None = None
+    all: bool = False
+    every: int = 1
+    job: str | None = None
+    pid: int | None = None
+    allow_stop: bool = False
+    page: bool = True
+    quiet_after: str | None = None
+    workers: int | None = None
+    max_read_rate: str | None = None
+    site: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The run of a look, whether it was there before, and what a user should be shown."""
+
+    run: RunDir
+    known: bool
+    notes: tuple[str, ...] = ()
+
+
+def real_folder(path: str | os.PathLike[str]) -> Path:
+    """The real path of a folder. Raises RunError when there is none, or it cannot be read."""
+    given = Path(os.path.expanduser(os.fspath(path)))
+    try:
+        found = given.resolve(strict=True)
+        if not found.is_dir():
+            raise RunError(f"{given} is a file; look takes the folder in which a model writes")
+        os.scandir(found).close()
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RunError(f"cannot look at {given}: {why}") from error
+    return found
+
+
+def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
+    """The run that looks at that folder, made unless it is there already.
+
+    ``path`` is a real path. Making the run directory is the lock: of two at once, one makes it.
+    Raises RecipeError, SiteError, RunError.
+    """
+    from burstlens.workflows.attach.table import recipe_table, write_recipe
+    from burstlens.workflows.attach.wanted import shown
+    from burstlens.workflows.driver.run import create
+    from burstlens.workflows.recipe.layers import Source
+    from burstlens.workflows.recipe.load import check
+
+    chosen = choose(request.site)
+    what = shown(path, found, tuple(request.products), request.recipe)
+    table = recipe_table(path, found, what)
+    if not request.allow_stop:
+        for guard in table.get("guard", []):
+            guard["then"] = "alarm"
+    look = _look(path, found, request, chosen, what.left_out)
+    site = request.site or ""
+    known_as = os.path.abspath(site) if site.endswith(".toml") else chosen.name
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "look.toml"
+        source.write_text(write_recipe(path, found, what), encoding="utf-8")
+        base = (what.base or Path(folder)) / "look.toml"
+        recipe, full = check(Source("look", base, table))
+        run = create(
+            recipe, full, source, known_as, request.name or run_name(path),
+            folder=folder_for(path), attached=look.value(),
+        )  # fmt: skip
+    return Looked(run, known=False, notes=(found.reason, *what.left_out))
+
+
+def known_look(path: Path, name: str | None) -> RunDir | None:
+    """The run that looks at that folder already, if there is one. Raises RunError when the run of
+    that name looks at another folder."""
+    from burstlens.core.run.facts import facts_of
+
+    run = RunDir(folder_for(path) / (name or run_name(path)))
+    if not run.facts.is_file():
+        return None
+    attached = facts_of(run).attached
+    if attached is None or attached.get("path") != str(path):
+        raise RunError(f"{run.path} is another run; --name takes another name")
+    return run
+
+
+def _look(
+    path: Path, found: Found, request: LookRequest, site: Site, left_out: Sequence[str]
+) -> Look:
+    """The options as the site allows them. Raises SiteError, RunError."""
+    block = request.site is not None and site.scheduler != LOCAL
+    _require_allowed(site, in_block=block)
+    limits = site.look
+    most = limits.workers or (os.cpu_count() or 1)
+    if request.workers is not None and not 1 <= request.workers <= most:
+        raise RunError(f"--workers {request.workers}: site {site.name} allows 1 to {most}")
+    rate = _read(parse_bytes, request.max_read_rate, "--max-read-rate")
+    if limits.max_read_rate is not None:
+        if rate is not None and rate > limits.max_read_rate:
+            allowed = show_bytes(limits.max_read_rate)
+            raise RunError(f"--max-read-rate: site {site.name} allows {allowed} per second")
+        rate = rate or limits.max_read_rate
+    if request.every < 1:
+        raise RunError(f"--every {request.every}: it must be at least 1")
+    narrowed = request.since is not None or request.last is not None
+    return Look(
+        path=str(path),
+        model=found.model,
+        reason=found.reason,
+        newest=None if request.all or narrowed else NEWEST,
+        since=_read(parse_key, request.since, "--since"),
+        last_s=_read(parse_duration, request.last, "--last"),
+        every=request.every,
+        job=request.job,
+        pid=request.pid,
+        mark=_mark(request, site),
+        allow_stop=request.allow_stop,
+        page=request.page,
+        quiet_after_s=_read(parse_duration, request.quiet_after, "--quiet-after"),
+        workers=request.workers or (0 if block else 1),
+        max_read_rate=rate,
+        poll_s=limits.poll_s,
+        block=block,
+        left_out=tuple(left_out),
+    )
+
+
+def _mark(request: LookRequest, site: Site) -> str | None:
+    """What names the job or process for good. Raises RunError or SiteError when it is not there, or
+    cannot be stopped and should be."""
+    if request.job is None and request.pid is None and not request.allow_stop:
+        return None
+    from burstlens.cluster_configs.schedulers import scheduler
+    from burstlens.workflows.placement.observer import Observer
+
+    batch = None if site.scheduler == LOCAL else scheduler(site.scheduler)(site.batch)
+    return Observer(
+        job=request.job, pid=request.pid, scheduler=batch, allow_stop=request.allow_stop
+    ).mark
+
+
+def _require_allowed(site: Site, *, in_block: bool) -> None:
+    """Raise SiteError where the site's login nodes are not for this."""
+    inside = any(name in os.environ for name in ("SLURM_JOB_ID", "PBS_JOBID"))
+    if site.look.login_nodes == "refuse" and not in_block and not inside:
+        raise SiteError(
+            f"site {site.name} refuses look on its login nodes: --site {site.name} puts the "
+            "workers into a job of their own, or start it inside a job"
+        )
+
+
+def _read(parse: Callable[[str], T], text: str | None, option: str) -> T | None:
+    if text is None:
+        return None
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise RunError(f"{option}: {error}") from None
