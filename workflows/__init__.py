@@ -9,6 +9,7 @@ seismic model. A room may import the rooms below it, ``viz`` without its pages, 
 """
 
 __all__ = [
+    "attach",
     "awm",
     "driver",
     "frames",

@@ -6,4 +6,4 @@ guards fit its frames, ``table`` makes a recipe of both. Reads names and headers
 run and writes nothing.
 """
 
-__all__ = ["recognition", "table", "wanted"]
+__all__ = ["found", "recognition", "table", "wanted"]

@@ -10,23 +10,24 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from msgspec.structs import replace as msgspec_replace
 
 from burstlens.core.errors import RunError
-from burstlens.core.model import Fingerprint
+from burstlens.core.model import Fingerprint, Frame
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.driver import PATIENCE_S, TICK_S
 from burstlens.workflows.driver.driver_log import note_turn
-from burstlens.workflows.driver.look import Look, declared_files
+from burstlens.workflows.driver.look import Look, declared_files, place_of
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.viewing import Viewing
+from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.frames.attached import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
@@ -87,6 +88,7 @@ class AttachedDriver:
         self._tick = tick
         self._cursor = Cursor()
         self._activity: Activity | None = None
+        self._arrived: Counter[str] = Counter()
         self._declared = declared_files(history)
         self._swept = 0
         self._since = time.monotonic()
@@ -94,7 +96,7 @@ class AttachedDriver:
         self._identity: tuple[int, int] | None = None
         if history.attached is not None and history.attached.inode is not None:
             self._identity = (history.attached.device or 0, history.attached.inode)
-        self._last_tick = self._last_sync = 0.0
+        self._last_tick = self._last_sync = self._reads_again = 0.0
         self._last_good = time.monotonic()
         self._away = ""
         self.asked: str | None = None
@@ -141,7 +143,7 @@ class AttachedDriver:
             self.journal.append(
                 ev.RunAttached(
                     path=self.look.path, model=self.look.model, reason=self.look.reason,
-                    **_place(self.look.path),
+                    **place_of(self.look.path),
                 )
             )  # fmt: skip
             self.snapshot.note(self.look.reason)
@@ -236,6 +238,8 @@ class AttachedDriver:
         self.production.backlog.arriving = bool(report.folder and report.folder.arriving)
         # Frames that the log names and that were not chosen are not lost.
         self.production.take(replace(report, frames=(), written=(), ended=False), self.attempt)
+        if before:
+            self._rank(report.frames)
         self.rewrites.take(report.frames)
         if report.frames or report.damaged:
             self._declared = declared_files(self.history)
@@ -249,6 +253,13 @@ class AttachedDriver:
         self._activity = _activity(report)
         self._watched_all = report.ended
         self._watch()
+
+    def _rank(self, frames: Sequence[Frame]) -> None:
+        """Let frames that were there on arrival be made coarse to fine, back from the newest."""
+        for frame in sorted(frames, key=lambda frame: frame.time, reverse=True):
+            number = self._arrived[frame.stream]
+            self._arrived[frame.stream] += 1
+            self.production.backlog.coarseness[frame.stream, frame.time] = coarseness(number)
 
     def _observe_folder(self, folder: FolderReport) -> None:
         if folder.lost:
@@ -285,10 +296,20 @@ class AttachedDriver:
             self._last_good, self._away = now, ""
         except OSError as error:
             self._wait_for_target(error, now)
-        self.production.submit(now)
+        self._submit(now)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
             self._look_around(now)
+
+    def _submit(self, now: float) -> None:
+        """Hand on the next work, as far as the rate at which frames may be read allows it."""
+        if now < self._reads_again:
+            return
+        rate = self.look.max_read_rate
+        self.production.slots = 1 if rate else 2 * self.graph.workers
+        read = self.production.submit(now)
+        if rate and read:
+            self._reads_again = now + read / rate
 
     def _wait_for_target(self, error: OSError, now: float) -> None:
         fault = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
@@ -310,8 +331,7 @@ class AttachedDriver:
             self._lose(f"it has not answered for {HANGS_S:.0f} s")
         self.steering.look(self.production, over=False)
         self._observe(now)
-        if self._viewing.look(self):
-            self.production.slots = 2 * self.graph.workers
+        self._viewing.look(self)
         self.snapshot.write()
         self._tick(self.snapshot)
 
@@ -373,11 +393,3 @@ def _activity(report: Report) -> Activity | None:
         in_progress=report.in_progress,
         intervals=folder.intervals,
     )
-
-
-def _place(path: str) -> dict[str, int]:
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return {}
-    return {"device": found.st_dev, "inode": found.st_ino}

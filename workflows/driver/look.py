@@ -95,3 +95,12 @@ def declared_files(history: History) -> dict[str, Fingerprint]:
         if file and (file not in latest or latest[file][0] <= record):
             latest[file] = record, fingerprint
     return {file: fingerprint for file, (_, fingerprint) in latest.items()}
+
+
+def place_of(path: str) -> dict[str, int]:
+    """Device and inode of the folder, as ``run.attached`` has them; empty if it is away."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return {}
+    return {"device": found.st_dev, "inode": found.st_ino}

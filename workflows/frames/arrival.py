@@ -168,3 +168,15 @@ def is_full(selection: Selection, state: Attached, unit: Unit) -> bool:
     if selection.newest is None or selection.is_new(unit):
         return False
     return state.taken.get(unit.stream, 0) >= selection.newest
+
+
+def coarseness(number: int) -> int:
+    """The rank of a frame that was there on arrival, counted from the newest: the newest four, then
+    each 16th, each 4th, the others.
+
+    >>> [coarseness(number) for number in range(9)], coarseness(16)
+    ([0, 0, 0, 0, 2, 3, 3, 3, 2], 1)
+    """
+    if number < 4:
+        return 0
+    return 1 if number % 16 == 0 else 2 if number % 4 == 0 else 3

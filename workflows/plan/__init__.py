@@ -4,4 +4,4 @@
 package of ``workflows``.
 """
 
-__all__ = ["capacity", "commands", "report"]
+__all__ = ["capacity", "commands", "look", "report"]

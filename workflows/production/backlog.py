@@ -40,6 +40,8 @@ class Backlog:
     later: list[tuple[float, int, Work]] = field(default_factory=list)
     inspections: list[Work] = field(default_factory=list)
     """Frames that guards look at without a product: never held back."""
+    coarseness: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Ranks of frames that were there on arrival: a smaller one is made first."""
     arriving: bool = False
     """Whether older frames than those that are known may still come."""
     under_way: int = 0
@@ -202,7 +204,9 @@ class Backlog:
         # which guards inspect the frame come first, pictures that are made again last.
         newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
         rank = 0 if work.order.inspects else 2 if work.what == "remake" else 1
-        newest_first = (rank, *newest_first)
+        frame = work.order.frame
+        coarse = self.coarseness.get((frame.stream, frame.time), 0)
+        newest_first = (rank, coarse, *newest_first)
         self._count += 1
         heapq.heappush(self.waiting, (newest_first, self._count, work))
 

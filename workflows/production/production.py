@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Damage, Failure, Frame, Receipt, in_model_folder
@@ -281,15 +282,8 @@ class Production:
                 self.snapshot.published(event)
         if made:  # by another order of that frame
             return
-        self.journal.append(
-            ev.ProductFailed(
-                product=failure.product,
-                stream=failure.stream,
-                time=failure.time,
-                attempt=failure.attempt,
-                reason=failure.reason,
-            )
-        )
+        of: dict[str, Any] = dict(zip(("product", "stream", "time"), key, strict=True))
+        self.journal.append(ev.ProductFailed(**of, attempt=failure.attempt, reason=failure.reason))
         self.snapshot.failed(failure)
 
     def _stands(self, receipt: Receipt) -> bool:
@@ -299,9 +293,11 @@ class Production:
         self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
         self.backlog.remade(about.product, about.stream, about.time, about.attempt)
 
-    def submit(self, now: float) -> None:
-        """Hand the next work to the viewing block."""
+    def submit(self, now: float) -> int:
+        """Hand the next work to the viewing block; returns the bytes of the frames it reads."""
+        read = 0
         for work in self.backlog.take(now, self.slots):
+            read += work.order.frame.bytes
             needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
             work.order = replace(work.order, needed=needed)
             about = self.buffer, work.order
@@ -315,6 +311,7 @@ class Production:
                 self.backlog.keep(work)
             else:
                 self.graph.view("work", work, tasks.produce, *about, priority=priority)
+        return read
 
     def release(self, *, held: bool) -> None:
         """Delete raw frames that are not needed any more, journalled first. Raises OSError."""

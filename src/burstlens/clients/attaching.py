@@ -44,7 +44,7 @@ def attach(
     A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
     where the folder shows nothing yet. Raises BurstlensError.
     """
-    from burstlens.clients.opened.standing import OVER, standing_of
+    from burstlens.clients.opened.status import OVER, status_of
     from burstlens.workflows.driver.detach import start_driver
 
     real = real_folder(path)
@@ -61,7 +61,7 @@ def attach(
                 raise
     else:
         _add_products(run, real, request)
-        standing = standing_of(run)
+        standing = status_of(str(run.path))
         if standing["driver_alive"] and standing["state"] not in OVER:
             return run, None, (f"{run.id} looks at it already: this is its page",)
         notes = (f"{run.id} goes on, with the options of its first look",)

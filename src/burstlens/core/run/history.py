@@ -10,7 +10,9 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Damage, in_model_folder
+from burstlens.core.run import attached
 from burstlens.core.run import events as ev
+from burstlens.core.run.attached import Attached
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.states import States
@@ -29,7 +31,7 @@ class JobRecord:
 
 
 @dataclass(slots=True)
-class History:
+class History(Attached):
     """The state that the journal's events add up to."""
 
     state: str = "new"
@@ -41,7 +43,6 @@ class History:
     brought_home: bool = False
     kept_home: bool = False
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
-    attempt: int = 0
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     frames: set[FrameKey] = field(default_factory=set)
     damaged: set[FrameKey] = field(default_factory=set)
@@ -89,23 +90,6 @@ class History:
     """How long neither a driver nor a model ran."""
     ready: set[tuple[str, str]] = field(default_factory=set)
     """Stream and valid time of the frames that are ready, of any attempt."""
-
-    attached: ev.RunAttached | None = None
-    """The folder that the run looks at, where others started the model."""
-    observed: ev.ModelObserved | None = None
-    """The latest observation of that model."""
-    began: str = ""
-    """Why the latest attempt of that model was recognised as one."""
-    unproven: set[tuple[str, str]] = field(default_factory=set)
-    """Stream and valid time of the frames that no witness has confirmed."""
-    path_lost: str | None = None
-    """Why that folder cannot be read now."""
-    fingerprints: dict[tuple[str, str], tuple[int, str, int, ev.Fingerprint]] = field(
-        default_factory=dict
-    )
-    """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest."""
-    sums: dict[Key, int] = field(default_factory=dict)
-    """CRC-32 of each published product, in a run that others started."""
 
     def has_damage(self, damage: Damage) -> bool:
         """Whether that damage is known already."""
@@ -194,36 +178,6 @@ def _ended(history: History, event: ev.RunEnded) -> None:
     }
 
 
-def _attached(history: History, event: ev.RunAttached) -> None:
-    history.attached = event
-
-
-def _attempt(history: History, event: ev.AttemptObserved) -> None:
-    if event.attempt >= history.attempt:
-        history.attempt, history.began = event.attempt, event.evidence
-
-
-def _observed(history: History, event: ev.ModelObserved) -> None:
-    history.observed = event
-
-
-def _path_lost(history: History, event: ev.PathLost) -> None:
-    history.path_lost = event.evidence
-
-
-def _path_back(history: History, event: ev.PathBack) -> None:
-    history.path_lost = None
-
-
-def _fingerprint(history: History, event: ev.FrameReady | ev.FrameDamaged, file: str) -> None:
-    if event.time is None or event.fingerprint is None:
-        return
-    key = event.stream, event.time
-    if key not in history.fingerprints or event.attempt >= history.fingerprints[key][0]:
-        record = event.record or 0
-        history.fingerprints[key] = event.attempt, file, record, event.fingerprint
-
-
 def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
     history.buffer_requested = True
 
@@ -290,7 +244,7 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.unproven.add(frame[:2])
     elif history.unproven:
         history.unproven.discard(frame[:2])
-    _fingerprint(history, event, event.file or "")
+    attached.keep_fingerprint(history, event, event.file or "")
 
 
 def _reach(history: History, attempt: int, file: str, record: int | None) -> None:
@@ -300,7 +254,7 @@ def _reach(history: History, attempt: int, file: str, record: int | None) -> Non
 
 def _damaged(history: History, event: ev.FrameDamaged) -> None:
     file = in_model_folder(event.paths[0]) if event.paths else ""
-    _fingerprint(history, event, file)
+    attached.keep_fingerprint(history, event, file)
     _reach(history, event.attempt, file, event.record)
     if event.time:
         history.damaged.add((event.stream, event.time, event.attempt))
@@ -373,11 +327,11 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.RunStarted: _started,
     ev.RunResumed: _resumed,
     ev.RunEnded: _ended,
-    ev.RunAttached: _attached,
-    ev.AttemptObserved: _attempt,
-    ev.ModelObserved: _observed,
-    ev.PathLost: _path_lost,
-    ev.PathBack: _path_back,
+    ev.RunAttached: attached.attached,
+    ev.AttemptObserved: attached.attempt_began,
+    ev.ModelObserved: attached.model_observed,
+    ev.PathLost: attached.path_lost,
+    ev.PathBack: attached.path_back,
     ev.BufferRequested: _buffer_requested,
     ev.BufferCreated: _buffer,
     ev.BufferAdopted: _buffer,
