@@ -1,0 +1,170 @@
+"""What `look` is asked for: read, bounded by the site, kept in the run directory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burstlens.cluster_configs.site import LookSite, choose
+from burstlens.core.errors import RunError, SiteError
+from burstlens.core.run import events as ev
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.history import replay
+from burstlens.workflows.attach.recognition import recognise
+from burstlens.workflows.driver.look import Look, declared_files, look_of, run_name
+from burstlens.workflows.frames.arrival import NEWEST
+from burstlens.workflows.plan import look as plan
+from burstlens.workflows.plan.look import LookRequest, known_look, new_look, real_folder
+
+NAMELIST = """&time_control
+ start_year = 2005, start_month = 8, start_day = 28, start_hour = 0,
+ run_hours = 6, history_interval = 60, frames_per_outfile = 1, io_form_history = 2,
+/
+&domains
+ time_step = 60, max_dom = 1,
+/
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "storm"
+    made.mkdir()
+    (made / "namelist.input").write_text(NAMELIST)
+    return made
+
+
+@pytest.fixture
+def site(monkeypatch):
+    """Sets the bounds of the site that is chosen."""
+
+    def bounded(**bounds):
+        local = replace(choose("local"), look=LookSite(**bounds))
+        monkeypatch.setattr(plan, "choose", lambda name: local)
+
+    return bounded
+
+
+def looked(folder, **asked):
+    found = recognise(folder)
+    assert found is not None
+    return new_look(folder, found, LookRequest(**asked))
+
+
+def attached(run):
+    return look_of(facts_of(run).attached)
+
+
+def test_a_folder_has_one_run_by_its_real_path(folder, own_runs):
+    made = looked(folder).run
+    assert made.id == run_name(folder)
+    assert made.id.startswith("look-storm-")
+    assert known_look(folder, None).path == made.path
+    with pytest.raises(RunError, match="exists already"):
+        looked(folder)
+
+
+def test_a_link_to_the_folder_is_the_same_run(folder, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    assert run_name(real_folder(link)) == run_name(real_folder(folder))
+
+
+def test_a_name_of_a_run_that_looks_elsewhere_is_refused(folder, tmp_path, own_runs):
+    looked(folder, name="mine")
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(RunError, match="--name takes another name"):
+        known_look(other, "mine")
+
+
+def test_what_was_asked_for_is_kept(folder, own_runs):
+    asked = looked(
+        folder, last="12h", every=3, workers=1, max_read_rate="200 MB", quiet_after="5 min",
+        page=False,
+    )  # fmt: skip
+    look = attached(asked.run)
+    assert (look.last_s, look.every, look.workers, look.quiet_after_s) == (43200.0, 3, 1, 300.0)
+    assert (look.max_read_rate, look.newest, look.page) == (200_000_000, None, False)
+    assert look.path == str(folder)
+
+
+def test_the_newest_hundred_are_taken_by_default_and_all_with_all(folder, own_runs):
+    assert attached(looked(folder).run).newest == NEWEST
+    assert attached(looked(folder, all=True, name="everything").run).newest is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"last": "soon"}, "--last: expected a duration"),
+        ({"since": "yesterday"}, "--since: expected a time"),
+        ({"max_read_rate": "fast"}, "--max-read-rate: expected a size"),
+        ({"quiet_after": "?"}, "--quiet-after: expected a duration"),
+        ({"workers": 0}, "--workers 0"),
+        ({"allow_stop": True}, "--job, --pid"),
+        ({"pid": 2**22 + 1}, "4194305"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_made(folder, own_runs, asked, said):
+    with pytest.raises(RunError, match=said):
+        looked(folder, **asked)
+    assert known_look(folder, None) is None
+
+
+def test_a_site_bounds_workers_and_the_rate(folder, own_runs, site):
+    site(workers=2, max_read_rate=1000)
+    with pytest.raises(RunError, match="allows 1 to 2"):
+        looked(folder, workers=3)
+    with pytest.raises(RunError, match="allows 0.98 KiB per second"):
+        looked(folder, max_read_rate="1 MB")
+    assert attached(looked(folder).run).max_read_rate == 1000
+
+
+def test_a_site_may_refuse_it_on_login_nodes_and_not_inside_a_job(
+    folder, own_runs, site, monkeypatch
+):
+    site(login_nodes="refuse")
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    with pytest.raises(SiteError, match="refuses look on its login nodes"):
+        looked(folder)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert looked(folder).run.facts.exists()
+
+
+def test_guards_only_alarm_unless_the_model_may_be_stopped(folder, own_runs):
+    made = looked(folder, recipe="wrf-severe").run
+    guards = facts_of(made).table["guard"]
+    assert guards
+    assert {guard["then"] for guard in guards} == {"alarm"}
+
+
+def test_a_file_or_nothing_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="is a file"):
+        real_folder(tmp_path / "file")
+    with pytest.raises(RunError, match="cannot look at"):
+        real_folder(tmp_path / "gone")
+
+
+def test_options_of_a_newer_version_are_passed_over():
+    assert look_of(Look("/a", every=2).value() | {"shine": 3}) == Look("/a", every=2)
+
+
+def frame(time, file, record, size, attempt=1):
+    return ev.FrameReady(
+        attempt=attempt, stream="d01", time=time, record=record, file=file,
+        fingerprint=(1, 2, size, 3),
+    )  # fmt: skip
+
+
+def test_a_resumed_look_always_takes_what_came_since():
+    history = replay([frame("20050828T000000", "a", 0, 10), frame("20050828T010000", "b", 0, 20)])
+    known = Look("/a", newest=5).selection(history).known
+    assert known == {"d01": ("20050828T010000", "b")}
+
+
+def test_of_a_growing_file_the_fingerprint_of_the_last_record_counts():
+    history = replay([frame("20050828T010000", "a", 1, 20), frame("20050828T000000", "a", 0, 10)])
+    assert declared_files(history) == {"a": (1, 2, 20, 3)}
