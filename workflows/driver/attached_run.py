@@ -26,10 +26,17 @@ LOWEST = "renice -n 19 -p $$ >/dev/null\nionice -c 3 -p $$ 2>/dev/null || true\n
 """Shell lines for workers on a node that others use: lowest priority for CPU and disk."""
 
 
-def early_worker(attached: dict[str, Any] | None) -> EarlyWorker | None:
-    """The worker for an attached run's first pictures, which begins to import at once."""
+def early_worker(
+    attached: dict[str, Any] | None, ready: EarlyWorker | None = None
+) -> EarlyWorker | None:
+    """The worker for an attached run's first pictures, which begins to import at once; ``ready``
+    is one that has begun."""
     if attached is None or look_of(attached).block:
+        if ready is not None:
+            ready.close()
         return None
+    if ready is not None:
+        return ready
     from burstlens.workflows.production.early import EarlyWorker
 
     return EarlyWorker(lowest=look_of(attached).lowest)

@@ -41,9 +41,34 @@ def detach(run: RunDir) -> int:
     return child.pid
 
 
-def start_driver(run: RunDir) -> subprocess.Popen[bytes]:
+def prepare_driver() -> subprocess.Popen[bytes]:
+    """A driver that loads what it needs before its run exists, for :func:`start_driver`.
+
+    It ends when its standard input is closed without a run.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", "burstlens", "drive", "-"],
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def start_driver(
+    run: RunDir, prepared: subprocess.Popen[bytes] | None = None
+) -> subprocess.Popen[bytes]:
     """Start a driver in a session of its own, and do not wait for it. Raises RunError."""
     epoch = _ask(run)
+    if prepared is not None and prepared.stdin is not None and prepared.poll() is None:
+        with _writing(run):
+            log = run.logs / "driver.log"
+            said = log.stat().st_size if log.exists() else 0
+            note_start(run, epoch, prepared.pid, log_from=said)
+        with contextlib.suppress(BrokenPipeError), prepared.stdin as way:
+            way.write(os.fsencode(run.path) + b"\n")
+        return prepared
     with _writing(run):
         stream = (run.logs / "driver.log").open("ab")
     with stream:

@@ -51,6 +51,7 @@ from burstlens.workflows.driver.driver_log import driver_log, logged
 from burstlens.workflows.driver.scheduling import scheduled, withdraw
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.early import EarlyWorker
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
@@ -164,16 +165,18 @@ def execute(
     run: RunDir,
     tick: Callable[[Snapshot], None] = lambda _: None,
     begun: Callable[[], None] = lambda: None,
+    early: EarlyWorker | None = None,
 ) -> Outcome:
     """Drive a run, new or cut short, to its end. Call it from the main thread.
 
     ``tick`` is called about twice a second, ``begun`` once, when this process is the run's driver.
     The first SIGINT asks for a stop, the second for a stop at once, as does SIGTERM; SIGHUP is
-    ignored, so that a run outlives its login shell. Raises RunError when another driver lives.
+    ignored, so that a run outlives its login shell. ``early`` is a worker that was started ahead.
+    Raises RunError when another driver lives.
     """
     level = log_level()
     attached = facts_of(run).attached
-    early = early_worker(attached)
+    early = early_worker(attached, early)
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
     require_host(run, history)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.places import folder_for
+from burstlens.workflows.driver.look import run_name
 from burstlens.workflows.plan.look import LookRequest, known_look, new_look, real_folder
 
 if TYPE_CHECKING:
@@ -45,27 +47,37 @@ def attach(
     where the folder shows nothing yet. Raises BurstlensError.
     """
     from burstlens.clients.opened.status import OVER, status_of
-    from burstlens.workflows.driver.detach import start_driver
+    from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
     real = real_folder(path)
     run = known_look(real, request.name)
-    notes: tuple[str, ...] = ()
     if run is None:
-        found = _recognised(real, request, wait=wait)
+        prepared = prepare_driver()
         try:
-            made = new_look(real, found, request)
-            run, notes = made.run, made.notes
-        except RunError:  # of two looks at once, the other one has made it
-            run = known_look(real, request.name)
+            made = new_look(real, _recognised(real, request, wait=wait), request)
+            return made.run, start_driver(made.run, prepared), made.notes
+        except BaseException as error:
+            prepared.communicate(b"")  # it ends without a run
+            run = _of_another(real, request) if isinstance(error, RunError) else None
             if run is None:
                 raise
-    else:
-        _add_products(run, real, request)
-        standing = status_of(str(run.path))
-        if standing["driver_alive"] and standing["state"] not in OVER:
-            return run, None, (f"{run.id} looks at it already: this is its page",)
-        notes = (f"{run.id} goes on, with the options of its first look",)
+    _add_products(run, real, request)
+    status = status_of(str(run.path))
+    if status["driver_alive"] and status["state"] not in OVER:
+        return run, None, (f"{run.id} looks at it already: this is its page",)
+    notes = (f"{run.id} goes on, with the options of its first look",)
     return run, start_driver(run), notes
+
+
+def _of_another(path: Path, request: LookRequest) -> RunDir | None:
+    """The run that another look has made at the same moment; None if there is none."""
+    folder = folder_for(path) / (request.name or run_name(path))
+    for _ in range(20):
+        run = known_look(path, request.name)
+        if run is not None or not folder.is_dir():
+            return run
+        time.sleep(0.1)  # its directory is there, and not yet its facts
+    return None
 
 
 def _recognised(path: Path, request: LookRequest, *, wait: bool) -> Found:

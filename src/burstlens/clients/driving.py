@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.status import next_steps, status_of
@@ -13,6 +16,7 @@ from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 
 if TYPE_CHECKING:
+    from burstlens.workflows.production.early import EarlyWorker
     from burstlens.workflows.production.snapshot import Snapshot
 
 
@@ -30,7 +34,27 @@ def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
         return INTERRUPTED
 
 
-def _drive(run: RunDir, *, as_json: bool, note: str) -> int:
+def drive_prepared() -> int:
+    """Load what a look's driver needs, then drive the run whose path comes on standard input; its
+    output goes to the run's log. Returns the exit code, 0 when no run comes."""
+    from burstlens.workflows.production.early import EarlyWorker
+
+    early = EarlyWorker(lowest=True)
+    import burstlens.workflows.driver.attached
+    import burstlens.workflows.driver.run  # noqa: F401
+
+    path = os.fsdecode(sys.stdin.buffer.readline().rstrip(b"\n"))
+    if not path:
+        early.close()
+        return 0
+    run = RunDir(Path(path))
+    with (run.logs / "driver.log").open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    return _drive(run, as_json=False, note="", early=early)
+
+
+def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None = None) -> int:
     from burstlens.clients.terminal import View
     from burstlens.workflows.driver.run import execute
 
@@ -47,7 +71,7 @@ def _drive(run: RunDir, *, as_json: bool, note: str) -> int:
             view.show(record(snapshot.value()))
 
     with view:
-        outcome = execute(run, tick, begun)
+        outcome = execute(run, tick, begun, early)
     last = status_of(str(run.path))
     if as_json:
         say(json.dumps(last, indent=2))

@@ -142,9 +142,13 @@ def _last_outcome(run: RunDir) -> dict[str, Any]:
 
 @app.command(hidden=True)
 def drive(path: Path) -> None:
-    """What --detach and --batch start."""
+    """What --detach and --batch start; with ``-`` the run's path comes on standard input."""
     from burstlens.core.run.directory import RunDir
 
+    if str(path) == "-":
+        from burstlens.clients.driving import drive_prepared
+
+        raise typer.Exit(drive_prepared())
     _start(RunDir(path.resolve()), detach=False, batch=False, as_json=False)
 
 
