@@ -24,6 +24,7 @@ PARTS = (
     "opened",
     "journal",
     "serving",
+    "look",
     "live",
     "maps",
     "guards",

@@ -40,8 +40,8 @@ def drive_prepared() -> int:
     from burstlens.workflows.production.early import EarlyWorker
 
     early = EarlyWorker(lowest=True)
-    import burstlens.workflows.driver.attached
-    import burstlens.workflows.driver.run  # noqa: F401
+    import burstlens.workflows.driver.run
+    import burstlens.workflows.production.graph  # noqa: F401
 
     path = os.fsdecode(sys.stdin.buffer.readline().rstrip(b"\n"))
     if not path:

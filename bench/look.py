@@ -1,0 +1,172 @@
+"""Looking at a run that others started: how long until the link, the first picture, a listing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import netCDF4
+import numpy as np
+
+from bench.pipeline import Scratch, burstlens
+from bench.report import Figure, median, spread
+
+LINK_S, FIRST_S, LISTING_S, IDLE_PERCENT = 1.5, 4.0, 10.0, 1.0
+STAT_S = 0.005
+"""How long a slow file system takes to answer for one file."""
+GIVE_UP_S = 120.0
+
+
+def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
+    """Wall times of `burstlens look` at a folder of frames, and of a watcher on 50,000 names."""
+    frames, side = (20, 500) if quick else (500, 2500)
+    folder = _folder(scratch.runs.parent / "look-frames", frames, side)
+    size = sum(file.stat().st_size for file in folder.iterdir()) / frames / 1e6
+    repeats = 2 if quick else 5
+    found = [_look(scratch, folder, number) for number in range(repeats + 1)][1:]
+    links, firsts = ([pair[at] for pair in found] for at in (0, 1))
+    names = 2000 if quick else 50_000
+    return [
+        Figure("look: command to link", median(links), "s", LINK_S, note=spread(links, " s")),
+        Figure(
+            "look: command to first picture", median(firsts), "s", FIRST_S,
+            note=f"{spread(firsts, ' s')}; {frames} frames of {size:.0f} MB",
+        ),
+        _listing(scratch.runs.parent / "look-names", names),
+        _idle(scratch, folder, 20.0 if quick else 60.0),
+    ]  # fmt: skip
+
+
+def _folder(folder: Path, frames: int, side: int) -> Path:
+    """Frames of one file each, named by number: names of one file, so that they fit on a disk."""
+    folder.mkdir(parents=True)
+    first = folder / "field_000000.nc"
+    values = np.random.default_rng(1).standard_normal((side, side), dtype=np.float32)
+    with netCDF4.Dataset(first, "w", format="NETCDF4") as file:
+        for name in ("y", "x"):
+            file.createDimension(name, side)
+        for number in range(6):
+            made = file.createVariable(f"field{number}", "f4", ("y", "x"))
+            made.units = "m"
+            made[:] = values
+    for number in range(1, frames):
+        os.link(first, folder / f"field_{number:06d}.nc")
+    return folder
+
+
+@contextlib.contextmanager
+def _looking(scratch: Scratch, folder: Path, name: str) -> Iterator[tuple[float, float, Path]]:
+    """A look with its page: when it was started, when its link came, its run directory."""
+    begin = time.perf_counter()
+    with subprocess.Popen(
+        burstlens("look", str(folder), "--name", name), env=scratch.environment,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            linked = next(
+                time.perf_counter() - begin for line in process.stdout if "token=" in line
+            )
+            yield begin, linked, scratch.runs / name
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+def _look(scratch: Scratch, folder: Path, number: int) -> tuple[float, float]:
+    with _looking(scratch, folder, f"look-{number}") as (begin, linked, run):
+        index = run / "products" / "index.jsonl"
+        while not index.is_file() or not index.stat().st_size:
+            if time.perf_counter() - begin > GIVE_UP_S:
+                raise RuntimeError(f"no picture in {GIVE_UP_S:.0f} s")
+            time.sleep(0.005)
+        return linked, time.perf_counter() - begin
+
+
+def _listing(folder: Path, names: int) -> Figure:
+    """The first look of a watcher where each answer about a file takes 5 ms."""
+    from burstlens.workflows.frames.arrival import Selection
+    from burstlens.workflows.frames.attached import AttachedWatcher
+    from burstlens.workflows.frames.cursor import Cursor
+    from burstlens.workflows.models.wrf import Wrf
+
+    folder.mkdir()
+    for number in range(names):
+        day, hour = divmod(number, 24)
+        year, day = divmod(day, 28)
+        name = f"wrfout_d01_{2000 + year:04d}-01-{day + 1:02d}_{hour:02d}:00:00"
+        (folder / (name if number % 10 == 0 else f"other_{number:06d}.dat")).touch()
+    asked = 0
+    stat = os.stat
+
+    def slow(path: str, **keywords: Any) -> os.stat_result:
+        nonlocal asked
+        asked += 1
+        time.sleep(STAT_S)
+        return stat(path, **keywords)
+
+    begin = time.perf_counter()
+    os.stat = slow  # type: ignore[assignment]
+    try:
+        watcher = AttachedWatcher(
+            folder.parent, folder.name, Wrf(), "run", 1, Cursor(),
+            selection=Selection(), stamp=folder.parent / "clock",
+        )  # fmt: skip
+        more = True
+        while more:
+            report = watcher.scan(elapsed_s=0.0, now=time.time(), ended=False)
+            more = bool(report.folder and report.folder.arriving)
+    finally:
+        os.stat = stat
+    took = time.perf_counter() - begin
+    note = f"{names} names, a tenth of them frames; {asked} stats of 5 ms"
+    return Figure("look: arrival at a slow file system", took, "s", LISTING_S, note=note)
+
+
+def _idle(scratch: Scratch, folder: Path, quiet_s: float) -> Figure:
+    """CPU of all processes of a look at a folder in which nothing happens."""
+    with _looking(scratch, folder, "idle") as (_, _, run):
+        status = run / "status.json"
+        until = time.monotonic() + GIVE_UP_S
+        while time.monotonic() < until:
+            time.sleep(1.0)
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                value = json.loads(status.read_text())
+                if value["backlog"] == 0 and value["last_product"]:
+                    break
+        time.sleep(quiet_s)
+        processes = _family(run)
+        before = _cpu_s(processes)
+        time.sleep(quiet_s)
+        percent = 100 * (_cpu_s(processes) - before) / quiet_s
+    note = f"{len(processes)} processes, over {quiet_s:.0f} s"
+    return Figure("look: idle", percent, "% of a core", IDLE_PERCENT, note=note)
+
+
+def _family(run: Path) -> set[int]:
+    """The processes whose command or environment names the run directory, and its server."""
+    found = set()
+    marker = os.fsencode(run)
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                said = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                if marker in said or b"drive\0-" in said:
+                    found.add(int(entry.name))
+    return found
+
+
+def _cpu_s(processes: set[int]) -> float:
+    ticks = 0
+    for number in processes:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
