@@ -23,7 +23,7 @@ def event(value: Mapping[str, Any]) -> ev.Event:
         if field.required
     }
     full = {**blank, **value}
-    if full.get("state"):
+    if isinstance(full.get("state"), dict):
         full["state"] = _STAGED | full["state"]
     return ev.event_of(full)
 

@@ -10,10 +10,12 @@ import re
 import shutil
 
 import pytest
+from attached_case import AttachedRun, ready
 from events_case import events
 from PIL import Image
 
 from burstlens.clients.api.run import open_run
+from burstlens.clients.opened.view import RunView
 from burstlens.viz.pages.report import gallery as galleries
 from burstlens.viz.pages.report.page import write_report
 from burstlens.viz.pages.report.plot import MOST_POINTS, Line, value_ticks
@@ -234,3 +236,49 @@ def test_bringing_home_begins_when_the_last_job_has_ended():
     )
     home = story.spans["bring home"]
     assert (home.begin, home.end) == (5.0, 6.0)
+
+
+def test_a_run_that_looks_at_a_folder_has_no_buffer_and_its_moments_are_shown():
+    look = {"path": "/scratch/storm", "model": "wrf", "reason": "namelist.input"}
+    frame = {"stream": "d01", "time": "t1", "attempt": 1}
+    story = story_of(events([
+        {"t": 100.0, "event": "run.started"},
+        {"t": 101.0, "event": "run.attached", **look},
+        {"t": 101.0, "event": "attempt.observed", "attempt": 1, "evidence": "on arrival"},
+        {"t": 102.0, "event": "product.published", "clock": {"written": 5.0}, **frame},
+        {"t": 103.0, "event": "product.published", "clock": {"written": 102.5}, **frame},
+        {"t": 104.0, "event": "model.observed", "state": "quiet", "evidence": "for 9 min"},
+        {"t": 105.0, "event": "path.lost", "evidence": "Stale file handle"},
+        {"t": 200.0, "event": "run.resumed", "idle_s": 90.0},
+        {"t": 201.0, "event": "path.back", "evidence": "the folder is back"},
+        {"t": 202.0, "event": "attempt.observed", "attempt": 2, "evidence": "another log"},
+        {"t": 203.0, "event": "product.published", "clock": {"written": 150.0}, **frame},
+        {"t": 210.0, "event": "run.ended", "outcome": "quiet"},
+    ]))  # fmt: skip
+    assert [(it.name, it.begin, it.end) for it in story.spans.values()] == [
+        ("look", 100.0, 110.0),
+        ("look", 200.0, 210.0),
+    ]
+    assert story.latency == [(103.0, 0.5)]  # not the ages of frames that were there before
+    assert [(mark.kind, mark.text) for mark in story.marks] == [
+        ("life", "looks at /scratch/storm: namelist.input"),
+        ("life", "attempt 1 of the model: on arrival"),
+        ("life", "the model: quiet, for 9 min"),
+        ("alarm", "the folder cannot be read: Stale file handle"),
+        ("life", "resumed"),
+        ("life", "the folder is back"),
+        ("life", "attempt 2 of the model: another log"),
+    ]
+
+
+def test_the_report_of_a_look_shows_the_folder_and_no_nodes(tmp_path):
+    look = AttachedRun(tmp_path / "runs", left_out=["slp: the files have no PSFC"])
+    look.begin(ready(signal="unproven"))
+    look.show("quiet", "nothing was written for 14 min")
+    out = tmp_path / "report.html"
+    write_report(RunView(look.run), out)
+    said = Seen(out.read_text()).text
+    for words in ("/scratch/storm", "quiet: nothing was written for 14 min", "1 unproven",
+                  "slp: the files have no PSFC", "What happened"):  # fmt: skip
+        assert words in said
+    assert "on each" not in said

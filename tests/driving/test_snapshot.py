@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from events_case import event
 
+from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.history import History, replay
-from burstlens.core.run.snapshot import Latency
+from burstlens.core.run.snapshot import AttachedPart, Latency
 from burstlens.workflows.driver.jobs import Outcome
 from burstlens.workflows.production.snapshot import Snapshot
 
@@ -116,3 +118,38 @@ def test_a_clock_that_is_set_does_not_change_the_latency(snapshot, monkeypatch, 
     later = begin + jump + 100.0
     publish(later, later + 3.0)
     assert snapshot.value().latency_s.last == 3.0
+
+
+def test_an_attached_run_has_its_folder_and_no_buffer(snapshot):
+    snapshot.open(SimpleNamespace(backlog=SimpleNamespace(size=3)))
+    snapshot.attached = AttachedPart(path="/scratch/storm", state="quiet", evidence="for 9 min")
+    value = record(snapshot.value())
+    assert value["buffer"] is None
+    assert value["backlog"] == 3
+    assert (value["attached"]["path"], value["attached"]["evidence"]) == (
+        "/scratch/storm", "for 9 min"
+    )  # fmt: skip
+
+
+def test_a_launched_run_has_no_attached_part(snapshot):
+    assert "attached" not in record(snapshot.value())
+
+
+def test_the_ages_of_frames_that_were_there_on_arrival_are_no_latencies(snapshot):
+    snapshot.attached = AttachedPart(path="/scratch/storm")
+    now = time.time()
+    for written in (now - 3600.0, now + 1.0):
+        clock = {"written": written, "detected": now + 1.0}
+        snapshot.published(event({**PUBLISHED, "clock": clock, "t": now + 3.0}))
+    assert snapshot.value().latency_s == Latency(last=2.0, p50=2.0, p95=2.0)
+
+
+def test_a_look_goes_on_when_the_model_has_ended(snapshot):
+    jobs = SimpleNamespace(attempt=1, waits="", over=True, asked=None)
+    snapshot.attached = AttachedPart(path="/scratch/storm", state="ended")
+    snapshot.state = "running"
+    snapshot.look(jobs, "running")
+    assert snapshot.state == "running"
+    snapshot.attached = None
+    snapshot.look(jobs, "running")
+    assert snapshot.state == "draining"

@@ -34,6 +34,8 @@ def list_runs(as_json: JsonOpt = False) -> None:
         frames = counted(row["frames"], "frame")
         frames += f", {row['damaged']} damaged" if row["damaged"] else ""
         run, title = printable(row["run"]), printable(row["title"])
+        if row["looks_at"] and row["looks_at"] not in row["title"]:
+            title += f", looks at {printable(row['looks_at'])}"
         say(f"{run:<{width}}  {row['state']:<9} {frames:>12}  {title}")
 
 

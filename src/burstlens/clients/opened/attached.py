@@ -44,12 +44,6 @@ def observed(part: Mapping[str, Any]) -> str:
     return ": ".join(filter(None, (state, evidence)))
 
 
-def title_with_folder(status: Status) -> str:
-    """The run's title, with the folder that it looks at unless the title names that."""
-    title, path = str(status["title"]), _text(status.get("attached") or {}, "path")
-    return title if path in title else f"{title}, looks at {path}"
-
-
 def subject(part: Mapping[str, Any]) -> str:
     """What would be stopped: ``job 4711``, ``process 12``; empty where none is named."""
     if part.get("job") is not None:

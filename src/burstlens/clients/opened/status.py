@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from burstlens.clients.opened.attached import attached_facts, title_with_folder
+from burstlens.clients.opened.attached import attached_facts
 from burstlens.clients.opened.standing import OVER as OVER
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over
@@ -46,8 +46,9 @@ def rows() -> list[dict[str, Any]]:
                 "state": status["state"],
                 "frames": status["frames"]["ready"],
                 "damaged": status["frames"].get("damaged", 0),
-                "title": title_with_folder(status),
+                "title": status["title"],
                 "path": str(run.path),
+                "looks_at": (status.get("attached") or {}).get("path"),
             }
         )
     return found

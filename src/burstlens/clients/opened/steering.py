@@ -183,7 +183,8 @@ def _going_on(name: str) -> RunDir:
     state = status["state"]
     if has_ended(status):
         lost = (status.get("outcome") or {}).get("exit_code") == FRAMES_LOST
-        hint = "" if state == "done" or lost else f"; burstlens resume {run.id} goes on with it"
+        verb = "looks again" if status.get("attached") else "goes on with it"
+        hint = "" if state == "done" or lost else f"; burstlens resume {run.id} {verb}"
         raise RunError(f"{run.id} is over already: {state}{hint}")
     return run
 
