@@ -170,9 +170,10 @@ def test_the_list_has_the_folder(attached):
     ]
 
 
-def test_one_line_has_the_state(attached):
-    attached(ready()).show("quiet")
-    assert "  quiet  1 frame ready, 1 product published" in one_line(status_of("look-storm"))
+def test_one_line_has_the_state_and_its_evidence(attached):
+    attached(ready()).show("quiet", QUIET)
+    said = one_line(status_of("look-storm")).split("  ", 1)[1]
+    assert said == f"quiet  1 frame ready, 1 product published  quiet: {QUIET}"
 
 
 def test_the_card_of_a_notebook_has_the_folder_escaped(attached):

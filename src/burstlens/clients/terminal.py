@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burstlens.clients.opened.status import Status, aligned, facts, progress_text
+from burstlens.clients.opened.status import Status, aligned, facts, observed, progress_text
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_duration
 
@@ -105,6 +105,7 @@ def one_line(status: Status) -> str:
                  f"{counted(published, 'product')} published")  # fmt: skip
     if status.get("latency_s"):
         parts.append(f"latency {show_duration(status['latency_s']['p50'])}")
+    parts.append(observed(status.get("attached") or {}))
     return "  ".join(part for part in parts if part)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from burstlens.clients.opened.attached import attached_facts
+from burstlens.clients.opened.attached import observed as observed
 from burstlens.clients.opened.standing import OVER as OVER
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over

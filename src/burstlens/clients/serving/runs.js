@@ -58,7 +58,7 @@ class Card {
     set(this.title, row.title || row.run);
     set(this.folder, row.looks_at ? `looks at ${row.looks_at}` : "");
     this.folder.hidden = !row.looks_at;
-    set(this.state, row.state);
+    set(this.state, row.state === "quiet" && row.over ? "quiet, ended" : row.state);
     set(this.frames, row.frames === 1 ? "1 frame" : `${row.frames} frames`);
     set(this.id, row.run);
     set(this.time, modelTime(row.time));
