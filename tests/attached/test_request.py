@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import netCDF4
 import pytest
 
 from burstlens.cluster_configs.site import LookSite, choose
-from burstlens.core.errors import RunError, SiteError
+from burstlens.core.errors import AttachError, RecipeError, RunError, SiteError
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
@@ -15,7 +16,13 @@ from burstlens.workflows.attach.recognition import recognise
 from burstlens.workflows.driver.look import Look, declared_files, look_of, run_name
 from burstlens.workflows.frames.arrival import NEWEST
 from burstlens.workflows.plan import look as plan
-from burstlens.workflows.plan.look import LookRequest, known_look, new_look, real_folder
+from burstlens.workflows.plan.look import (
+    LookRequest,
+    known_look,
+    new_look,
+    real_folder,
+    recognised,
+)
 
 NAMELIST = """&time_control
  start_year = 2005, start_month = 8, start_day = 28, start_hour = 0,
@@ -168,3 +175,47 @@ def test_a_resumed_look_always_takes_what_came_since():
 def test_of_a_growing_file_the_fingerprint_of_the_last_record_counts():
     history = replay([frame("20050828T010000", "a", 1, 20), frame("20050828T000000", "a", 0, 10)])
     assert declared_files(history) == {"a": (1, 2, 20, 3)}
+
+
+@pytest.fixture
+def forecast(tmp_path):
+    """Frames with flags, as UFS writes them."""
+    made = tmp_path / "ufs"
+    made.mkdir()
+    for hour in ("000", "003"):
+        with netCDF4.Dataset(made / f"atmf{hour}.nc", "w") as file:
+            for name in ("time", "lat", "lon"):
+                file.createDimension(name, 1 if name == "time" else 4)
+                file.createVariable(name, "f8", (name,))
+            file["time"].units = "hours since 2020-01-01"
+            file["time"][:] = float(hour)
+            file["lat"].units, file["lon"].units = "degrees_north", "degrees_east"
+            file["lat"][:] = file["lon"][:] = range(4)
+            made_of = file.createVariable("tmp2m", "f4", ("time", "lat", "lon"))
+            made_of.units = "K"
+            made_of[:] = 280.0
+        (made / f"log.atm.f{hour}").touch()
+    return made
+
+
+def test_flags_and_log_lines_of_a_model_that_is_not_known_are_given(forecast, own_runs):
+    request = LookRequest(
+        streams={"atm": "atmf{hour}.nc"}, ready="log.atm.f{hour}", log="atm.log",
+        written="done (?P<file>\\S+)",
+    )  # fmt: skip
+    found = recognised(forecast, request)
+    assert found.settings["frames"] == {"atm": "atmf{hour}.nc"}
+    made = new_look(forecast, found, request).run
+    simulation = facts_of(made).table["simulation"]
+    assert simulation["ready"] == "log.atm.f{hour}"
+    assert simulation["log_patterns"] == ["atm.log"]
+
+
+def test_flags_go_with_no_model_that_is_known(folder):
+    with pytest.raises(AttachError, match="this is wrf"):
+        recognised(folder, LookRequest(ready="x{hour}"))
+
+
+def test_an_expression_that_is_not_valid_is_refused(forecast):
+    with pytest.raises(RecipeError, match="written"):
+        recognised(forecast, LookRequest(written="(?P<file>"))

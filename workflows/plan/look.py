@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
-from burstlens.core.errors import RunError, SiteError
+from burstlens.core.errors import AttachError, RunError, SiteError
 from burstlens.core.quantity import parse_bytes, parse_duration, show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
@@ -34,6 +35,9 @@ class LookRequest:
     recipe: str | None = None
     streams: Mapping[str, str] = field(default_factory=dict)
     time_variable: str | None = None
+    ready: str | None = None
+    log: str | None = None
+    written: str | None = None
     model: str | None = None
     last: str | None = None
     since: str | None = None
@@ -71,6 +75,35 @@ def real_folder(path: str | os.PathLike[str]) -> Path:
         why = getattr(error, "strerror", None) or error
         raise RunError(f"cannot look at {given}: {why}") from error
     return found
+
+
+def recognised(path: Path, request: LookRequest) -> Found | None:
+    """What writes in a folder, as far as the request does not say it; None while nothing shows it.
+
+    Raises AttachError, RecipeError.
+    """
+    from burstlens.workflows.attach.recognition import recognise
+    from burstlens.workflows.models import registry
+
+    globs = {name: re.sub(r"\{\w+\}", "*", glob) for name, glob in request.streams.items()}
+    found = recognise(path, streams=globs, time_variable=request.time_variable, model=request.model)
+    said = {
+        "ready": request.ready,
+        "written": request.written,
+        "log_patterns": request.log and [request.log],
+    }
+    more: dict[str, object] = {key: value for key, value in said.items() if value is not None}
+    if found is None or not (more or request.streams):
+        return found
+    if found.model != "command":
+        raise AttachError(
+            f"--ready, --log and --written are for models that are not known; this is {found.model}"
+        )
+    settings = {**found.settings, **more}
+    if request.streams:
+        settings["frames"] = dict(request.streams)
+    registry.load("command")(argv=("true",), **settings)  # raises for a pattern that is not valid
+    return replace(found, settings=settings)
 
 
 def new_look(path: Path, found: Found, request: LookRequest) -> Looked:

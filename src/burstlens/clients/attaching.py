@@ -18,7 +18,13 @@ from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.driver.look import run_name
-from burstlens.workflows.plan.look import LookRequest, known_look, new_look, real_folder
+from burstlens.workflows.plan.look import (
+    LookRequest,
+    known_look,
+    new_look,
+    real_folder,
+    recognised,
+)
 
 if TYPE_CHECKING:
     from burstlens.workflows.attach.found import Found
@@ -46,7 +52,7 @@ def attach(
     A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
     where the folder shows nothing yet. Raises BurstlensError.
     """
-    from burstlens.clients.opened.status import OVER, status_of
+    from burstlens.clients.opened.status import has_ended, status_of
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
     real = real_folder(path)
@@ -63,7 +69,7 @@ def attach(
                 raise
     _add_products(run, real, request)
     status = status_of(str(run.path))
-    if status["driver_alive"] and status["state"] not in OVER:
+    if status["driver_alive"] and not has_ended(status):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)
     return run, start_driver(run), notes
@@ -82,14 +88,9 @@ def _of_another(path: Path, request: LookRequest) -> RunDir | None:
 
 def _recognised(path: Path, request: LookRequest, *, wait: bool) -> Found:
     """What lies in the folder. Waits for it while there is nothing."""
-    from burstlens.workflows.attach.recognition import recognise
-
     waited = False
     while True:
-        found = recognise(
-            path, streams=request.streams, time_variable=request.time_variable,
-            model=request.model,
-        )  # fmt: skip
+        found = recognised(path, request)
         if found is not None:
             return found
         if not wait:
@@ -103,14 +104,12 @@ def _recognised(path: Path, request: LookRequest, *, wait: bool) -> Found:
 def _add_products(run: RunDir, path: Path, request: LookRequest) -> None:
     """Ask the run's driver for products that it does not make yet."""
     from burstlens.core.run.facts import facts_of
-    from burstlens.workflows.attach.recognition import recognise
     from burstlens.workflows.attach.wanted import shown
     from burstlens.workflows.driver.addition import Addition
 
     if not request.products:
         return
-    found = recognise(path, streams=request.streams, time_variable=request.time_variable,
-                      model=request.model)  # fmt: skip
+    found = recognised(path, request)
     table = facts_of(run).table or {}
     known = {entry.get("name") for entry in table.get("product", [])}
     if found is None:

@@ -66,6 +66,26 @@ def look(
         str | None,
         typer.Option(metavar="NAME", help="The variable with the times.", rich_help_panel=TAKEN),
     ] = None,
+    ready: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="The flag file of a frame: log.atm.f{hour} for --stream 'atm=atmf{hour}.nc'.",
+            rich_help_panel=TAKEN,
+        ),
+    ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(metavar="GLOB", help="The model's log, in the folder.", rich_help_panel=TAKEN),
+    ] = None,
+    written: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="What the log says when a frame is written, with the group file or record.",
+            rich_help_panel=TAKEN,
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(metavar="MODEL", help="wrf, awm or command.", rich_help_panel=TAKEN),
@@ -191,6 +211,9 @@ def look(
         recipe=recipe,
         streams=_streams(stream or []),
         time_variable=time_variable,
+        ready=ready,
+        log=log,
+        written=written,
         model=model,
         last=last,
         since=since,
