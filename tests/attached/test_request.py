@@ -198,6 +198,7 @@ def forecast(tmp_path):
     return made
 
 
+@pytest.mark.integration
 def test_flags_and_log_lines_of_a_model_that_is_not_known_are_given(forecast, own_runs):
     request = LookRequest(
         streams={"atm": "atmf{hour}.nc"}, ready="log.atm.f{hour}", log="atm.log",
@@ -216,6 +217,7 @@ def test_flags_go_with_no_model_that_is_known(folder):
         recognised(folder, LookRequest(ready="x{hour}"))
 
 
+@pytest.mark.integration
 def test_an_expression_that_is_not_valid_is_refused(forecast):
     with pytest.raises(RecipeError, match="written"):
         recognised(forecast, LookRequest(written="(?P<file>"))
