@@ -21,6 +21,7 @@ from burstlens.core.model import Fingerprint, Frame
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
+from burstlens.workflows.driver.activity import activity_of
 from burstlens.workflows.driver.driver import PATIENCE_S, TICK_S
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.look import Look, declared_files, place_of
@@ -31,7 +32,6 @@ from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.frames.attached import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
-from burstlens.workflows.models.base import TROUBLE
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.observer import Activity, Observation, Observer
 from burstlens.workflows.production import watching
@@ -236,8 +236,12 @@ class AttachedDriver:
             self._observe_folder(report.folder)
         before = self.production.backlog.arriving
         self.production.backlog.arriving = bool(report.folder and report.folder.arriving)
-        # Frames that the log names and that were not chosen are not lost.
-        self.production.take(replace(report, frames=(), written=(), ended=False), self.attempt)
+        # Frames that the log names and that were not chosen are not lost; where nothing more is to
+        # be expected, no product waits for another stream.
+        seen = self.history.observed
+        quiet = seen is not None and seen.state in {"quiet", "ended", "failed"}
+        ended = report.ended or (quiet and not self.production.backlog.arriving)
+        self.production.take(replace(report, frames=(), written=(), ended=ended), self.attempt)
         if before:
             self._rank(report.frames)
         self.rewrites.take(report.frames)
@@ -250,7 +254,7 @@ class AttachedDriver:
             self.snapshot.ask_late()
         self.snapshot.heard(report, done.value.free_bytes)
         self.guarding.heard(report, self.production.space, done.value.free_bytes, self.attempt)
-        self._activity = _activity(report)
+        self._activity = activity_of(report)
         self._watched_all = report.ended
         self._watch()
 
@@ -376,20 +380,3 @@ class AttachedDriver:
         if self.production.settled and not self.rewrites.busy:
             return self.observer.outcome()
         return None
-
-
-def _activity(report: Report) -> Activity | None:
-    folder, speech = report.folder, report.cursor.speech
-    if folder is None or folder.lost:
-        return None
-    return Activity(
-        newest=folder.newest,
-        written=folder.written,
-        server_now=folder.server_now,
-        quiet_s=folder.quiet_s,
-        ended_well=speech.ended_well and folder.log_is_newest,
-        reason=speech.why if speech.reason and speech.reason.weight != TROUBLE else None,
-        last_line=speech.last_line,
-        in_progress=report.in_progress,
-        intervals=folder.intervals,
-    )
