@@ -48,6 +48,8 @@ FOLDER = "look"
 WATCH_S = 2.0
 IDLE_WATCH_S = 10.0
 """Longest idle call of the watcher while the model writes, and when it has been quiet for long."""
+IDLE_POLL_S = 1.0
+"""Pause between two looks at a folder in which nothing was written for ``QUIET_S``."""
 QUIET_S = 60.0
 SWEPT = 200
 """Finished files that one call looks at again."""
@@ -179,7 +181,8 @@ class AttachedDriver:
 
     def _watch(self) -> None:
         quiet = self._activity.quiet_s if self._activity else 0.0
-        idle = quiet > QUIET_S and not self.look.allow_stop
+        idle = quiet > QUIET_S and not self.production.backlog.arriving
+        poll_s = self.look.poll_s or self.site.viewing.poll_interval_s
         self._since = time.monotonic()
         self.graph.view(
             "watch",
@@ -197,7 +200,7 @@ class AttachedDriver:
                 self._finished,
             ),
             IDLE_WATCH_S if idle and self.look.page else WATCH_S,
-            self.look.poll_s or self.site.viewing.poll_interval_s,
+            max(poll_s, IDLE_POLL_S) if idle else poll_s,
             self.guarding.patterns,
             priority=URGENT,
         )
