@@ -1,14 +1,14 @@
 """Frames that were declared once and found again: the same, touched, appended to, or written anew.
 
 Only the last is a reason to make their products again. A file with another fingerprint is compared
-by its content first: a product of its last record that is known is made once more, and its CRC-32
-decides. A ``touch`` against a purge, or a file that its model closed, changes nothing.
+by its content first: the products of its last record that is known are made once more, and their
+CRC-32 decide. A ``touch`` against a purge, or a file that its model closed, changes nothing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class Suspect:
 
     frames: tuple[Frame, ...]
     known: tuple[Known, ...]
+    orders: tuple[Order, ...] = ()
+    """What is still to be made and compared."""
 
     @property
     def file(self) -> str:
@@ -116,15 +118,18 @@ class Rewrites:
 
     def _compare(self, suspect: Suspect) -> None:
         frame, known = suspect.frames[-1], suspect.known[-1]
-        order = self._order(replace(frame, attempt=known[0]))
-        if order is None:
+        orders = tuple(self._orders(replace(frame, attempt=known[0])))
+        if not orders:
             self._differs(suspect, "was written anew")
             return
-        self._comparing[suspect.file] = suspect
-        self._graph.view("compare", suspect, tasks.produce, self._buffer, order)
+        self._make(replace(suspect, orders=orders))
 
-    def _order(self, frame: Frame) -> Order | None:
-        """The order of a published product of that frame which needs no other one."""
+    def _make(self, suspect: Suspect) -> None:
+        self._comparing[suspect.file] = suspect
+        self._graph.view("compare", suspect, tasks.produce, self._buffer, suspect.orders[0])
+
+    def _orders(self, frame: Frame) -> Iterator[Order]:
+        """The orders of the frame's published products that need no other one."""
         backlog = self._production.backlog
         for product in self._recipe.products:
             key = product.name, frame.stream, frame.time
@@ -138,8 +143,7 @@ class Rewrites:
                 backlog.context, product=product.name, stream=frame.stream, time=frame.time,
                 attempt=frame.attempt, limits=drawn,
             )  # fmt: skip
-            return Order(product.kind.name, product.options, context, frame, backlog.folder)
-        return None
+            yield Order(product.kind.name, product.options, context, frame, backlog.folder)
 
     def returned(self, done: Done) -> None:
         """Take the result of a comparison."""
@@ -153,6 +157,9 @@ class Rewrites:
         key = value.product, value.stream, value.time
         if self._history.sums.get(key) != value.crc32:
             self._differs(suspect, f"was written anew, with another {value.product}")
+            return
+        if len(suspect.orders) > 1:
+            self._make(replace(suspect, orders=suspect.orders[1:]))
             return
         same = [
             replace(frame, attempt=known[0])
