@@ -18,7 +18,7 @@ def run_name(path: Path) -> str:
     """The name of the run that looks at that folder: one user has one such run.
 
     >>> run_name(Path("/scratch/me/run"))
-    'look-run-c89a3b6b'
+    'look-run-a5f811d1'
     """
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name).strip("-")[:40] or "folder"
     return f"look-{stem}-{hashlib.sha256(bytes(path)).hexdigest()[:8]}"

@@ -177,6 +177,9 @@ def execute(
     level = log_level()
     attached = facts_of(run).attached
     early = early_worker(attached, early)
+    # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
+    import burstlens.workflows.production.graph  # noqa: F401
+
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
     require_host(run, history)
