@@ -5,4 +5,4 @@ back, ``detach`` starts a driver that outlives the terminal. Imports the rooms o
 below it; they import nothing from it.
 """
 
-__all__ = ["addition", "detach", "free", "look", "run"]
+__all__ = ["addition", "attached_run", "detach", "free", "look", "run"]

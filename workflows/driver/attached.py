@@ -66,6 +66,7 @@ class AttachedDriver:
         graph: Graph,
         look: Look,
         observer: Observer,
+        without_process: Callable[[], Observer],
         tick: Callable[[Snapshot], None],
         leaving: threading.Event,
     ) -> None:
@@ -78,6 +79,7 @@ class AttachedDriver:
         self.graph = graph
         self.look = look
         self.observer = observer
+        self._without_process = without_process
         self.presence = Presence(context.run, history, context.site.scheduler)
         self.steering = Steering(context)
         self.guarding = Guarding(context)
@@ -167,6 +169,8 @@ class AttachedDriver:
         attempt = self.history.attempt + 1
         self.journal.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
         self._link()
+        if attempt > 1 and self.observer.over():
+            self.observer = self._without_process()  # what was named is not this attempt's
         if attempt > 1:
             self.snapshot.alarm(f"attempt {attempt} of the model: {evidence}")
         return attempt
@@ -368,7 +372,8 @@ class AttachedDriver:
     def _end(self) -> Outcome | None:
         """How the looking ended; None while it goes on."""
         asked = self.run.stop_requested()
-        if self._leaving.is_set() or (asked and not self.look.allow_stop):
+        stops = self.look.allow_stop and not self.observer.over()
+        if self._leaving.is_set() or (asked and not stops):
             return Outcome("stopped", 0, "looking has ended, the model is not touched")
         if asked:
             self.journal.append(ev.ControlReceived(control=asked))

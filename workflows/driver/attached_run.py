@@ -7,11 +7,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.core.outcome import Outcome
+from burstlens.core.run.directory import RunDir
 from burstlens.workflows.driver.look import Look, look_of
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement.observer import Observer
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from burstlens.workflows.production.snapshot import Snapshot
 
 
+PAGE = "page"
+"""The file in ``control/`` that exists while a page shows the run."""
 LOWEST = "renice -n 19 -p $$ >/dev/null\nionice -c 3 -p $$ 2>/dev/null || true\n"
 """Shell lines for workers on a node that others use: lowest priority for CPU and disk."""
 
@@ -52,19 +56,18 @@ def look_at(
     from burstlens.workflows.driver.attached import AttachedDriver
     from burstlens.workflows.production.graph import Graph
 
-    look = look_of(attached)
     run, recipe, whole = context.run, context.recipe, context.site
+    look = replace(look_of(attached), page=has_page(run))
     site = looking_site(whole, look)
     context = replace(context, site=site)
     batch = None if whole.scheduler == LOCAL else scheduler(whole.scheduler)(whole.batch)
-    observer = Observer(
-        job=look.job,
-        pid=look.pid,
-        scheduler=batch,
-        allow_stop=look.allow_stop,
+    plain = partial(
+        Observer,
         quiet_after_s=look.quiet_after_s,
         tells_end=recipe.model.facts(recipe.inputs).tells_end,
-        mark=look.mark,
+    )
+    observer = plain(
+        job=look.job, pid=look.pid, scheduler=batch, allow_stop=look.allow_stop, mark=look.mark
     )
     _, block = scheduled(run, recipe, site)
     leaving = threading.Event()
@@ -72,7 +75,21 @@ def look_at(
         _signals(leaving),
         Graph(site, run, jobs=2, block=block, early=early) as graph,
     ):
-        return AttachedDriver(context, graph, look, observer, tick, leaving).drive()
+        return AttachedDriver(context, graph, look, observer, plain, tick, leaving).drive()
+
+
+def has_page(run: RunDir) -> bool:
+    """Whether the latest look shows the run on a page, or is to go on until it is stopped."""
+    return (run.control / PAGE).exists()
+
+
+def note_page(run: RunDir, *, page: bool) -> None:
+    """Note whether the next driver shows the run on a page. Raises OSError."""
+    if page:
+        run.control.mkdir(exist_ok=True)
+        (run.control / PAGE).touch()
+    else:
+        (run.control / PAGE).unlink(missing_ok=True)
 
 
 def looking_site(site: Site, look: Look) -> Site:

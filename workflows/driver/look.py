@@ -30,7 +30,8 @@ class Look:
 
     ``path`` is the folder's real path, ``reason`` why it was taken for this model's. ``newest``,
     ``since``, ``last_s`` and ``every`` are those of :class:`.Selection`. ``mark`` names the job or
-    process for good. ``page``: a page shows the run, so it goes on after the model's end.
+    process for good. ``page``: a page shows the run, so it goes on after the model's end; the
+    latest look decides that.
     ``quiet_after_s``: without a page it ends when nothing was written for so long. ``workers`` make
     products, ``max_read_rate`` bytes per second are read at most, ``poll_s`` is the pause between
     two looks. ``block``: workers are a batch job. ``lowest``: at the lowest priority.

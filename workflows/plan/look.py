@@ -124,7 +124,8 @@ def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
     if not request.allow_stop:
         for guard in table.get("guard", []):
             guard["then"] = "alarm"
-    look = _look(path, found, request, chosen, what.left_out)
+    left_out = (*what.left_out, *(f"passed over: {text}" for text in found.passed_over))
+    look = _look(path, found, request, chosen, left_out)
     site = request.site or ""
     known_as = os.path.abspath(site) if site.endswith(".toml") else chosen.name
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +137,7 @@ def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
             recipe, full, source, known_as, request.name or run_name(path),
             folder=folder_for(path), attached=look.value(),
         )  # fmt: skip
-    return Looked(run, known=False, notes=(found.reason, *what.left_out))
+    return Looked(run, known=False, notes=(found.reason, *left_out))
 
 
 def known_look(path: Path, name: str | None) -> RunDir | None:
@@ -160,7 +161,7 @@ def _look(
     block = request.site is not None and site.scheduler != LOCAL
     _require_allowed(site, in_block=block)
     limits = site.look
-    most = limits.workers or (os.cpu_count() or 1)
+    most = 256 if block else limits.workers or (os.cpu_count() or 1)
     if request.workers is not None and not 1 <= request.workers <= most:
         raise RunError(f"--workers {request.workers}: site {site.name} allows 1 to {most}")
     rate = _read(parse_bytes, request.max_read_rate, "--max-read-rate")

@@ -17,6 +17,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
+from burstlens.workflows.driver.attached_run import note_page
 from burstlens.workflows.driver.look import run_name
 from burstlens.workflows.plan.look import (
     LookRequest,
@@ -61,6 +62,7 @@ def attach(
         prepared = prepare_driver()
         try:
             made = new_look(real, _recognised(real, request, wait=wait), request)
+            note_page(made.run, page=request.page)
             return made.run, start_driver(made.run, prepared), made.notes
         except BaseException as error:
             prepared.communicate(b"")  # it ends without a run
@@ -72,6 +74,7 @@ def attach(
     if status["driver_alive"] and not has_ended(status):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)
+    note_page(run, page=request.page)
     return run, start_driver(run), notes
 
 
@@ -148,7 +151,7 @@ def look_at_all(
         _leave(looks)
         raise
     if detach:
-        _print_detached(looks, as_json=as_json)
+        _print_detached(looks, allow_stop=request.allow_stop, as_json=as_json)
         return 0
     try:
         if not request.page:
@@ -193,6 +196,7 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
         run = made.run
         for note in made.notes:
             print_stderr(printable(note))
+    note_page(run, page=False)
     return drive(run, as_json=as_json)
 
 
@@ -218,13 +222,14 @@ def _await_begin(looks: Sequence[Attached]) -> None:
             await_begin(look.run, look.child)
 
 
-def _print_detached(looks: Sequence[Attached], *, as_json: bool) -> None:
+def _print_detached(looks: Sequence[Attached], *, allow_stop: bool, as_json: bool) -> None:
     if as_json:
         say(json.dumps([{"run": look.run.id, "path": str(look.run.path)} for look in looks]))
         return
     for look in looks:
         run = look.run.id
-        say(f"{run} looks on; its page: burstlens serve {run}; to end it: burstlens stop {run}")
+        end = "stop the model" if allow_stop else "end it"
+        say(f"{run} looks on; its page: burstlens serve {run}; to {end}: burstlens stop {run}")
 
 
 def _leave(looks: Sequence[Attached]) -> None:
