@@ -53,6 +53,8 @@ IDLE_POLL_S = 1.0
 QUIET_S = 60.0
 SWEPT = 200
 """Finished files that one call looks at again."""
+FIRST_S = 5.0
+"""How long the viewing block is held back for the first picture."""
 HANGS_S = 30.0
 """A look at the folder that takes longer means that the file system does not answer."""
 
@@ -95,7 +97,7 @@ class AttachedDriver:
         self._arrived: Counter[str] = Counter()
         self._declared = declared_files(history)
         self._swept = 0
-        self._since = time.monotonic()
+        self._since = self._started = time.monotonic()
         self._finished = self._watched_all = False
         self._identity: tuple[int, int] | None = None
         if history.attached is not None and history.attached.inode is not None:
@@ -224,6 +226,7 @@ class AttachedDriver:
             self._on_watch(done)
         elif done.kind == "work":
             self.production.returned(done)
+            self.graph.launch_late()
         elif done.kind == "compare":
             self.rewrites.returned(done)
             self._declared = declared_files(self.history)
@@ -263,6 +266,8 @@ class AttachedDriver:
         self.guarding.heard(report, self.production.space, done.value.free_bytes, self.attempt)
         self._activity = activity_of(report)
         self._watched_all = report.ended
+        if not (report.frames or self.production.backlog.arriving):
+            self.graph.launch_late()
         self._watch()
 
     def _rank(self, frames: Sequence[Frame]) -> None:
@@ -334,7 +339,9 @@ class AttachedDriver:
         time.sleep(TICK_S)
 
     def _look_around(self, now: float) -> None:
-        self._viewing.mend()
+        if now - self._started > FIRST_S:
+            self.graph.launch_late()
+            self._viewing.mend()
         self.guarding.look()
         if os.path.exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")

@@ -27,19 +27,21 @@ def lowest_priority() -> None:
         psutil.Process().ionice(psutil.IOPRIO_CLASS_IDLE)
 
 
-def _begin(lowest: bool) -> None:
+def _begin() -> None:
     # As the workers of the block: no lock is ever taken on a file that a model writes.
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
     os.environ["MPLBACKEND"] = "Agg"
     os.environ["OMP_NUM_THREADS"] = "1"
-    if lowest:
-        lowest_priority()
 
 
-def _import() -> None:
+def _import(lowest: bool) -> None:
+    """Import what tasks need, at the usual priority: somebody waits for the first picture."""
     import burstlens.viz.frames.reader
     import burstlens.viz.kinds.map.draw
     import burstlens.workflows.production.tasks  # noqa: F401
+
+    if lowest:
+        lowest_priority()
 
 
 class EarlyWorker:
@@ -47,10 +49,8 @@ class EarlyWorker:
 
     def __init__(self, *, lowest: bool) -> None:
         context = multiprocessing.get_context("spawn")
-        self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(
-            1, context, initializer=_begin, initargs=(lowest,)
-        )
-        self._last: Future[Any] = self._pool.submit(_import)
+        self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, initializer=_begin)
+        self._last: Future[Any] = self._pool.submit(_import, lowest)
         self._first = True
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:

@@ -7,9 +7,7 @@ queue, which the driver's loop reads: no polling, no locks.
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +25,6 @@ from parsl.executors.high_throughput.errors import WorkerLost
 from burstlens.cluster_configs.batch_script import VIEWING
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.parsl_config import (
-    BLOCK_VARIABLE,
     JOBS,
     Block,
     ViewingBlock,
@@ -43,6 +40,7 @@ from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.supervised import Ended, run_job
 from burstlens.workflows.production import tasks
 from burstlens.workflows.production.early import EarlyWorker
+from burstlens.workflows.production.orphans import end_orphans
 
 URGENT, NEXT, LAST = range(3)
 """Priorities of what runs on the viewing block."""
@@ -87,7 +85,7 @@ class Graph:
         self.run = run
         self.leaving = threading.Event()
         self._batch = block
-        self._early = early
+        self._early, self._watched_early = early, False
         self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._jobs = jobs
         self._generation = 0
@@ -156,7 +154,8 @@ class Graph:
             self._met.clear()  # a new interchange numbers its blocks anew
             self._next_look, self._heard = 0.0, False
             if self._batch is None:
-                block.launch_block()
+                if self._early is None:
+                    block.launch_block()
             elif self._wanted:
                 self.ask_block(None)
             return label
@@ -175,6 +174,13 @@ class Graph:
         """The lines with which the scripts of later blocks mount the buffer."""
         if self._batch is not None:
             self._batch = replace(self._batch, lines=lines)
+
+    def launch_late(self) -> None:
+        """Launch the block that :meth:`open_block` has held back while an early worker made the
+        first picture: both at once would take longer."""
+        block = self._block
+        if self._batch is None and block is not None and not block.jobs():
+            block.launch_block()
 
     def ask_block(self, after: str | None) -> None:
         """Submit the block's job, to begin when the job ``after`` has begun. Only once."""
@@ -302,6 +308,10 @@ class Graph:
             self._early.close()
             self._early = None
             return None
+        if kind == "watch":
+            if self._watched_early:  # a long poll would keep it from the first picture
+                return None
+            self._watched_early = True
         return self._early.submit(tasks.node, function, *args)
 
     def _hear(self, done: Future[Any]) -> None:
@@ -318,7 +328,10 @@ class Graph:
         after: Sequence[Future[Any]],
     ) -> Future[Ended]:
         """Start (or find again) a supervised job when ``after`` have ended well, and await it."""
-        submitted = self._submitted(about)
+
+        def submitted(job_id: str) -> None:
+            self.ended.put(Done("submitted", about, job_id))
+
         future = self._app(run_job, JOBS)(
             launcher, job_folder, submitted, inputs=list(after), leaving=self.leaving
         )
@@ -337,9 +350,6 @@ class Graph:
         if block is not None:
             with contextlib.suppress(Exception):
                 block.cancel_jobs()
-
-    def _submitted(self, about: Any) -> Callable[[str], None]:
-        return lambda job_id: self.ended.put(Done("submitted", about, job_id))
 
     def _app(self, function: Callable[..., Any], label: str) -> Callable[..., Future[Any]]:
         if (function, label) not in self._apps:
@@ -372,29 +382,3 @@ class Graph:
         """Let each worker import what it will need, while the model starts."""
         for _ in range(self.workers + 1):
             self.view("warm", None, tasks.warm, kinds)
-
-
-def end_orphans(parsl_folder: Path) -> int:
-    """End the viewing processes on this machine that a dead driver of this run has left.
-
-    They are known by their environment, which names Parsl's folder of this run, and ended by
-    process group. Returns how many groups there were.
-    """
-    marker = os.fsencode(f"{BLOCK_VARIABLE}={parsl_folder}\0")
-    groups = set()
-    own = os.getpgrp()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            ours = entry.stat().st_uid == os.getuid()
-            if ours and marker in (entry / "environ").read_bytes():
-                groups.add(os.getpgid(int(entry.name)))
-    groups.discard(own)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for group in groups:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(group, number)
-        if groups and number == signal.SIGTERM:
-            time.sleep(0.3)
-    return len(groups)
