@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any
@@ -34,12 +36,24 @@ def _begin(lowest: bool) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     if lowest:
         lowest_priority()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _import() -> None:
+def _end_with_parent() -> None:
+    """A driver that was killed cannot end its processes, and a pool's wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _import() -> int:
+    """Import what the tasks need; returns the process's id."""
     import burstlens.viz.frames.reader
     import burstlens.viz.kinds.map.draw
     import burstlens.workflows.production.tasks  # noqa: F401
+
+    return os.getpid()
 
 
 class EarlyWorker:
@@ -50,7 +64,8 @@ class EarlyWorker:
         self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(
             1, context, initializer=_begin, initargs=(lowest,)
         )
-        self._last: Future[Any] = self._pool.submit(_import)
+        self._imported = self._pool.submit(_import)
+        self._last: Future[Any] = self._imported
         self._first = True
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
@@ -69,4 +84,12 @@ class EarlyWorker:
         """End it, after what it has in hand."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=False)
+
+    def end(self) -> None:
+        """End it now, and kill it if it has something in hand: its folder may hang, and this
+        process would wait for it."""
+        self.close()
+        if not self._last.done() and self._imported.done() and not self._imported.exception():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._imported.result(), signal.SIGKILL)
