@@ -172,8 +172,11 @@ def play(
     pauses: dict[int, float] | None = None,
     cut_at: int | None = None,
     go_on: Path | None = None,
+    first: int = 0,
 ) -> None:
     """Play to the end in real time, or kill this process before call ``cut_at``.
+
+    ``first``: the calls before that frame are left out, as by a job that goes on from there.
 
     ``interval_s`` is the time from the start of one frame to the next; within a frame the calls
     keep their pace. ``pauses`` maps calls to seconds to wait before them. The last frame begins
@@ -183,7 +186,11 @@ def play(
     last = max(starts, default=None)
     begin = time.monotonic()
     before = 0.0
+    begins = player.trace.frame_starts()[first] if first else 0
     for index, op in enumerate(player.trace.ops):
+        if index < begins:
+            player.at, before = index + 1, op["t"]
+            continue
         gap, before = max(0.0, op["t"] - before) / speed, op["t"]
         if interval_s is not None and index in starts:
             gap = begin + starts[index] * interval_s - time.monotonic()
@@ -210,6 +217,7 @@ def main() -> None:
     parser.add_argument("--late-log", type=int, default=0, metavar="BYTES", help="block size")
     parser.add_argument("--into", default="", metavar="SUBFOLDER", help="of the history")
     parser.add_argument("--careless", action="store_true", help="ignore a full disk, as WRF does")
+    parser.add_argument("--first", type=int, default=0, metavar="FRAME", help="leave out earlier")
     parser.add_argument("--folder", type=Path, default=Path("."))
     given = parser.parse_args()
     pauses = {int(call): float(s) for call, s in (text.split(":") for text in given.pause_at)}
@@ -226,6 +234,7 @@ def main() -> None:
         pauses=pauses,
         cut_at=given.cut_at,
         go_on=given.go_on,
+        first=given.first,
     )
 
 

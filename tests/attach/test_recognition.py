@@ -474,3 +474,31 @@ def test_a_variable_named_time_that_is_no_time_is_not_taken(tmp_path: Path):
          "tas": (("time", "lat", "lon"), {})},
     )  # fmt: skip
     assert known(tmp_path).settings["time_variable"] == "time"
+
+
+@pytest.mark.parametrize("draft", [".out_000.nc", ".out_000.nc.part", "out_000.nc.tmp"])
+def test_a_file_under_the_name_that_it_has_until_it_is_whole_shows_nothing(
+    tmp_path: Path, regular: Write, draft: str
+):
+    regular("out_000.nc", {"t": FIELD}).rename(tmp_path / draft)
+    assert recognise(tmp_path) is None
+    regular("out_000.nc", {"t": FIELD})
+    assert patterns(known(tmp_path)) == {"out": ("out_*.nc", 1)}
+
+
+@pytest.mark.integration
+def test_a_file_whose_variables_are_being_defined_shows_nothing_yet(tmp_path: Path):
+    writing = netCDF4.Dataset(tmp_path / "out_000.nc", "w")
+    writing.createDimension("time", None)
+    writing.createDimension("lat", 4)
+    writing.createVariable("lat", "f8", ("lat",))[:] = np.arange(4.0)
+    writing.sync()
+    assert recognise(tmp_path) is None
+    times = writing.createVariable("time", "f8", ("time",))
+    times.units = SINCE
+    writing.createVariable("t", "f4", ("time", "lat"))
+    times[0] = 0.0
+    writing.sync()
+    found = known(tmp_path)
+    writing.close()
+    assert found.settings["time_variable"] == "time"

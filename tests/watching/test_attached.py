@@ -285,3 +285,21 @@ def test_a_quiet_folder_is_not_listed_again(look, folder, monkeypatch):
     clock[0] += 60.0
     scan(watch, 60.0)
     assert len(listed) >= 2
+
+
+def test_a_file_that_its_writer_may_have_open_is_waited_for_longer(look, folder):
+    watch = look(model=replace(MODEL, written=None))
+    write(folder, "out_1.nc", 1.0)
+    assert signals(scan(watch)) == {}
+    assert signals(scan(watch, 1.0)) == {}
+    assert signals(scan(watch, 1.5)) == {"1.000": "quiet"}
+
+
+@pytest.mark.parametrize(("later_s", "newest"), [(30.0, True), (100.0, False)])
+def test_a_log_is_the_last_word_although_servers_of_output_write_on(look, folder, later_s, newest):
+    write(folder, "out_1.nc", 1.0, age_s=10.0)
+    log = folder / "model.log"
+    log.write_text("bye\n")
+    then = time.time() - 10.0 - later_s
+    os.utime(log, (then, then))
+    assert scan(look(model=MODEL)).folder.log_is_newest is newest

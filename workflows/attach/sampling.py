@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ from burstlens.workflows.frames.contents import (
     read_contents,
 )
 from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.structure import has_writer
 
 MOST_SAMPLED = 32
 """Groups of netCDF files that are looked into, the largest first."""
@@ -33,6 +35,8 @@ _TEXT = (
 LIMIT_S = 8.0
 """Looking into files ends after so long; the rest is named."""
 _OLD_S = 86400.0
+_DRAFT = re.compile(r"^\.|\.(?:part|partial|tmp|temp|incomplete)$|~$", re.IGNORECASE)
+"""Names that files have until they are whole; hidden ones are nobody's output."""
 _known: dict[tuple[int, ...], Contents] = {}
 """The latest contents, by the files' identities: recognition and products ask for the same ones,
 and a child process that reads HDF5 takes a third of a second to start."""
@@ -111,8 +115,26 @@ class Sampler:
             except OSError as error:
                 last = FrameError(error.strerror or "it cannot be read")
                 continue
+            if self._is_begun(relative, contents):
+                last = FrameError("its variables are still being defined")
+                continue
             return Sample(group, relative, contents, time_variable(contents))
         return last
+
+    def _is_begun(self, name: str, contents: Contents) -> bool:
+        """Whether an HDF5 file that a program has open for writing has no record yet: a classic one
+        has all its variables in its first write."""
+        if contents.version or not has_writer(os.fspath(self._folder / name)):
+            return False
+        variable = time_variable(contents)
+        if variable is not None:
+            found = contents.variables[variable]
+            if 0 not in found.shape and any(
+                one.dimensions[:1] == found.dimensions[:1] and len(one.dimensions) > 1
+                for one in contents.variables.values()
+            ):
+                return False
+        return time.time() - os.stat(self._folder / name).st_mtime < _OLD_S
 
     def is_netcdf(self, group: Group) -> bool:
         """Whether the first bytes of a file without a netCDF name say classic netCDF or HDF5."""
@@ -184,6 +206,7 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
 
 def _candidates(sampler: Sampler, groups: list[Group]) -> tuple[list[Group], list[Group]]:
     """Those that are netCDF or HDF5, by name or first bytes, and the others."""
+    groups = [group for group in groups if not _DRAFT.search(group.newest)]
     netcdf = [group for group in groups if NETCDF.search(group.newest)]
     rest = [group for group in groups if not NETCDF.search(group.newest)]
     asked = [group for group in rest if not group.newest.lower().endswith(_TEXT)][:MOST_SNIFFED]

@@ -213,8 +213,8 @@ class AttachedDriver:
 
     def _to_sweep(self) -> dict[str, Fingerprint]:
         """The next finished files to look at again, in turn."""
-        if not self._declared:
-            return {}
+        if len(self._declared) <= SWEPT:
+            return self._declared
         first = self._swept % len(self._declared)
         self._swept = first + SWEPT
         return dict(itertools.islice(self._declared.items(), first, first + SWEPT))
@@ -284,7 +284,7 @@ class AttachedDriver:
         if folder.identity is None:
             return
         known, self._identity = self._identity, folder.identity
-        same = known in {None, folder.identity}
+        same = known is None or known[1] == folder.identity[1]  # a later mount is another device
         if self.history.path_lost is not None:
             what = "is back" if same else "is another one now"
             self.journal.append(ev.PathBack(evidence=f"the folder {what}", same=same))

@@ -47,8 +47,13 @@ DEAD_S = 600.0
 """A file that is not whole and unchanged for longer, and for three intervals, is damaged."""
 SEEN_S = 2.0
 """A file without a witness must be seen unchanged for so long, whatever its mtime says."""
+STEADY_S = 10.0
+"""The same at most for a file that its writer may still have open: a tenth of the interval."""
 OLD_LOG_S = 600.0
 """A log that is so much older than a frame, and three intervals, is an earlier run's."""
+AFTER_LOG_NS = 60 * 10**9
+"""Frames may be written so long after the log's last line: servers of asynchronous output go on
+when the model has said its end, and so do other ranks."""
 INTERVALS = 8
 SWEEP_S = 0.1
 
@@ -127,7 +132,7 @@ class AttachedWatcher(Watcher):
             with contextlib.suppress(OSError):
                 found = FileStat.of(os.stat(self._folder / file)).fingerprint
                 output = self._model.identify(file)
-                if found != tuple(known) and output is not None:
+                if found[1:] != tuple(known)[1:] and output is not None:
                     again.add(Unit.of(file, output).name)
                     self._changed.append(file)
         if again:
@@ -198,7 +203,7 @@ class AttachedWatcher(Watcher):
             server_now=self._clock.latest,
             quiet_s=quiet_s if newest else 0.0,
             intervals=_intervals(longest),
-            log_is_newest=bool(self._log_ns) and self._log_ns >= frames_ns,
+            log_is_newest=bool(self._log_ns) and self._log_ns + AFTER_LOG_NS >= frames_ns,
         )
 
     # Which units, in which order.
@@ -288,7 +293,23 @@ class AttachedWatcher(Watcher):
         return super()._recorded(entry) if fresh else Recorded()
 
     def _waits(self, entry: Open) -> tuple[bool, ...]:
-        return entry.quiet_s >= self._patience_s(entry), entry.watched_s >= SEEN_S
+        steady, patient = self._steady_s(entry), self._patience_s(entry)
+        return entry.quiet_s >= steady, entry.quiet_s >= patient, entry.watched_s >= SEEN_S
+
+    def _steady_s(self, entry: Open) -> float:
+        """How long a file that its writer may still have open must be quiet: a program that nobody
+        knows may write a frame in several steps."""
+        return max(SEEN_S, min(self._interval(entry.unit.stream) / 10, STEADY_S))
+
+    def _inside(
+        self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str,
+        spoken: tuple[Written, ...],
+    ) -> Evidence:  # fmt: skip
+        found = super()._inside(outside, entry, whole, index, key, spoken)
+        may_be_open = whole.classic or bool(entry.written_to)
+        if may_be_open and not found.flagged and found.quiet_s < self._steady_s(entry):
+            return replace(found, quiet_s=0.0)
+        return found
 
     def _patience_s(self, entry: Open) -> float:
         return max(ready.WEAK_QUIET_S, 2 * self._interval(entry.unit.stream))

@@ -19,7 +19,7 @@ class FolderReport:
     anew, in words. ``arriving``: what was there on arrival is not yet all read. ``newest``: the
     file that was written last, at ``written`` (its mtime), ``quiet_s`` ago. ``intervals``: those
     between the latest frames of the busiest stream, in seconds. ``log_is_newest``: the log was
-    written after every frame, so its last word is about this run.
+    written after every frame, or a minute before at most, so its last word is about this run.
     """
 
     identity: tuple[int, int] | None = None

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any
@@ -32,16 +34,27 @@ def _begin() -> None:
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
     os.environ["MPLBACKEND"] = "Agg"
     os.environ["OMP_NUM_THREADS"] = "1"
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _import(lowest: bool) -> None:
-    """Import what tasks need, at the usual priority: somebody waits for the first picture."""
+def _end_with_parent() -> None:
+    """A driver that was killed cannot end its processes, and a pool's wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _import(lowest: bool) -> int:
+    """Import what tasks need, at the usual priority, as somebody waits for the first picture;
+    returns the process's id."""
     import burstlens.viz.frames.reader
     import burstlens.viz.kinds.map.draw
     import burstlens.workflows.production.tasks  # noqa: F401
 
     if lowest:
         lowest_priority()
+    return os.getpid()
 
 
 class EarlyWorker:
@@ -50,7 +63,8 @@ class EarlyWorker:
     def __init__(self, *, lowest: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, initializer=_begin)
-        self._last: Future[Any] = self._pool.submit(_import, lowest)
+        self._imported = self._pool.submit(_import, lowest)
+        self._last: Future[Any] = self._imported
         self._first = True
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
@@ -69,4 +83,12 @@ class EarlyWorker:
         """End it, after what it has in hand."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(wait=False)
+
+    def end(self) -> None:
+        """End it now, and kill it if it has something in hand: its folder may hang, and this
+        process would wait for it."""
+        self.close()
+        if not self._last.done() and self._imported.done() and not self._imported.exception():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._imported.result(), signal.SIGKILL)

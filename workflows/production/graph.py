@@ -119,7 +119,7 @@ class Graph:
     def __exit__(self, *_: object) -> None:
         self.leaving.set()  # or the threads that await jobs hold up the end of this process
         if self._early is not None:
-            self._early.close()
+            self._early.end()
         for block in self._blocks:
             with contextlib.suppress(Exception):
                 block.cancel_jobs()
@@ -306,7 +306,6 @@ class Graph:
             return None
         if self._heard:
             self._early.close()
-            self._early = None
             return None
         if kind == "watch":
             if self._watched_early:  # a long poll would keep it from the first picture

@@ -23,6 +23,8 @@ from burstlens.workflows.production.graph import Done, Graph
 from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.tasks import Order, Viewed
 
+TRIES = 3
+"""Chances of a comparison whose worker dies."""
 Known = tuple[int, str, int, Fingerprint]
 """Attempt, file, record and fingerprint of a frame, as the history has them."""
 
@@ -35,6 +37,7 @@ class Suspect:
     known: tuple[Known, ...]
     orders: tuple[Order, ...] = ()
     """What is still to be made and compared."""
+    tries: int = 1
 
     @property
     def file(self) -> str:
@@ -82,27 +85,35 @@ class Rewrites:
     def _of_file(self, found: list[Frame]) -> list[Frame]:
         """The frames of one file that are taken now."""
         good, suspects = [], []
+        same = self._is_unchanged(found)
         for frame in found:
             known = self._history.fingerprints.get((frame.stream, frame.time))
             if known is None:
                 good.append(frame)
-            elif known[3] == frame.fingerprint:
+            elif same or is_same(known[3], frame.fingerprint):
                 good.append(replace(frame, attempt=known[0]))
             else:
                 suspects.append((frame, known))
         if not suspects:
             return good
         if self._is_appended(good, suspects):
-            for frame, known in suspects:
-                same = replace(frame, attempt=known[0])
-                self._production.note_frame(same)
-                good.append(same)
-            return good
+            return good + [replace(frame, attempt=known[0]) for frame, known in suspects]
         newer = [(frame, known) for frame, known in suspects if _is_newer(frame, known)]
         if newer:
             frames, known_ones = zip(*newer, strict=True)
             self._compare(Suspect(frames, known_ones))
         return good
+
+    def _is_unchanged(self, found: list[Frame]) -> bool:
+        """Whether the file is as it was when its last known record was declared: each record has
+        the fingerprint of its own time."""
+        last = found[-1]
+        known = self._history.fingerprints.get((last.stream, last.time))
+        return (
+            known is not None
+            and known[1] == in_model_folder(last.paths[0])
+            and is_same(known[3], last.fingerprint)
+        )
 
     def _is_appended(self, fresh: list[Frame], suspects: list[tuple[Frame, Known]]) -> bool:
         """Whether the file is the one that is known, with more records: appending is no rewrite."""
@@ -111,13 +122,16 @@ class Rewrites:
         return (
             frame.fingerprint is not None
             and file == in_model_folder(frame.paths[0])
-            and fingerprint[:2] == frame.fingerprint[:2]
+            and fingerprint[1] == frame.fingerprint[1]
             and fingerprint[2] <= frame.fingerprint[2]
             and any(one.record > record for one in fresh)
         )
 
     def _compare(self, suspect: Suspect) -> None:
         frame, known = suspect.frames[-1], suspect.known[-1]
+        if not self._is_shown(frame.stream):  # there is nothing to supersede
+            self._production.note_frame(replace(frame, attempt=known[0]))
+            return
         orders = tuple(self._orders(replace(frame, attempt=known[0])))
         if not orders:
             self._differs(suspect, "was written anew")
@@ -127,6 +141,16 @@ class Rewrites:
     def _make(self, suspect: Suspect) -> None:
         self._comparing[suspect.file] = suspect
         self._graph.view("compare", suspect, tasks.produce, self._buffer, suspect.orders[0])
+
+    def _is_shown(self, stream: str) -> bool:
+        """Whether any product or guard is of that stream."""
+        backlog = self._production.backlog
+        first = backlog.first_stream
+        return any(
+            wants(product.kind, product.options)
+            or (product.common.stream or first or stream) == stream
+            for product in backlog.products
+        ) or any(guard.looks_at(stream, first) for guard in backlog.guards)
 
     def _orders(self, frame: Frame) -> Iterator[Order]:
         """The orders of the frame's published products that need no other one."""
@@ -148,12 +172,18 @@ class Rewrites:
     def returned(self, done: Done) -> None:
         """Take the result of a comparison."""
         suspect: Suspect = done.about
-        self._comparing.pop(suspect.file, None)
         value = done.value.value if isinstance(done.value, Viewed) else None
+        if isinstance(value, Receipt):
+            remove(Path(self._run.products) / value.incoming)
+        if self._comparing.get(suspect.file) is not suspect:
+            return  # found once more, and compared as it is now
+        del self._comparing[suspect.file]
+        if done.error is not None and suspect.tries < TRIES:  # its worker died
+            self._make(replace(suspect, tries=suspect.tries + 1))
+            return
         if not isinstance(value, Receipt):
             self._differs(suspect, "was written anew")
             return
-        remove(Path(self._run.products) / value.incoming)
         key = value.product, value.stream, value.time
         if self._history.sums.get(key) != value.crc32:
             self._differs(suspect, f"was written anew, with another {value.product}")
@@ -165,8 +195,7 @@ class Rewrites:
             replace(frame, attempt=known[0])
             for frame, known in zip(suspect.frames, suspect.known, strict=True)
         ]
-        for frame in same:
-            self._production.note_frame(frame)
+        self._production.note_frame(same[-1])  # the file's fingerprint is that of its last record
         self._snapshot.note(f"{suspect.file} has another date and the same content")
         self._production.take_frames(same)
 
@@ -178,6 +207,12 @@ class Rewrites:
     @property
     def _attempt(self) -> int:
         return self._history.attempt
+
+
+def is_same(known: Fingerprint, found: Fingerprint | None) -> bool:
+    """Whether a file is the one that is known. Other hosts, and a later mount, give a file system
+    another device number."""
+    return found is not None and tuple(known)[1:] == tuple(found)[1:]
 
 
 def _is_newer(frame: Frame, known: Known) -> bool:

@@ -1,0 +1,77 @@
+"""Looks at folders in which real traces are replayed: once each, never early, nothing touched."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from look_case import TESTS, TRACES, LookCase, touched, tree
+
+pytestmark = pytest.mark.integration
+QUICK = {"netcdf4_one"}
+EVERY = sorted(path.name for path in TRACES.iterdir() if path.is_dir())
+FRAMES = {"nest": {"d01": 2, "d02": 2}} | {name: {"d01": 4} for name in EVERY if "growing" in name}
+TRACED = ("strace", "-f", "-y", "-s", "0", "-e", "trace=file,desc")
+
+
+def _counts(case: LookCase) -> dict[str, int]:
+    streams = [line["stream"] for line in case.events("frame.ready")]
+    return {stream: streams.count(stream) for stream in set(streams)}
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in EVERY],
+)
+def test_each_frame_is_shown_once_and_never_early(case: LookCase, trace: str) -> None:
+    recipe = case.streams("d01", "d02") if trace == "nest" else "content.toml"
+    model = case.write(trace, "--interval", "2")
+    code = case.end(case.start("--recipe", recipe))
+    assert (code, model.wait()) == (0, 0)
+    assert case.faults() == []
+    assert _counts(case) == FRAMES.get(trace, {"d01": 3})
+    assert len(case.newest()) == sum(_counts(case).values())
+    assert case.events("run.ended")[-1]["outcome"] == "done"
+
+
+def test_a_finished_folder_is_left_as_it_was(case: LookCase) -> None:
+    case.written()
+    before = tree(case.model)
+    assert case.look("--recipe", "content.toml") == 0
+    assert tree(case.model) == before
+    assert case.faults() == []
+    assert _counts(case) == {"d01": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trace", ["nest", "netcdf4_growing", "classic_growing", "tiles"])
+def test_no_process_of_a_look_writes_locks_or_renames_below_the_folder(
+    case: LookCase, trace: str
+) -> None:
+    log = case.folder / "calls"
+    recipe = case.streams("d01", "d02") if trace == "nest" else "content.toml"
+    model = case.write(trace, "--interval", "8")
+    look = case.start("--recipe", recipe, "--product", "content" if trace != "nest" else
+                      "content-d01", prefix=(*TRACED, "-o", str(log)))  # fmt: skip
+    assert (case.end(look, 300.0), model.wait()) == (0, 0)
+    assert case.faults() == []
+    assert "O_RDONLY" in log.read_text(errors="replace")
+    assert touched(log, case.model) == []
+
+
+CF = {
+    "files": (), "files, classic": ("--format", "NETCDF3_CLASSIC"), "renamed": ("--rename",),
+    "growing": ("--growing",), "growing, classic": ("--growing", "--format", "NETCDF3_CLASSIC"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", CF)
+def test_cf_files_of_any_writer_are_shown_once_and_never_early(case: LookCase, how: str) -> None:
+    writing = ("--frames", "6", "--interval", "2", "--pause", "0.7")
+    model = case.writer(sys.executable, TESTS / "cf_writer.py", case.model, *writing, *CF[how])
+    code = case.end(case.start("--recipe", "content.toml", "--quiet-after", "20s"))
+    assert (code, model.wait()) == (0, 0)
+    assert case.faults() == []
+    assert list(_counts(case).values()) == [6]
+    assert case.events("run.ended")[-1]["outcome"] == "quiet"
