@@ -56,7 +56,7 @@ def test_sizes_are_shown_with_three_digits():
 
 
 def test_durations_are_shown_in_two_units_at_most():
-    values = (0.0, 0.2444, 4.25, 42.4, 59.6, 185, 3599.9, 7800, 180000)
+    values = (1.2e-6, 0.2444, 4.25, 42.4, 59.6, 185, 3599.9, 7800, 180000)
     assert [show_duration(value) for value in values] == [
         "0 s", "0.24 s", "4.2 s", "42 s", "1 min 00 s", "3 min 05 s", "1 h 00 min", "2 h 10 min",
         "2 d 2 h",

@@ -108,6 +108,14 @@ def test_what_is_written_long_after_the_logs_end_is_another_start():
     assert observer.look(1000.0, activity(900.0, **old)).state == "ended"
 
 
+def test_a_good_end_stays_while_a_busy_watcher_counts_too_little_quiet():
+    observer = Observer()
+    written = time.time()
+    for now, counted in ((0.0, 0.5), (40.0, 6.0), (80.0, 10.0), (400.0, 30.0)):
+        report = activity(counted, written=written, ended_well=True, last_line=SUCCESS)
+        assert observer.look(now, report).state == "ended"
+
+
 def test_a_good_end_stays_while_no_report_comes():
     observer = Observer()
     report = activity(20.0, ended_well=True, last_line=SUCCESS)

@@ -12,8 +12,9 @@ from watcher_case import MODEL
 
 from burstlens.workflows.frames import attached_listing
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
+from burstlens.workflows.frames.attached import AttachedWatcher, Attachment
 from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.watch import watch
 
 EVERYTHING = Selection(newest=None)
 PARALLEL = replace(MODEL, parallel=True, written=None)
@@ -303,3 +304,24 @@ def test_a_log_is_the_last_word_although_servers_of_output_write_on(look, folder
     then = time.time() - 10.0 - later_s
     os.utime(log, (then, then))
     assert scan(look(model=MODEL)).folder.log_is_newest is newest
+
+
+def test_an_end_that_was_reported_is_no_news_in_the_next_call(attached):
+    course = attached("netcdf4_one")
+    for _ in course.trace.ops:
+        course.step()
+    course.player.finish()
+    place = course.root, course.folder, course.model, "run", 1
+    keywords = {"baseline": None, "ended": lambda: True, "interval_s": 0.02}
+    over = Attachment(EVERYTHING, str(course.root / "clock"), ended=True)
+    report, calls = watch(*place, Cursor(), timeout_s=5.0, attachment=over, **keywords), 1
+    while not report.ended and calls < 20:
+        report = watch(*place, report.cursor, timeout_s=5.0, attachment=over, **keywords)
+        calls += 1
+    assert report.ended
+    known = replace(over, concluded=True)
+    begin = time.monotonic()
+    again = watch(*place, report.cursor, timeout_s=0.5, attachment=known, **keywords)
+    assert again.ended
+    assert again.folder.quiet_s - report.folder.quiet_s == pytest.approx(0.5, abs=0.2)
+    assert time.monotonic() - begin >= 0.5

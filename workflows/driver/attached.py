@@ -204,6 +204,7 @@ class AttachedDriver:
                 str(self.run.path / "watched" / "clock"),
                 self._to_sweep(),
                 self._finished,
+                self._finished and self._watched_all,
             ),
             IDLE_WATCH_S if idle and self.look.page else WATCH_S,
             max(poll_s, IDLE_POLL_S) if idle else poll_s,
@@ -217,7 +218,9 @@ class AttachedDriver:
             return self._declared
         first = self._swept % len(self._declared)
         self._swept = first + SWEPT
-        return dict(itertools.islice(self._declared.items(), first, first + SWEPT))
+        turn = itertools.islice(self._declared.items(), first, first + SWEPT)
+        comparing = self.rewrites.comparing
+        return {file: found for file, found in turn if file not in comparing}
 
     # What comes back from the graph.
 

@@ -64,13 +64,15 @@ class Attachment:
 
     ``selection``: what is wanted of the frames that are there on arrival. ``stamp``: a file of the
     run directory that shows the file server's time. ``sweep``: finished files to look at again, by
-    name, with their fingerprints. ``ended``: the model certainly writes no more.
+    name, with their fingerprints. ``ended``: the model certainly writes no more; ``concluded``:
+    that the watch has ended was reported before, so it is no news.
     """
 
     selection: Selection
     stamp: str
     sweep: Mapping[str, Fingerprint] = field(default_factory=dict)
     ended: bool = False
+    concluded: bool = False
 
 
 class AttachedWatcher(Watcher):

@@ -83,6 +83,7 @@ def watch(
     watcher = _continued(made)
     if attachment is not None and isinstance(watcher, AttachedWatcher):
         watcher.sweep(attachment.sweep)
+    concluded = attachment is not None and attachment.concluded
     start = before = time.monotonic()
     tail: tuple[str, ...] = ()
     written: tuple[Written, ...] = ()
@@ -109,7 +110,8 @@ def watch(
         given_up |= report.given_up
         waited = time.monotonic() - start
         news = (hits or report.progress != progress) and waited >= PROGRESS_S
-        if report.urgent or news or asked or waited >= timeout_s:
+        urgent = (replace(report, ended=False) if concluded else report).urgent
+        if urgent or news or asked or waited >= timeout_s:
             return replace(
                 report,
                 tail=tail,

@@ -50,7 +50,8 @@ class ObservedFiles:
         self.seen: Activity | None = None
         self.reported = -math.inf
         """When the latest report came."""
-        self._end_seen: float | None = None
+        self._end_written: float | None = None
+        """When the newest file was written as the log's end was first seen."""
 
     def take(self, now: float, activity: Activity | None) -> None:
         """Take a report; None and the one of before are no new one."""
@@ -58,9 +59,9 @@ class ObservedFiles:
             return
         self.seen, self.reported = activity, now
         if not activity.ended_well:
-            self._end_seen = None
-        elif self._end_seen is None:
-            self._end_seen = now
+            self._end_written = None
+        elif self._end_written is None:
+            self._end_written = activity.written or 0.0
 
     @property
     def quiet_s(self) -> float:
@@ -71,9 +72,10 @@ class ObservedFiles:
     def says_end(self) -> bool:
         """Whether the log has said that the model is done, and that still holds: files that are
         written well after it belong to another start, whose log is elsewhere."""
-        if self._end_seen is None:
+        if self._end_written is None or self.seen is None:
             return False
-        later = self.reported - self._end_seen - self.quiet_s >= LINGERS_S
+        # mtimes only: while this node is busy, the watcher counts less quiet than there is.
+        later = (self.seen.written or 0.0) - self._end_written >= LINGERS_S
         return not later or self.quiet_s >= self.long_s
 
     @property

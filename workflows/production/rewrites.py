@@ -8,7 +8,7 @@ CRC-32 decide. A ``touch`` against a purge, or a file that its model closed, cha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -70,6 +70,11 @@ class Rewrites:
     def busy(self) -> bool:
         """Whether a comparison is under way."""
         return bool(self._comparing)
+
+    @property
+    def comparing(self) -> Collection[str]:
+        """The files that are being compared: to find them changed once more is no news."""
+        return self._comparing
 
     def take(self, frames: Iterable[Frame]) -> None:
         """Hand frames on to the production, and compare those that may be written anew."""

@@ -62,6 +62,8 @@ def show_bytes(value: float) -> str:
 
 def show_duration(seconds: float) -> str:
     """A duration for people: ``0.24 s``, ``42 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if seconds < 0.0005:
+        return "0 s"
     if seconds < 10:
         return f"{seconds:.2g} s" if seconds < 1 else f"{seconds:.1f} s"
     whole = round(seconds)
