@@ -156,6 +156,7 @@ def test_a_file_system_that_dies_and_is_mounted_again_is_the_same_folder(
         case.close()
 
 
+@pytest.mark.slow
 def test_odd_names_links_in_circles_and_other_files_do_no_harm(case: LookCase) -> None:
     cf(case, "--frames", "2")
     cf(case, "--frames", "2", "--name", "sea_{:03d}.nc")
@@ -203,6 +204,7 @@ def test_a_folder_mounted_read_only_is_looked_at(case: LookCase) -> None:
     assert len(case.events("frame.ready")) == 2
 
 
+@pytest.mark.slow
 def test_a_look_from_inside_the_folder_writes_nothing_there(case: LookCase) -> None:
     shutil.copy(TESTS / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00", case.model)
     state = case.folder / "state"
