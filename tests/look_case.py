@@ -318,10 +318,13 @@ class LookCase:
             time.sleep(0.1)
 
     def processes(self) -> dict[int, str]:
-        """Live processes of the looks; the writers are no part of them."""
+        """Live processes of the looks: neither writers nor file systems."""
         writers = {writer.pid for writer in self.writers}
         found = processes_of(self.folder)
-        return {pid: text for pid, text in found.items() if pid not in writers}
+        return {
+            pid: text for pid, text in found.items()
+            if pid not in writers and "fuse_folder.py" not in text
+        }  # fmt: skip
 
 
 def content(

@@ -34,6 +34,7 @@ def test_each_frame_is_shown_once_and_never_early(case: LookCase, trace: str) ->
     assert case.events("run.ended")[-1]["outcome"] == "done"
 
 
+@pytest.mark.slow
 def test_a_finished_folder_is_left_as_it_was(case: LookCase) -> None:
     case.written()
     before = tree(case.model)

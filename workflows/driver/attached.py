@@ -6,7 +6,6 @@ answers, from what can be seen; nothing is ever written, locked or signalled bel
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import time
@@ -24,7 +23,7 @@ from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.activity import activity_of
 from burstlens.workflows.driver.driver import PATIENCE_S, TICK_S
 from burstlens.workflows.driver.driver_log import note_turn
-from burstlens.workflows.driver.look import Look, declared_files, place_of
+from burstlens.workflows.driver.look import Look, declared_files, in_turn, place_of
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.viewing import Viewing
@@ -214,13 +213,9 @@ class AttachedDriver:
 
     def _to_sweep(self) -> dict[str, Fingerprint]:
         """The next finished files to look at again, in turn."""
-        if len(self._declared) <= SWEPT:
-            return self._declared
-        first = self._swept % len(self._declared)
-        self._swept = first + SWEPT
-        turn = itertools.islice(self._declared.items(), first, first + SWEPT)
+        chosen, self._swept = in_turn(self._declared, self._swept, SWEPT)
         comparing = self.rewrites.comparing
-        return {file: found for file, found in turn if file not in comparing}
+        return {file: found for file, found in chosen.items() if file not in comparing}
 
     # What comes back from the graph.
 
