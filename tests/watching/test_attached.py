@@ -202,6 +202,24 @@ def test_a_finished_file_that_is_written_anew_in_place_is_declared_again(look, f
     assert signals(scan(watch, 200.0))["1.000"] == "unproven"
 
 
+def test_a_rerun_is_followed_from_file_to_file(look, folder):
+    for number in range(1, 6):
+        write(folder, f"out_{number}.nc", number, age_s=100.0 - number)
+    watch = look()
+    first = min(scan(watch).frames, key=lambda frame: frame.time)
+    scan(watch, ended=True)
+    write(folder, "out_1.nc", 1.0, age_s=3.0)
+    watch.sweep({"out_1.nc": first.fingerprint})
+    scan(watch, 0.1)
+    write(folder, "out_2.nc", 2.0, age_s=2.0)
+    assert signals(scan(watch, 0.1)) == {"1.000": "later"}
+    write(folder, "out_3.nc", 3.0, age_s=1.0)
+    assert signals(scan(watch, 0.1)) == {"2.000": "later"}
+    assert signals(scan(watch, 0.1)) == {}
+    write(folder, "out_4.nc", 4.0)
+    assert signals(scan(watch, 0.1)) == {"3.000": "later"}
+
+
 def test_a_finished_file_that_is_the_same_is_left_alone(look, folder):
     write(folder, "out_1.nc", 1.0, age_s=100.0)
     write(folder, "out_2.nc", 2.0, age_s=50.0)

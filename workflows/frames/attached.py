@@ -340,8 +340,18 @@ class AttachedWatcher(Watcher):
                     os.stat(self._folder / files[tile]).st_mtime_ns >= stat.mtime_ns
                     for tile, stat in mine.items()
                 ):
+                    self._wake(entry.unit, unit)
                     return True
         return False
+
+    def _wake(self, unit: Unit, later: Unit) -> None:
+        """Of a file that was written anew, the later one that was written after it was, too: it is
+        read again at once, without waiting for its turn in the sweep."""
+        state = self._state
+        if unit.name in state.again and later not in self._listing.units:
+            self.cursor = replace(
+                self.cursor, attached=replace(state, again=state.again | {later.name})
+            )
 
     def _interval(self, stream: str) -> float:
         """The usual seconds between two frames of a stream, by their mtimes; 0.0 if unknown."""
