@@ -52,7 +52,7 @@ def test_a_folder_that_vanishes_and_comes_back_goes_on_and_another_one_is_an_att
     assert case.events("run.ended")[-1]["outcome"] == "stopped"
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_folder_that_cannot_be_read_for_a_while_is_read_later(
     case: LookCase, ordinary: list[str]
 ) -> None:
@@ -109,7 +109,7 @@ def test_a_file_system_that_hangs_is_named_and_does_not_hold_up_the_end(
         case.close()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 @pytest.mark.parametrize("page", [True, False])
 def test_ctrl_c_ends_a_look_whose_folder_hangs_from_the_beginning(
     tmp_path: Path, fuse: Any, page: bool
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_a_look_whose_folder_hangs_from_the_beginning(
         case.close()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_file_system_that_dies_and_is_mounted_again_is_the_same_folder(
     tmp_path: Path, fuse: Any
 ) -> None:
@@ -156,7 +156,7 @@ def test_a_file_system_that_dies_and_is_mounted_again_is_the_same_folder(
         case.close()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_odd_names_links_in_circles_and_other_files_do_no_harm(case: LookCase) -> None:
     cf(case, "--frames", "2")
     cf(case, "--frames", "2", "--name", "sea_{:03d}.nc")
@@ -187,7 +187,7 @@ def test_odd_names_links_in_circles_and_other_files_do_no_harm(case: LookCase) -
     assert "\nbreak" not in case.said()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_folder_mounted_read_only_is_looked_at(case: LookCase) -> None:
     cf(case, "--frames", "2")
     mount = ["mount", "--bind", "-o", "ro", case.model, case.model]

@@ -43,8 +43,13 @@ def _kill(case: LookCase, role: str, look: subprocess.Popen[str], dice: random.R
     return False
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "role",
+    [
+        pytest.param(role, marks=pytest.mark.slow if role == "driver" else pytest.mark.fault)
+        for role in ROLES
+    ],
+)
 def test_a_kill_at_a_random_moment_loses_nothing_and_does_nothing_twice(
     case: LookCase, role: str, dice: random.Random
 ) -> None:
@@ -67,7 +72,7 @@ def test_a_kill_at_a_random_moment_loses_nothing_and_does_nothing_twice(
     assert len(case.events("attempt.observed")) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_processes_of_a_killed_look_end_by_themselves(case: LookCase) -> None:
     _write(case, "--frames", "3").wait()
     look = case.start("--recipe", "content.toml", "--quiet-after", "1 h")
@@ -78,7 +83,7 @@ def test_processes_of_a_killed_look_end_by_themselves(case: LookCase) -> None:
     case.await_that(lambda: not case.processes(), "end of its processes", 60.0)
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_killed_command_leaves_its_driver_and_the_next_look_joins_it(case: LookCase) -> None:
     _write(case, "--frames", "2").wait()
     first = case.burstlens("look", case.model, "--recipe", "content.toml")
@@ -108,7 +113,7 @@ def test_two_looks_at_once_share_one_run_and_one_driver(case: LookCase) -> None:
     assert case.faults() == []
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_look_without_a_page_at_a_folder_that_is_looked_at_says_so(case: LookCase) -> None:
     _write(case, "--frames", "2").wait()
     look = case.start("--recipe", "content.toml", "--quiet-after", "1 h")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 import pytest
 from look_case import TESTS, TRACES, LookCase, touched, tree
@@ -19,9 +20,17 @@ def _counts(case: LookCase) -> dict[str, int]:
     return {stream: streams.count(stream) for stream in set(streams)}
 
 
+SLOW = ("pnetcdf_growing", "nest", "tiles")
+
+
+def _tier(name: str, slow: Iterable[str]) -> pytest.MarkDecorator:
+    """Those in ``slow`` belong to `make test-slow`; all of them take too long for it."""
+    return pytest.mark.slow if name in slow else pytest.mark.fault
+
+
 @pytest.mark.parametrize(
     "trace",
-    [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in EVERY],
+    [pytest.param(name, marks=[] if name in QUICK else [_tier(name, SLOW)]) for name in EVERY],
 )
 def test_each_frame_is_shown_once_and_never_early(case: LookCase, trace: str) -> None:
     recipe = case.streams("d01", "d02") if trace == "nest" else "content.toml"
@@ -44,8 +53,13 @@ def test_a_finished_folder_is_left_as_it_was(case: LookCase) -> None:
     assert _counts(case) == {"d01": 3}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("trace", ["nest", "netcdf4_growing", "classic_growing", "tiles"])
+@pytest.mark.parametrize(
+    "trace",
+    [
+        pytest.param(name, marks=_tier(name, ["nest"]))
+        for name in ("nest", "netcdf4_growing", "classic_growing", "tiles")
+    ],
+)
 def test_no_process_of_a_look_writes_locks_or_renames_below_the_folder(
     case: LookCase, trace: str
 ) -> None:
@@ -66,8 +80,10 @@ CF = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", CF)
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(how, marks=_tier(how, ["files", "growing, classic"])) for how in CF],
+)
 def test_cf_files_of_any_writer_are_shown_once_and_never_early(case: LookCase, how: str) -> None:
     writing = ("--frames", "6", "--interval", "2", "--pause", "0.7")
     model = case.writer(sys.executable, TESTS / "cf_writer.py", case.model, *writing, *CF[how])

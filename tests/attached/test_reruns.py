@@ -47,9 +47,14 @@ def _settle(case: LookCase) -> None:
     assert case.faults_so_far() == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [(), ("--rename",), ("--growing",)], ids=["in place", "renamed",
-                                                                       "growing"])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param((), marks=pytest.mark.slow, id="in place"),
+        pytest.param(("--rename",), marks=pytest.mark.fault, id="renamed"),
+        pytest.param(("--growing",), marks=pytest.mark.fault, id="growing"),
+    ],
+)
 def test_a_rerun_supersedes_and_a_rerun_with_equal_fields_does_not(
     case: LookCase, cf: Callable[..., None], live: Callable[..., None], how: tuple[str, ...]
 ) -> None:
@@ -108,7 +113,7 @@ def test_a_job_that_goes_on_later_in_time_continues_the_series(
     assert len(case.events("attempt.observed")) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_wrf_restart_with_a_new_log_is_another_attempt_of_one_series(
     case: LookCase, live: Callable[..., None]
 ) -> None:
@@ -147,7 +152,7 @@ def test_a_wrf_rerun_over_old_files_is_shown_as_it_comes_and_never_early(
     assert case.faults_so_far() == []
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_of_two_files_with_one_valid_time_the_newer_one_counts(
     case: LookCase, cf: Callable[..., None], live: Callable[..., None]
 ) -> None:
