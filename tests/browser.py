@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+from debian import UnavailableError, provided
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 WAIT_MS = 15_000
 LOCAL = {"", "127.0.0.1", "localhost"}
-
-
-class UnavailableError(Exception):
-    """Chromium cannot be installed here; the message says why."""
 
 
 @dataclass
@@ -102,25 +97,4 @@ def provide() -> str:
 
     Raises UnavailableError.
     """
-    for name in PROGRAMS:
-        if path := shutil.which(name):
-            return path
-    if os.getuid() != 0 or not shutil.which("apt-get"):
-        raise UnavailableError("install it first, on Debian as root: apt-get install chromium")
-    apt = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"]
-    for words in (["update"], ["install", "--no-install-recommends", "chromium"]):
-        done = subprocess.run(
-            [*apt, *words],
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
-        if done.returncode:
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-            raise UnavailableError(f"it cannot be installed: {' '.join(last)}")
-    path = shutil.which("chromium")
-    if path is None:
-        raise UnavailableError("Debian's package holds no program of that name")
-    return path
+    return provided(*PROGRAMS, package="chromium")

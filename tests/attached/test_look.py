@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 
 import pytest
+from debian import provided
 from look_case import TESTS, TRACES, LookCase, touched, tree
 
 pytestmark = pytest.mark.integration
@@ -63,6 +64,7 @@ def test_a_finished_folder_is_left_as_it_was(case: LookCase) -> None:
 def test_no_process_of_a_look_writes_locks_or_renames_below_the_folder(
     case: LookCase, trace: str
 ) -> None:
+    provided("strace", package="strace")
     log = case.folder / "calls"
     recipe = case.streams("d01", "d02") if trace == "nest" else "content.toml"
     model = case.write(trace, "--interval", "8")
