@@ -94,3 +94,38 @@ def test_cf_files_of_any_writer_are_shown_once_and_never_early(case: LookCase, h
     assert case.faults() == []
     assert list(_counts(case).values()) == [6]
     assert case.events("run.ended")[-1]["outcome"] == "quiet"
+
+
+AWM = """
+threads = 1
+grid = { nx = 100, ny = 100, nz = 40, spacing_m = 200.0 }
+time = { step_s = 0.015, steps = 480 }
+material = { layers = [{ vp_m_s = 5000.0, vs_m_s = 2900.0, rho_kg_m3 = 2700.0 }] }
+[source]
+x_m = 10000.0
+y_m = 10000.0
+depth_m = 4000.0
+strike_deg = 30.0
+dip_deg = 60.0
+rake_deg = 90.0
+moment_n_m = 1e17
+function = "bell"
+duration_s = 1.5
+[output]
+surface_every = 80
+files = "@"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("files", ["frame", "growing"])
+def test_an_awm_run_by_hand_is_shown_once_and_never_early(case: LookCase, files: str) -> None:
+    (case.model / "awm.toml").write_text(AWM.replace("@", files))
+    program = f"exec {sys.executable} -m burstlens.workflows.awm awm.toml > model.log 2>&1"
+    model = case.writer("sh", "-c", f"cd {case.model} && {program}")
+    assert (case.end(case.start("--recipe", "content.toml")), model.wait()) == (0, 0)
+    assert case.faults() == []
+    written = (case.model / "model.log").read_text().count("awm: wrote surface record")
+    assert _counts(case) == {"surface": written}
+    assert len(case.newest()) == written >= 6
+    assert case.events("run.ended")[-1]["outcome"] == "done"
