@@ -315,4 +315,7 @@ def _text(value: object) -> str:
 
 if __name__ == "__main__":
     answer(__doc__)
-    main(float(sys.argv[1]))
+    try:
+        main(float(sys.argv[1]))
+    except BrokenPipeError:  # the process that asked was killed
+        os._exit(1)
