@@ -10,7 +10,7 @@ import netCDF4
 import pytest
 from watcher_case import MODEL
 
-from burstlens.workflows.frames import attached_listing
+from burstlens.workflows.frames import attached, attached_listing
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedWatcher, Attachment
 from burstlens.workflows.frames.cursor import Cursor
@@ -20,8 +20,8 @@ EVERYTHING = Selection(newest=None)
 PARALLEL = replace(MODEL, parallel=True, written=None)
 
 
-@pytest.fixture
-def attached(course):
+@pytest.fixture(name="attached")
+def _attached(course):
     """A course whose watcher knows no baseline, with the mtimes that the file system gives."""
 
     def made(name: str, **keywords):
@@ -287,6 +287,17 @@ def test_a_folder_that_is_away_is_reported_and_comes_back(look, folder, tmp_path
     back = scan(watch, 0.1).folder
     assert not back.lost
     assert back.identity == before.identity
+
+
+def test_what_a_later_slice_of_the_arrival_finds_was_not_written_now(look, folder, monkeypatch):
+    monkeypatch.setattr(attached, "SLICE_S", -1.0)  # one unit per scan
+    write(folder, "out_1.nc", 1.0, age_s=HOUR_S - 1.0)
+    write(folder, "out_2.nc", 2.0, age_s=HOUR_S)
+    watch = look()
+    for _ in range(3):
+        report = scan(watch, 0.1)
+    assert report.folder.newest == "out_1.nc"
+    assert report.folder.quiet_s == pytest.approx(HOUR_S, abs=10.0)
 
 
 def test_a_quiet_folder_is_not_listed_again(look, folder, monkeypatch):

@@ -180,16 +180,17 @@ class AttachedWatcher(Watcher):
     def _folder_report(self, elapsed_s: float) -> FolderReport:
         state = self._state
         before, quiet_s, name = state.still
-        newest = before
+        newest, seen_s = before, 0.0
         if self._log_ns > newest:
             newest, name = self._log_ns, next(iter(state.logs), None)
         for entry in self.cursor.open:
             if entry.mtime_ns > newest:
-                newest, name = entry.mtime_ns, entry.files[0]
+                newest, name, seen_s = entry.mtime_ns, entry.files[0], entry.quiet_s
         frames_ns = max((entry.mtime_ns for entry in self.cursor.open), default=0)
         if newest != before:
             device = self._listing.identity[0] if self._listing.identity else None
-            quiet_s = 0.0 if before else self._clock.quiet_s(newest, device)
+            # What is found in a later slice of the arrival is as old as it was then.
+            quiet_s = seen_s if before else self._clock.quiet_s(newest, device)
         else:
             quiet_s += elapsed_s
         self.cursor = replace(self.cursor, attached=replace(state, still=(newest, quiet_s, name)))
@@ -219,14 +220,16 @@ class AttachedWatcher(Watcher):
         known = {entry.unit for entry in self.cursor.open}
         units = sorted(self._listing.units, key=newest_first, reverse=True)
         units.sort(key=lambda unit: unit not in known)
+        fresh = False  # each slice reads one that is new, however slow the file system is
         for unit in units:
             state = self._state
             if unit.name in state.pending and is_full(self._selection, state, unit):
                 self._finish(unit)
                 continue
-            if time.monotonic() - begin > SLICE_S:
+            if fresh and time.monotonic() - begin > SLICE_S:
                 self._more = True
                 return
+            fresh |= unit not in known
             yield unit
             state = self._state
             if unit.name in state.pending:

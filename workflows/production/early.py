@@ -19,6 +19,9 @@ from typing import Any
 import psutil
 
 LOWEST = 19
+AT_USUAL_PRIORITY = 2
+"""Its first look at the folder and its first picture: on a busy machine, at the lowest priority,
+they would come after minutes."""
 
 
 def lowest_priority() -> None:
@@ -45,15 +48,12 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _import(lowest: bool) -> int:
-    """Import what tasks need, at the usual priority, as somebody waits for the first picture;
-    returns the process's id."""
+def _import() -> int:
+    """Import what tasks need; returns the process's id."""
     import burstlens.viz.frames.reader
     import burstlens.viz.kinds.map.draw
     import burstlens.workflows.production.tasks  # noqa: F401
 
-    if lowest:
-        lowest_priority()
     return os.getpid()
 
 
@@ -63,9 +63,10 @@ class EarlyWorker:
     def __init__(self, *, lowest: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, initializer=_begin)
-        self._imported = self._pool.submit(_import, lowest)
+        self._imported = self._pool.submit(_import)
         self._last: Future[Any] = self._imported
         self._first = True
+        self._lowest, self._tasks = lowest, 0
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
         """Run ``function(*args)`` there; None while it has something to do, or is closed."""
@@ -73,6 +74,9 @@ class EarlyWorker:
             return None
         self._first = False
         try:
+            if self._tasks == AT_USUAL_PRIORITY and self._lowest:
+                self._pool.submit(lowest_priority)
+            self._tasks += 1
             self._last = self._pool.submit(function, *args)
         except RuntimeError:  # its process was killed: the block does it
             self.close()
