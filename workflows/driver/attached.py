@@ -97,7 +97,7 @@ class AttachedDriver:
         self._declared = declared_files(history)
         self._swept = 0
         self._since = self._started = time.monotonic()
-        self._finished = self._watched_all = False
+        self._finished = self._watched_all = self._quiet = self._rests = False
         self._identity: tuple[int, int] | None = None
         if history.attached is not None and history.attached.inode is not None:
             self._identity = (history.attached.device or 0, history.attached.inode)
@@ -263,7 +263,7 @@ class AttachedDriver:
         self.snapshot.heard(report, done.value.free_bytes)
         self.guarding.heard(report, self.production.space, done.value.free_bytes, self.attempt)
         self._activity = activity_of(report)
-        self._watched_all = report.ended
+        self._watched_all, self._rests = report.ended, report.rests
         if not (report.frames or self.production.backlog.arriving):
             self.graph.launch_late()
         self._watch()
@@ -330,7 +330,7 @@ class AttachedDriver:
         if fault != self._away:  # once, until it can be written again
             self._away = fault
             self.snapshot.alarm(f"{fault}; it is tried again")
-        if now - self._last_good > PATIENCE_S and self._finished:
+        if now - self._last_good > PATIENCE_S and (self._finished or self._quiet):
             raise RunError(
                 f"{fault}; when it can be again: burstlens resume {self.run.id}"
             ) from error
@@ -362,8 +362,9 @@ class AttachedDriver:
             self.snapshot.note(f"the model: {found.state}, {found.evidence}")
         self._show(found)
         self.snapshot.state = found.state if found.state in {"quiet", "waiting"} else "running"
-        quiet = not self.look.page and self.observer.quiet_end(now)
-        self._finished = self.observer.over() or quiet
+        self._finished = self.observer.over()
+        # Quiet is not dead: what is half written then stays in progress.
+        self._quiet = not self.look.page and self.observer.quiet_end(now)
 
     def _show(self, found: Observation | None) -> None:
         """Put the folder and what was observed of its model into the snapshot."""
@@ -388,7 +389,8 @@ class AttachedDriver:
                 said = str(error)
             self.snapshot.alarm(said)
             self.run.clear_control()
-        if self.look.page or not (self._finished and self._watched_all):
+        over = self._finished and self._watched_all
+        if self.look.page or not (over or (self._quiet and self._rests)):
             return None
         if self.production.settled and not self.rewrites.busy:
             return self.observer.outcome()

@@ -207,6 +207,11 @@ class AttachedWatcher(Watcher):
             quiet_s=quiet_s if newest else 0.0,
             intervals=_intervals(longest),
             log_is_newest=bool(self._log_ns) and self._log_ns + AFTER_LOG_NS >= frames_ns,
+            unsettled=any(
+                not entry.whole
+                and (entry.watched_s < 2 * SEEN_S or entry.quiet_s < ready.WEAK_QUIET_S)
+                for entry in self.cursor.open
+            ),
         )
 
     # Which units, in which order.

@@ -20,6 +20,7 @@ class FolderReport:
     file that was written last, at ``written`` (its mtime), ``quiet_s`` ago. ``intervals``: those
     between the latest frames of the busiest stream, in seconds. ``log_is_newest``: the log was
     written after every frame, or a minute before at most, so its last word is about this run.
+    ``unsettled``: a file that is not whole was not watched for long enough yet to leave it so.
     """
 
     identity: tuple[int, int] | None = None
@@ -33,6 +34,7 @@ class FolderReport:
     quiet_s: float = 0.0
     intervals: tuple[float, ...] = ()
     log_is_newest: bool = True
+    unsettled: bool = False
 
     @property
     def urgent(self) -> bool:
@@ -68,6 +70,12 @@ class Report:
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False
     folder: FolderReport | None = None
+
+    @property
+    def rests(self) -> bool:
+        """Whether all that can be said of the folder is said, unless the model writes again."""
+        folder = self.folder
+        return not (self.behind or folder is None or folder.arriving or folder.unsettled)
 
     @property
     def in_progress(self) -> bool:

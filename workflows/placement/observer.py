@@ -134,6 +134,8 @@ class Observer:
         if seen.state == "failed":
             return Outcome("failed", FAILED, seen.evidence, self._files.line or None)
         message = seen.evidence if seen.state == "quiet" else self._files.silence
+        if self._files.seen is not None and self._files.seen.in_progress:
+            message += "; a file there is not whole"
         return Outcome("quiet", DONE, message)
 
     def stop(self, now: bool) -> str:
@@ -222,7 +224,10 @@ class Observer:
             return Observation("failed", evidence, seen.written), True
         if seen.newest is None:
             return Observation("unknown", _joined(text, files.silence)), False
-        if files.quiet_s >= files.usual_s:
+        usual_s = files.usual_s
+        if self._quiet_after_s is not None:
+            usual_s = min(usual_s, self._quiet_after_s)
+        if files.quiet_s >= usual_s:
             return Observation("quiet", _joined(text, files.silence), seen.written), False
         return Observation("running", _joined(text, files.ago)), False
 
