@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
+from burstlens.cluster_configs.site import choose
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.production.early import EarlyWorker
+from burstlens.workflows.production.graph import Graph
+
 
 def test_the_first_answer_of_the_block_is_journalled_once_and_before_its_products(standing):
     standing.done()
@@ -11,3 +20,23 @@ def test_the_first_answer_of_the_block_is_journalled_once_and_before_its_product
     assert first == sorted(first)
     assert events.index("viewing.started") < events.index("product.published")
     assert events.index("buffer.requested") < events.index("buffer.created")
+
+
+@pytest.mark.integration
+def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    early = EarlyWorker(lowest=True)
+    with Graph(choose("local"), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        assert graph.block_state() == "queued"
+        graph.launch_late()
+        assert graph.mend_block() is None
+        assert len(graph._block.jobs()) == 1
+        graph._block.cancel_jobs()
+        graph._next_look = 0.0
+        until = time.monotonic() + 20.0
+        while graph.block_state() != "gone":
+            assert time.monotonic() < until
+            graph._next_look = 0.0
+            time.sleep(0.1)

@@ -209,7 +209,9 @@ class Graph:
 
     def _look(self, block: ViewingBlock) -> str:
         if self._batch is None:
-            return ("running" if self._heard else "queued") if block.live_jobs() else "gone"
+            if block.live_jobs():
+                return "running" if self._heard else "queued"
+            return "gone" if block.jobs() else "queued"  # it is held back for now
         live = block.live_blocks()
         managers = block.managers(live)
         if managers is None:
