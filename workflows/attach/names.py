@@ -1,7 +1,7 @@
 """Streams by the names of files: dates and running numbers become ``*``, the rest is the stream.
 
 Names that differ in digits only are looked at together, so that what runs from file to file is
-told from what belongs to the stream's name (``h0`` of CESM, ``d01`` of WRF, ``z500``).
+distinguished from what belongs to the stream's name (``h0`` of CESM, ``d01`` of WRF, ``z500``).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ LIMIT_S = 8.0
 """Looking into files ends after so long; the rest is named."""
 _OLD_S = 86400.0
 _DRAFT = re.compile(r"^\.|\.(?:part|partial|tmp|temp|incomplete)$|~$", re.IGNORECASE)
-"""Names that files have until they are whole; hidden ones are nobody's output."""
+"""Names that files have until they are whole; hidden files are not output."""
 _known: dict[tuple[int, ...], Contents] = {}
 """The latest contents, by the files' identities: recognition and products ask for the same ones,
 and a child process that reads HDF5 takes a third of a second to start."""
