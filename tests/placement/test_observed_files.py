@@ -189,3 +189,17 @@ def test_nothing_is_stopped_without_permission_and_a_name():
         Observer().stop(now=True)
     with pytest.raises(RunError, match="only a job or process that is named can be stopped"):
         Observer(allow_stop=True)
+
+
+def test_a_user_who_says_how_long_quiet_is_has_it_so():
+    observer = Observer(quiet_after_s=5.0)
+    assert observer.look(0.0, activity(4.0)).state == "running"
+    assert observer.look(1.0, activity(6.0)).state == "quiet"
+    assert not observer.over()
+
+
+def test_the_end_of_a_quiet_run_names_a_file_that_is_not_whole():
+    observer = Observer(quiet_after_s=5.0)
+    observer.look(0.0, activity(6.0, in_progress=True))
+    assert observer.quiet_end(0.0)
+    assert observer.outcome().message.endswith("; a file there is not whole")

@@ -154,6 +154,10 @@ class Observer:
     def _witness(self) -> Witness:
         return Witness(Standing.UNKNOWN, "") if self._subject is None else self._subject.look()
 
+    def _quiet_from(self, usual_s: float) -> float:
+        """How long nothing must be written until the model is quiet; users may know better."""
+        return usual_s if self._quiet_after_s is None else min(usual_s, self._quiet_after_s)
+
     def _is_silent(self, witness: Witness) -> bool:
         """Whether the witness has not answered for so long that its last word counts no more."""
         return witness.silent_s >= self._files.long_s
@@ -202,7 +206,7 @@ class Observer:
         if files.says_end:
             # The job may start another model in this folder.
             return Observation("ended", f"the log's last line: {files.line}; {text}"), long_quiet
-        if long_quiet and files.seen is not None:
+        if files.quiet_s >= self._quiet_from(files.long_s) and files.seen is not None:
             says = f"its log says: {files.failure}" if files.failure else ""
             evidence = _joined(text, files.silence, says)
             return Observation("quiet", evidence, files.seen.written), False
@@ -224,10 +228,7 @@ class Observer:
             return Observation("failed", evidence, seen.written), True
         if seen.newest is None:
             return Observation("unknown", _joined(text, files.silence)), False
-        usual_s = files.usual_s
-        if self._quiet_after_s is not None:
-            usual_s = min(usual_s, self._quiet_after_s)
-        if files.quiet_s >= usual_s:
+        if files.quiet_s >= self._quiet_from(files.usual_s):
             return Observation("quiet", _joined(text, files.silence), seen.written), False
         return Observation("running", _joined(text, files.ago)), False
 
