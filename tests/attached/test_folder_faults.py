@@ -221,7 +221,7 @@ def test_a_look_from_inside_the_folder_writes_nothing_there(case: LookCase) -> N
     assert len(list(state.glob("burstlens/runs/look-model-*/products/T2/*.png"))) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_full_disk_of_the_run_directory_is_one_message_and_no_crash(
     case: LookCase, fill: Callable[[Path], Path]
 ) -> None:
