@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import netCDF4
 import pytest
 
+from burstlens.clients.attaching import attach
 from burstlens.cluster_configs.site import LookSite, choose
 from burstlens.core.errors import AttachError, RecipeError, RunError, SiteError
 from burstlens.core.run import events as ev
@@ -153,6 +155,24 @@ def test_a_file_or_nothing_is_refused_with_a_sentence(tmp_path):
         real_folder(tmp_path / "file")
     with pytest.raises(RunError, match="cannot look at"):
         real_folder(tmp_path / "gone")
+
+
+def test_a_folder_of_a_job_that_is_not_seen_here_may_lie_on_the_nodes_disk(tmp_path):
+    with pytest.raises(RunError, match=r"away: No such file or directory\. If it lies on a disk of "
+                       "job 12's node, start look in the job's script"):  # fmt: skip
+        real_folder(tmp_path / "away", "12")
+    with pytest.raises(RunError, match=r"directory$"):
+        real_folder(tmp_path / "away")
+
+
+def test_a_folder_without_output_is_waited_for_as_long_as_a_user_says(tmp_path, capsys, own_runs):
+    (tmp_path / "notes.txt").write_text("later")
+    request = LookRequest(page=False, quiet_after="2s")
+    begin = time.monotonic()
+    with pytest.raises(RunError, match=r"nothing in .* yet that shows what will come"):
+        attach(tmp_path, request)
+    assert 2.0 <= time.monotonic() - begin < 10.0
+    assert "has nothing yet that shows what will come: waiting" in capsys.readouterr().err
 
 
 def test_options_of_a_newer_version_are_passed_over():

@@ -63,8 +63,9 @@ class Looked:
     notes: tuple[str, ...] = ()
 
 
-def real_folder(path: str | os.PathLike[str]) -> Path:
-    """The real path of a folder. Raises RunError when there is none, or it cannot be read."""
+def real_folder(path: str | os.PathLike[str], job: str | None = None) -> Path:
+    """The real path of a folder. Raises RunError when there is none, or it cannot be read: that of
+    a ``job`` may lie on a disk of its node."""
     given = Path(os.path.expanduser(os.fspath(path)))
     try:
         found = given.resolve(strict=True)
@@ -73,7 +74,13 @@ def real_folder(path: str | os.PathLike[str]) -> Path:
         os.scandir(found).close()
     except (OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise RunError(f"cannot look at {given}: {why}") from error
+        near = ""
+        if job is not None and isinstance(error, FileNotFoundError):
+            near = (
+                f". If it lies on a disk of job {job}'s node, start look in the job's script: "
+                "this machine does not see it"
+            )
+        raise RunError(f"cannot look at {given}: {why}{near}") from error
     return found
 
 
@@ -186,13 +193,18 @@ def _look(
         mark=_mark(request, site),
         allow_stop=request.allow_stop,
         page=request.page,
-        quiet_after_s=_read(parse_duration, request.quiet_after, "--quiet-after"),
+        quiet_after_s=quiet_after_of(request),
         workers=request.workers or (0 if block else 1),
         max_read_rate=rate,
         poll_s=limits.poll_s,
         block=block,
         left_out=tuple(left_out),
     )
+
+
+def quiet_after_of(request: LookRequest) -> float | None:
+    """The seconds of ``--quiet-after``, None without it. Raises RunError."""
+    return _read(parse_duration, request.quiet_after, "--quiet-after")
 
 
 def _mark(request: LookRequest, site: Site) -> str | None:

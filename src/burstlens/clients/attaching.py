@@ -23,6 +23,7 @@ from burstlens.workflows.plan.look import (
     LookRequest,
     known_look,
     new_look,
+    quiet_after_of,
     real_folder,
     recognised,
 )
@@ -56,7 +57,7 @@ def attach(
     from burstlens.clients.opened.status import has_ended, status_of
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
-    real = real_folder(path)
+    real = real_folder(path, request.job)
     run = known_look(real, request.name)
     if run is None:
         prepared = prepare_driver()
@@ -90,16 +91,21 @@ def _of_another(path: Path, request: LookRequest) -> RunDir | None:
 
 
 def _recognised(path: Path, request: LookRequest, *, wait: bool) -> Found:
-    """What lies in the folder. Waits for it while there is nothing."""
-    waited = False
+    """What lies in the folder. Waits for it while there is nothing, without a page for as long as a
+    quiet model is waited for at most."""
+    waited, begin = False, time.monotonic()
+    patience_s = None if request.page else quiet_after_of(request)
     while True:
         found = recognised(path, request)
         if found is not None:
             return found
-        if not wait:
+        past = patience_s is not None and time.monotonic() - begin >= patience_s
+        if not wait or past:
             raise RunError(f"there is nothing in {path} yet that shows what will come")
         if not waited:
-            print_stderr(f"{printable(str(path))} is empty: waiting for output (Ctrl-C ends)")
+            empty = next(os.scandir(path), None) is None
+            what = "is empty" if empty else "has nothing yet that shows what will come"
+            print_stderr(f"{printable(str(path))} {what}: waiting for output (Ctrl-C ends)")
             waited = True
         time.sleep(LOOK_S)
 
@@ -174,7 +180,7 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
     from burstlens.workflows.attach.table import write_recipe
     from burstlens.workflows.attach.wanted import shown
 
-    real = real_folder(path)
+    real = real_folder(path, request.job)
     found = _recognised(real, request, wait=False)
     what = shown(real, found, tuple(request.products), request.recipe)
     try:
@@ -189,7 +195,7 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal."""
     from burstlens.clients.driving import drive
 
-    real = real_folder(path)
+    real = real_folder(path, request.job)
     run = known_look(real, request.name)
     if run is None:
         made = new_look(real, _recognised(real, request, wait=True), request)
