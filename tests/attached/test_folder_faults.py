@@ -25,7 +25,7 @@ def cf(case: LookCase, *words: str) -> None:
     assert subprocess.run(command, check=False).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_folder_that_vanishes_and_comes_back_goes_on_and_another_one_is_an_attempt(
     case: LookCase,
 ) -> None:
@@ -204,7 +204,7 @@ def test_a_folder_mounted_read_only_is_looked_at(case: LookCase) -> None:
     assert len(case.events("frame.ready")) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_look_from_inside_the_folder_writes_nothing_there(case: LookCase) -> None:
     shutil.copy(TESTS / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00", case.model)
     state = case.folder / "state"

@@ -117,8 +117,9 @@ files = "@"
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("files", ["frame", "growing"])
+@pytest.mark.parametrize(
+    "files", [pytest.param(name, marks=_tier(name, ["growing"])) for name in ("frame", "growing")]
+)
 def test_an_awm_run_by_hand_is_shown_once_and_never_early(case: LookCase, files: str) -> None:
     (case.model / "awm.toml").write_text(AWM.replace("@", files))
     program = f"exec {sys.executable} -m burstlens.workflows.awm awm.toml > model.log 2>&1"

@@ -8,7 +8,7 @@ from look_case import LookCase
 pytestmark = pytest.mark.integration
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_frame_that_a_quiet_model_is_writing_is_not_damaged_and_comes_later(
     case: LookCase,
 ) -> None:

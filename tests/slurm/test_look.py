@@ -11,8 +11,6 @@ from batch_case import BatchCase
 from run_case import TIMES, WAITS
 from testbed import Testbed
 
-pytestmark = pytest.mark.slow
-
 SHOWN = [f"W-5 {time} 1" for time in TIMES]
 
 
@@ -57,6 +55,7 @@ def job(slurm: Testbed, make_case: Any) -> Any:
                                       'folders = ["HERE/buffer"]'))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_job_of_ones_own_is_seen_to_run_and_to_end(job: LookedJob) -> None:
     look = job.look("--job", job.id)
     job.case.await_event("product.published", 2)
@@ -71,6 +70,7 @@ def test_a_job_of_ones_own_is_seen_to_run_and_to_end(job: LookedJob) -> None:
     assert job.published() == SHOWN
 
 
+@pytest.mark.slow
 def test_a_job_that_may_be_stopped_is_cancelled_and_the_run_ends(job: LookedJob) -> None:
     look = job.look("--job", job.id, "--allow-stop")
     job.case.await_event("product.published", 1)
@@ -85,6 +85,7 @@ def test_a_job_that_may_be_stopped_is_cancelled_and_the_run_ends(job: LookedJob)
     assert f"Slurm: job {job.id} CANCELLED" in evidence
 
 
+@pytest.mark.fault
 def test_a_job_cancelled_by_hand_has_failed_and_slurm_says_why(job: LookedJob) -> None:
     look = job.look("--job", job.id)
     job.case.await_event("product.published", 1)
@@ -95,6 +96,7 @@ def test_a_job_cancelled_by_hand_has_failed_and_slurm_says_why(job: LookedJob) -
     assert job.states()[-1][0] == "failed"
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_is_quiet_while_its_job_runs_and_goes_on(job: LookedJob) -> None:
     look = job.look("--job", job.id, "--quiet-after", "4s")
     job.case.await_event("product.published", 2)
@@ -110,6 +112,7 @@ def test_a_model_that_hangs_is_quiet_while_its_job_runs_and_goes_on(job: LookedJ
     assert job.published() == SHOWN
 
 
+@pytest.mark.fault
 def test_workers_in_a_job_of_their_own_make_the_pictures(job: LookedJob) -> None:
     look = job.look("--job", job.id, "--site", "bed")
     job.case.await_event("product.published", 1)
@@ -122,6 +125,7 @@ def test_workers_in_a_job_of_their_own_make_the_pictures(job: LookedJob) -> None
     assert job.slurm.wait(blocks[0]["JobId"])["JobState"] != "RUNNING"
 
 
+@pytest.mark.fault
 def test_another_job_id_or_none_is_refused_in_one_sentence(job: LookedJob) -> None:
     assert job.case.wait(job.look("--job", "99999")).code == 1
     assert "Slurm does not know job 99999" in job.case.said()
