@@ -56,10 +56,9 @@ class LookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The run of a look, whether it was there before, and what a user should be shown."""
+    """The run of a look, and what a user should be shown."""
 
     run: RunDir
-    known: bool
     notes: tuple[str, ...] = ()
 
 
@@ -144,7 +143,7 @@ def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
             recipe, full, source, known_as, request.name or run_name(path),
             folder=folder_for(path), attached=look.value(),
         )  # fmt: skip
-    return Looked(run, known=False, notes=(found.reason, *left_out))
+    return Looked(run, notes=(found.reason, *left_out))
 
 
 def known_look(path: Path, name: str | None) -> RunDir | None:
