@@ -23,8 +23,9 @@ log = logging.getLogger("burstlens.tests")
 
 
 @pytest.fixture
-def opened(run_dir):
-    """Opens the log of a worker of the run; closes it after the test."""
+def opened(run_dir, monkeypatch):
+    """Opens the log of a worker of the run; closes it after the test. No write counts as slow."""
+    monkeypatch.setattr(logs, "SLOW_S", float("inf"))
     handlers = []
 
     def make(level="info", name="node-0", kind="worker"):
@@ -269,7 +270,7 @@ WRITER = """
 import logging, sys
 from pathlib import Path
 from burstlens.core.run import logs
-logs.OTHERS_BYTES = int(sys.argv[3])
+logs.OTHERS_BYTES, logs.SLOW_S = int(sys.argv[3]), float("inf")
 logs.open_log(Path(sys.argv[1]), "worker", "info", sys.argv[2])
 log = logging.getLogger("burstlens.tests")
 for number in range(400):
