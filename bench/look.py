@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ LINK_S, FIRST_S, LISTING_S, IDLE_PERCENT = 1.5, 4.0, 10.0, 1.0
 STAT_S = 0.005
 """How long a slow file system takes to answer for one file."""
 GIVE_UP_S = 120.0
+WHOLE = 110
+"""Frames at the end of a long listing that are real files: more than a look takes on arrival."""
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """Wall times of `burstlens look` at a folder of frames, and of a watcher on 50,000 names."""
     frames, side = (20, 500) if quick else (500, 2500)
-    folder = _folder(scratch.runs.parent / "look-frames", frames, side)
+    folder = _folder(scratch.runs / "data" / "frames", frames, side)
     size = sum(file.stat().st_size for file in folder.iterdir()) / frames / 1e6
     repeats = 2 if quick else 5
     found = [_look(scratch, folder, number) for number in range(repeats + 1)][1:]
@@ -39,7 +42,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
             "look: command to first picture", median(firsts), "s", FIRST_S,
             note=f"{spread(firsts, ' s')}; {frames} frames of {size:.0f} MB",
         ),
-        _listing(scratch.runs.parent / "look-names", names),
+        _listing(scratch.runs / "data" / "names", names),
         _idle(scratch, folder, 20.0 if quick else 60.0),
     ]  # fmt: skip
 
@@ -97,13 +100,19 @@ def _listing(folder: Path, names: int) -> Figure:
     from burstlens.workflows.frames.cursor import Cursor
     from burstlens.workflows.models.wrf import Wrf
 
-    folder.mkdir()
+    folder.mkdir(parents=True)
+    start, first = datetime(2000, 1, 1), names // 10 - WHOLE
     for number in range(names):
-        day, hour = divmod(number, 24)
-        year, day = divmod(day, 28)
-        name = f"wrfout_d01_{2000 + year:04d}-01-{day + 1:02d}_{hour:02d}:00:00"
-        (folder / (name if number % 10 == 0 else f"other_{number:06d}.dat")).touch()
-    asked = 0
+        (folder / f"other_{number:06d}.dat").touch()
+        if number % 10 == 0:
+            time_of = start + timedelta(hours=number // 10)
+            frame = folder / time_of.strftime("wrfout_d01_%Y-%m-%d_%H:%M:%S")
+            if number // 10 < first:
+                frame.touch()  # passed over by its name
+            else:
+                _write_wrf(frame, time_of)
+    asked = whole = 0
+    first_s = 0.0
     stat = os.stat
 
     def slow(path: str, **keywords: Any) -> os.stat_result:
@@ -123,11 +132,28 @@ def _listing(folder: Path, names: int) -> Figure:
         while more:
             report = watcher.scan(elapsed_s=0.0, now=time.time(), ended=False)
             more = bool(report.folder and report.folder.arriving)
+            whole += len(report.frames)
+            first_s = first_s or (time.perf_counter() - begin) * bool(whole)
     finally:
         os.stat = stat
     took = time.perf_counter() - begin
-    note = f"{names} names, a tenth of them frames; {asked} stats of 5 ms"
+    note = (
+        f"{names * 11 // 10} names, one in eleven a frame; {whole} frames declared, the first "
+        f"after {first_s:.1f} s; {asked} stats of 5 ms"
+    )
     return Figure("look: arrival at a slow file system", took, "s", LISTING_S, note=note)
+
+
+def _write_wrf(path: Path, time_of: datetime) -> None:
+    with netCDF4.Dataset(path, "w", format="NETCDF4") as file:
+        file.createDimension("Time", None)
+        file.createDimension("DateStrLen", 19)
+        for name in ("south_north", "west_east"):
+            file.createDimension(name, 20)
+        times = file.createVariable("Times", "S1", ("Time", "DateStrLen"))
+        field = file.createVariable("T2", "f4", ("Time", "south_north", "west_east"))
+        times[0] = netCDF4.stringtochar(np.array([time_of.strftime("%Y-%m-%d_%H:%M:%S")], "S19"))
+        field[0] = 280.0
 
 
 def _idle(scratch: Scratch, folder: Path, quiet_s: float) -> Figure:
