@@ -18,6 +18,8 @@ WARNED_S = 60
 a quarter of a shorter job's time."""
 VIEWING = "parsl"
 """What follows the run's token in the names of the viewing blocks' jobs."""
+BLOCK_VARIABLE = "BURSTLENS_BLOCK"
+"""Names Parsl's folder of the run in the environment of each process of its viewing block."""
 _UNSAFE = re.compile(r"[%\s\\]")
 
 

@@ -25,7 +25,7 @@ from parsl.launchers import SimpleLauncher
 from parsl.launchers.base import Launcher
 from parsl.providers import LocalProvider
 
-from burstlens.cluster_configs.batch_script import VIEWING, clock
+from burstlens.cluster_configs.batch_script import BLOCK_VARIABLE, VIEWING, clock
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.parsl_internals import (
     SUBMIT_SCRIPTS,
@@ -43,8 +43,6 @@ from burstlens.core.run.logs import RUN_VARIABLE
 
 JOBS = "jobs"
 """Label of the threads that start and await supervised jobs."""
-BLOCK_VARIABLE = "BURSTLENS_BLOCK"
-"""Names Parsl's folder of the run in the environment of each process of its viewing block."""
 RETRIES = 2
 HEARTBEAT_S = 2
 LOST_S = 10

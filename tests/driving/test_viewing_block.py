@@ -30,13 +30,15 @@ def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
     with Graph(choose("local"), run, jobs=1, early=early) as graph:
         graph.open_block()
         assert graph.block_state() == "queued"
+        assert graph._blocks is None  # nor is Parsl loaded
         graph.launch_late()
+        blocks = graph._blocks
         assert graph.mend_block() is None
-        assert len(graph._block.jobs()) == 1
-        graph._block.cancel_jobs()
-        graph._next_look = 0.0
+        assert len(blocks._block.jobs()) == 1
+        blocks._block.cancel_jobs()
+        blocks._next_look = 0.0
         until = time.monotonic() + 20.0
         while graph.block_state() != "gone":
             assert time.monotonic() < until
-            graph._next_look = 0.0
+            blocks._next_look = 0.0
             time.sleep(0.1)

@@ -21,11 +21,11 @@ from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.activity import activity_of
-from burstlens.workflows.driver.driver import PATIENCE_S, TICK_S
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.look import Look, declared_files, in_turn, place_of
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.driver.target import TICK_S, Target
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.frames.attached import Attachment
@@ -97,13 +97,12 @@ class AttachedDriver:
         self._declared = declared_files(history)
         self._swept = 0
         self._since = self._started = time.monotonic()
-        self._finished = self._watched_all = self._quiet = self._rests = False
+        self._finished = self._watched_all = self._quiet = self._rests = self._drawn = False
         self._identity: tuple[int, int] | None = None
         if history.attached is not None and history.attached.inode is not None:
             self._identity = (history.attached.device or 0, history.attached.inode)
         self._last_tick = self._last_sync = self._reads_again = 0.0
-        self._last_good = time.monotonic()
-        self._away = ""
+        self._target = Target(context.run.path, context.snapshot)
         self.asked: str | None = None
 
     # What the snapshot shows of jobs.
@@ -224,7 +223,7 @@ class AttachedDriver:
             self._on_watch(done)
         elif done.kind == "work":
             self.production.returned(done)
-            self.graph.launch_late()
+            self._drawn = True
         elif done.kind == "compare":
             self.rewrites.returned(done)
             self._declared = declared_files(self.history)
@@ -307,9 +306,11 @@ class AttachedDriver:
             if now - self._last_sync > 1.0:
                 self.journal.sync()
                 self._last_sync = now
-            self._last_good, self._away = now, ""
+            self._target.written(now)
+            if self._drawn:  # not before the first picture is published
+                self.graph.launch_late()
         except OSError as error:
-            self._wait_for_target(error, now)
+            self._target.wait(error, now, over=self._finished or self._quiet)
         self._submit(now)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
@@ -324,17 +325,6 @@ class AttachedDriver:
         read = self.production.submit(now)
         if rate and read:
             self._reads_again = now + read / rate
-
-    def _wait_for_target(self, error: OSError, now: float) -> None:
-        fault = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
-        if fault != self._away:  # once, until it can be written again
-            self._away = fault
-            self.snapshot.alarm(f"{fault}; it is tried again")
-        if now - self._last_good > PATIENCE_S and (self._finished or self._quiet):
-            raise RunError(
-                f"{fault}; when it can be again: burstlens resume {self.run.id}"
-            ) from error
-        time.sleep(TICK_S)
 
     def _look_around(self, now: float) -> None:
         if now - self._started > FIRST_S:

@@ -19,6 +19,7 @@ from burstlens.workflows.driver.homecoming import Homecoming
 from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.driver.target import PATIENCE_S, TICK_S, Target
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.placement import buffer as buffers
@@ -35,12 +36,8 @@ from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.retries import Retries
 from burstlens.workflows.production.snapshot import Snapshot
 
-TICK_S = 0.5
 WATCH_S = 2.0
 """Longest idle call of the watcher: a stop waits for its next report at most."""
-PATIENCE_S = 120.0
-"""How long to wait for a target that cannot be written, or for products that cannot be staged,
-when nothing else is left to do."""
 
 
 class Driver:
@@ -81,8 +78,7 @@ class Driver:
         self._viewing = Viewing(context, graph)
         self._tick = tick
         self._last_tick = self._last_sync = 0.0
-        self._last_good = time.monotonic()
-        self._away = ""
+        self._target = Target(context.run.path, context.snapshot)
         self._handlers: dict[str, Callable[[Done], None]] = {
             "buffer": self._on_buffer,
             "stagein": self._on_staged_in,
@@ -305,9 +301,9 @@ class Driver:
                     self.journal.sync()
                     self._last_sync = now
                 self.production.release(held=self.jobs.holders)
-                self._last_good, self._away = now, ""
+                self._target.written(now)
             except OSError as error:
-                self._wait_for_target(error, now)
+                self._target.wait(error, now, over=self.jobs.over)
             self.production.submit(now)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
@@ -325,18 +321,6 @@ class Driver:
         message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
         text = f"{jobs.message}; {message}" if jobs.message else message
         return Outcome("failed", 1, text, jobs.line)
-
-    def _wait_for_target(self, error: OSError, now: float) -> None:
-        # Finished products wait in .incoming or on the buffer, and are published when possible.
-        fault = f"{error.filename or self.run.path} cannot be written ({error.strerror or error})"
-        if fault != self._away:  # once, until it can be written again
-            self._away = fault
-            self.snapshot.alarm(f"{fault}; the run waits until it can")
-        if now - self._last_good > PATIENCE_S and self.jobs.over:
-            raise RunError(
-                f"{fault}; when it can be again: burstlens resume {self.run.id}"
-            ) from error
-        time.sleep(TICK_S)
 
     def _look_around(self) -> None:
         self.jobs.note_stage_in()

@@ -177,8 +177,9 @@ def execute(
     level = log_level()
     attached = facts_of(run).attached
     early = early_worker(attached, early)
-    # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
-    import burstlens.workflows.production.graph  # noqa: F401
+    if attached is None or early is None:
+        # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
+        import burstlens.workflows.production.blocks  # noqa: F401
 
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
@@ -226,6 +227,11 @@ def execute(
         journal.sync()
         context.snapshot.end(outcome)
     return outcome
+
+
+def load_look() -> None:
+    """Import what the driver of an attached run needs before its first picture."""
+    import burstlens.workflows.driver.attached  # noqa: F401
 
 
 def _launched(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:

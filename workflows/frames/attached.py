@@ -41,8 +41,8 @@ from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
 
-SLICE_S = 1.0
-"""A scan returns after so long with what it has."""
+SLICE_S, FIRST_SLICE_S = 1.0, 0.2
+"""A scan returns after so long with what it has; the first one sooner, for the first picture."""
 DEAD_S = 600.0
 """A file that is not whole and unchanged for longer, and for three intervals, is damaged."""
 SEEN_S = 2.0
@@ -76,8 +76,7 @@ class Attachment:
 
 
 class AttachedWatcher(Watcher):
-    """The scans of one call. ``stamp`` is a file of the run directory that shows the file server's
-    time."""
+    """The scans of one call; see :class:`Attachment`."""
 
     _listing: AttachedListing
 
@@ -220,6 +219,7 @@ class AttachedWatcher(Watcher):
         begin = time.monotonic()
         if self._restarted:
             return
+        slice_s = SLICE_S if self._state.arrived else FIRST_SLICE_S
         if not self._state.arrived:
             self._arrive()
         known = {entry.unit for entry in self.cursor.open}
@@ -231,7 +231,7 @@ class AttachedWatcher(Watcher):
             if unit.name in state.pending and is_full(self._selection, state, unit):
                 self._finish(unit)
                 continue
-            if fresh and time.monotonic() - begin > SLICE_S:
+            if fresh and time.monotonic() - begin > slice_s:
                 self._more = True
                 return
             fresh |= unit not in known

@@ -7,6 +7,7 @@
 """
 
 __all__ = [
+    "blocks",
     "context",
     "early",
     "graph",

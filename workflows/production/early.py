@@ -50,10 +50,10 @@ def _end_with_parent() -> None:
 
 def _import() -> int:
     """Import what tasks need; returns the process's id."""
-    import burstlens.viz.frames.reader
-    import burstlens.viz.kinds.map.draw
-    import burstlens.workflows.production.tasks  # noqa: F401
+    import burstlens.viz.frames.reader  # noqa: F401
+    from burstlens.workflows.production import tasks
 
+    tasks.warm(["map"])
     return os.getpid()
 
 

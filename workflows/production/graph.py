@@ -1,4 +1,4 @@
-"""The Parsl graph of a run: its nodes, and the viewing block that runs those on the buffer.
+"""The graph of a run: nodes on its viewing block, and beside the driver's loop.
 
 Nodes are added while the run goes on. Their results arrive, in the order in which they end, in one
 queue, which the driver's loop reads: no polling, no locks.
@@ -9,32 +9,14 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
-
-# isort: split
-import parsl
-from parsl.executors.high_throughput.errors import WorkerLost
-
-from burstlens.cluster_configs.batch_script import VIEWING
 from burstlens.cluster_configs.inside import Inside
-from burstlens.cluster_configs.parsl_config import (
-    JOBS,
-    Block,
-    ViewingBlock,
-    config,
-    viewing_block,
-)
-from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
-from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.cluster_configs.site import Site
-from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.supervised import Ended, run_job
@@ -42,13 +24,13 @@ from burstlens.workflows.production import tasks
 from burstlens.workflows.production.early import EarlyWorker
 from burstlens.workflows.production.orphans import end_orphans
 
+if TYPE_CHECKING:
+    from burstlens.cluster_configs.parsl_config import Block
+    from burstlens.workflows.production.blocks import ViewingBlocks
+
 URGENT, NEXT, LAST = range(3)
 """Priorities of what runs on the viewing block."""
-SEND_LIMIT_MS = 2000
-STARTS = 3
-"""Chances of an interchange that dies while it starts."""
-LOOK_S = 5.0
-"""How often the provider is asked about the viewing block's job."""
+FIRST_LABEL = "viewing-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +45,25 @@ class Done:
     @property
     def worker_lost(self) -> bool:
         """Whether the worker that ran it was killed, as the kernel does for want of memory."""
-        return isinstance(self.error, WorkerLost)
+        return type(self.error).__name__ == "WorkerLost"  # Parsl's, which need not be loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node that waits for Parsl to be loaded."""
+
+    kind: str
+    about: Any
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    priority: int
 
 
 class Graph:
-    """A loaded Parsl with one viewing block that is replaced whenever it dies.
+    """The nodes of a run. With an ``early`` worker, which runs the first of them, Parsl is loaded
+    by :meth:`launch_late`: to load it takes as long as to make a picture.
 
-    Use as a context manager from the main thread: Parsl's interchange is tied to the life of
-    the thread that starts it.
+    Use as a context manager from the main thread, as :class:`.ViewingBlocks`.
     """
 
     def __init__(
@@ -85,51 +78,44 @@ class Graph:
         self.run = run
         self.leaving = threading.Event()
         self._batch = block
-        self._early, self._watched_early = early, False
-        self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._jobs = jobs
-        self._generation = 0
-        self._block: ViewingBlock | None = None
-        self._blocks: list[ViewingBlock] = []
+        self._early, self._watched_early = early, False
+        self._loading: threading.Thread | None = None
+        self._held: list[_Node] = []
+        self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        self._blocks: ViewingBlocks | None = None
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
-        self._state = "queued"
-        self._heard = False
-        self._requeued = ""
-        self.workers = site.workers()
-        """Workers per node that make products, as the block has counted them."""
-        self._wanted = False
-        self._met: dict[str, float] = {}
-        self._inside: Inside | None = None
-        self._next_look = 0.0
-        self._kernel: Any = None
-        self._loaded = contextlib.ExitStack()
-        self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
 
     def __enter__(self) -> Graph:
         end_orphans(self.run.parsl)
-        if self._batch is not None and any(self.run.parsl.iterdir()):  # of a former driver
-            block = self._batch
-            with contextlib.suppress(SchedulerError):  # without interchange they end by themselves
-                block.scheduler.cancel_all(block.comment, f"{block.token}-{VIEWING}")
-        self._kernel = self._loaded.enter_context(
-            parsl.load(config(self.site, self.run.parsl, self._jobs))
-        )
+        if self._early is None:
+            self._load()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.leaving.set()  # or the threads that await jobs hold up the end of this process
         if self._early is not None:
             self._early.end()
-        for block in self._blocks:
-            with contextlib.suppress(Exception):
-                block.cancel_jobs()
-            with contextlib.suppress(Exception):
-                block.drop_unsent()
-        with contextlib.suppress(Exception):  # what is left is ended below, by its own ids
-            self._loaded.close()
-        with contextlib.suppress(Exception):
-            parsl.clear()
+        if self._blocks is not None:
+            self._blocks.close()
         end_orphans(self.run.parsl)
+
+    def _load(self) -> ViewingBlocks:
+        from burstlens.workflows.production.blocks import ViewingBlocks
+
+        late = self._early is not None
+        self._blocks = ViewingBlocks(self.site, self.run, self._jobs, self._batch, late=late)
+        return self._blocks
+
+    @property
+    def _ready(self) -> ViewingBlocks:
+        assert self._blocks is not None, "Parsl is not loaded yet"
+        return self._blocks
+
+    @property
+    def workers(self) -> int:
+        """Workers per node that make products, as the block has counted them."""
+        return self.site.workers() if self._blocks is None else self._blocks.workers
 
     def open_block(self) -> str:
         """Start a viewing block on an interchange of its own; returns its label.
@@ -137,168 +123,71 @@ class Graph:
         A block that is a batch job is submitted by :meth:`ask_block`, when it is of use. Raises
         SiteError when Parsl's interchange does not start, three times in a row.
         """
-        reason: Exception | None = None
-        for _ in range(STARTS):
-            self._generation += 1
-            label = f"viewing-{self._generation}"
-            place = self._batch or self._inside
-            block = viewing_block(self.site, label, self.run.parsl, place)
-            self._blocks.append(block)
-            try:
-                add_executor(self._kernel, block)
-            except Exception as error:  # Parsl has no class of its own for this
-                reason = error
-                continue
-            block.limit_sends(SEND_LIMIT_MS)
-            self._block = block
-            self._met.clear()  # a new interchange numbers its blocks anew
-            self._next_look, self._heard = 0.0, False
-            if self._batch is None:
-                if self._early is None:
-                    block.launch_block()
-            elif self._wanted:
-                self.ask_block(None)
-            return label
-        raise SiteError(f"Parsl's interchange does not start ({reason}); see {self.run.parsl}")
+        return FIRST_LABEL if self._blocks is None else self._blocks.open()
 
     @property
     def label(self) -> str:
         """The label of the viewing block."""
-        return f"viewing-{self._generation}"
+        return FIRST_LABEL if self._blocks is None else self._blocks.label
 
     def enter(self, inside: Inside) -> None:
         """Later blocks are steps of this job."""
-        self._inside = inside
+        self._ready.enter(inside)
 
     def mount(self, lines: tuple[str, ...]) -> None:
         """The lines with which the scripts of later blocks mount the buffer."""
-        if self._batch is not None:
-            self._batch = replace(self._batch, lines=lines)
+        self._ready.mount(lines)
 
     def launch_late(self) -> None:
-        """Launch the block that :meth:`open_block` has held back while an early worker made the
-        first picture: both at once would take longer."""
-        block = self._block
-        if self._batch is None and block is not None and not block.jobs():
-            block.launch_block()
+        """Load Parsl, unless it is loaded, and launch the block that :meth:`open_block` has held
+        back while an early worker made the first picture: both at once would take longer. Raises
+        SiteError."""
+        if self._blocks is None:
+            self._load().open()
+            held, self._held = self._held, []
+            for node in held:
+                self._submit(node)
+        self._ready.launch_late()
 
     def ask_block(self, after: str | None) -> None:
         """Submit the block's job, to begin when the job ``after`` has begun. Only once."""
-        block = self._block
-        if self._batch is None or block is None or block.jobs():
-            return
-        self._wanted = True
-        block.provider.after = after
-        block.launch_block()
+        if self._blocks is not None:
+            self._blocks.ask(after)
 
     def block_state(self) -> str:
         """``queued``, ``running``, ``draining``, ``gone``; ``broken`` when the interchange has
         died."""
-        block = self._block
-        if block is None:
-            return "gone"
-        if block.is_broken():
-            return "broken"
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + LOOK_S
-            # The provider keeps its files in the run directory, which may be away for a while.
-            with contextlib.suppress(OSError):
-                self._state = self._look(block)
-        return self._state
-
-    def _look(self, block: ViewingBlock) -> str:
-        if self._batch is None:
-            if block.live_jobs():
-                return "running" if self._heard else "queued"
-            return "gone" if block.jobs() else "queued"  # it is held back for now
-        live = block.live_blocks()
-        managers = block.managers(live)
-        if managers is None:
-            return "broken"
-        if managers:
-            self.workers = max(one.workers - 1 for one in managers) or 1
-            for job_id, number in block.jobs().items():
-                if any(one.block == number for one in managers):
-                    self._batch.scheduler.calm(job_id)
-            young = [one for one in managers if not self._is_old(one)]
-            return "running" if young else "draining"
-        # The scheduler, which is asked seldom, says what became of a block without managers.
-        if self._state in {"running", "draining"}:
-            with contextlib.suppress(SchedulerError):
-                for job_id in block.jobs():
-                    state = self._batch.scheduler.look(job_id)
-                    if state.waiting and self._state == "running":
-                        who = self._batch.scheduler.title
-                        self._requeued = f"{who} put job {job_id} back into its queue: {state.text}"
-            live = block.live_blocks()
-        return "queued" if not self._wanted or live else "gone"
-
-    def _is_old(self, manager: Manager) -> bool:
-        """Whether its block takes no new tasks, or is about to: time to ask for the next one."""
-        assert self._batch is not None
-        first = self._met.setdefault(manager.block, time.monotonic())
-        age = time.monotonic() - first
-        return manager.draining or age > self._batch.walltime_s - self._batch.drain_s - 2 * LOOK_S
+        return "queued" if self._blocks is None else self._blocks.state()
 
     def mend_block(self) -> str | None:
-        """Replace a block that is gone or broken; returns what was done, or None.
+        """Replace a block that is gone or broken; returns what was done, or None."""
+        return None if self._blocks is None else self._blocks.mend(self._give_up)
 
-        Tasks of a block that is gone stay queued for the next one. Those of a broken
-        interchange fail, and the driver submits them again.
-        """
-        state, block = self.block_state(), self._block
-        requeued, self._requeued = self._requeued, ""
-        if requeued:
-            return requeued
-        if block is None or state in {"queued", "running"}:
-            return None
-        if state == "draining" and len(block.live_jobs()) > 1:
-            return None
-        if state in {"gone", "draining"}:
-            why = "its block is about to end" if state == "draining" else self._fate(block)
-            if self._batch is not None:
-                block.provider.after = None
-            block.launch_block()
-            self._next_look, self._heard = 0.0, False
-            return f"{why}: a new one was asked for"
-        self._give_up(block)
-        self.open_block()
-        return "its interchange had died: replaced"
-
-    def _fate(self, block: ViewingBlock) -> str:
-        """Why there is no block any more, in the scheduler's words if there is a scheduler."""
-        ended = "its block had ended"
-        if self._batch is None or not block.jobs():
-            return ended
-        state = self._batch.scheduler.state(list(block.jobs())[-1])
-        return f"{ended} (job {state.job_id}: {state.text})"
-
-    def _give_up(self, block: ViewingBlock) -> None:
-        with contextlib.suppress(Exception):
-            block.cancel_jobs()
-        # Parsl retries what it fails here, on the same executor, and may never report the end.
-        with contextlib.suppress(Exception):
-            block.fail_tasks(RuntimeError("the interchange has died"))
+    def _give_up(self) -> None:
+        """Fail what waits for a block whose interchange has died."""
         for future, (kind, about) in self._pending.copy().items():
             if kind != "job" and self._pending.pop(future, None) is not None:
                 self.ended.put(Done(kind, about, error=RuntimeError("the interchange has died")))
 
     def view(
         self, kind: str, about: Any, function: Callable[..., Any], *args: Any, priority: int = NEXT
-    ) -> Future[Any]:
+    ) -> None:
         """Run ``function(*args)`` of :mod:`.production.tasks` on the viewing block.
 
         Tasks of ``priority`` :data:`URGENT` go before all others, of :data:`LAST` after them.
         """
-        assert self._block is not None, "open_block comes first"
-        future = self._view_early(kind, function, *args)
-        if future is None:
-            app = self._app(tasks.node, self._block.label)
-            future = app(function, *args, **with_priority(priority))
-            future.add_done_callback(self._hear)
-        self._report(future, kind, about)
-        return future
+        early = self._view_early(kind, function, *args)
+        node = _Node(kind, about, function, args, priority)
+        if early is not None:
+            self._report(early, kind, about)
+        elif self._blocks is None:
+            self._held.append(node)
+        else:
+            self._submit(node)
+
+    def _submit(self, node: _Node) -> None:
+        future = self._ready.submit(node.function, *node.args, priority=node.priority)
+        self._report(future, node.kind, node.about)
 
     def _view_early(
         self, kind: str, function: Callable[..., Any], *args: Any
@@ -306,19 +195,17 @@ class Graph:
         """Run it before the block answers, if it is one of a run's first tasks."""
         if self._early is None or kind == "warm":
             return None
-        if self._heard:
+        if self._blocks is not None and self._blocks.heard:
             self._early.close()
             return None
         if kind == "watch":
             if self._watched_early:  # a long poll would keep it from the first picture
                 return None
             self._watched_early = True
+        elif self._loading is None:  # while the worker draws, a core may be idle
+            self._loading = threading.Thread(target=_import_parsl, daemon=True)
+            self._loading.start()
         return self._early.submit(tasks.node, function, *args)
-
-    def _hear(self, done: Future[Any]) -> None:
-        """Note that a worker has answered: the block runs."""
-        if not self._heard and done.exception() is None:
-            self._heard, self._next_look = True, 0.0
 
     def job(
         self,
@@ -333,31 +220,22 @@ class Graph:
         def submitted(job_id: str) -> None:
             self.ended.put(Done("submitted", about, job_id))
 
-        future = self._app(run_job, JOBS)(
-            launcher, job_folder, submitted, inputs=list(after), leaving=self.leaving
+        future = self._ready.thread(
+            run_job, launcher, job_folder, submitted, inputs=list(after), leaving=self.leaving
         )
         self._report(future, kind, about)
         return future
 
     def login(self, kind: str, about: Any, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Run ``function(*args)`` beside the loop, in the driver's own process."""
-        future = self._app(tasks.node, JOBS)(function, *args)
+        future = self._ready.thread(tasks.node, function, *args)
         self._report(future, kind, about)
         return future
 
     def close_block(self) -> None:
         """End the viewing block for good: nothing more is asked of it."""
-        block, self._block = self._block, None
-        if block is not None:
-            with contextlib.suppress(Exception):
-                block.cancel_jobs()
-
-    def _app(self, function: Callable[..., Any], label: str) -> Callable[..., Future[Any]]:
-        if (function, label) not in self._apps:
-            self._apps[function, label] = parsl.python_app(
-                function, data_flow_kernel=self._kernel, executors=[label], cache=False
-            )
-        return self._apps[function, label]
+        if self._blocks is not None:
+            self._blocks.end_block()
 
     def _report(self, future: Future[Any], kind: str, about: Any) -> None:
         self._pending[future] = (kind, about)
@@ -383,3 +261,7 @@ class Graph:
         """Let each worker import what it will need, while the model starts."""
         for _ in range(self.workers + 1):
             self.view("warm", None, tasks.warm, kinds)
+
+
+def _import_parsl() -> None:
+    import burstlens.workflows.production.blocks  # noqa: F401

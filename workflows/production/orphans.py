@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from burstlens.cluster_configs.parsl_config import BLOCK_VARIABLE
+from burstlens.cluster_configs.batch_script import BLOCK_VARIABLE
 
 
 def end_orphans(parsl_folder: Path) -> int:

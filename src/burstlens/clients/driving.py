@@ -40,8 +40,9 @@ def drive_prepared() -> int:
     from burstlens.workflows.production.early import EarlyWorker
 
     early = EarlyWorker(lowest=True)
-    import burstlens.workflows.driver.run
-    import burstlens.workflows.production.graph  # noqa: F401
+    from burstlens.workflows.driver.run import load_look
+
+    load_look()
 
     path = os.fsdecode(sys.stdin.buffer.readline().rstrip(b"\n"))
     if not path:

@@ -1,0 +1,45 @@
+"""The file system with the run directory, which may be full or away for a while."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from burstlens.core.errors import RunError
+from burstlens.workflows.production.snapshot import Snapshot
+
+TICK_S = 0.5
+"""How often a driver looks around, and how long it waits for what cannot be written."""
+PATIENCE_S = 120.0
+"""How long to wait for a target that cannot be written, or for products that cannot be staged,
+when nothing else is left to do."""
+
+
+class Target:
+    """What the driver of a run does while its directory cannot be written: it waits.
+
+    Finished products wait in ``.incoming`` or on the buffer, and are published when possible.
+    """
+
+    def __init__(self, run: Path, snapshot: Snapshot) -> None:
+        self._run = run
+        self._snapshot = snapshot
+        self._last_good = time.monotonic()
+        self._fault = ""
+
+    def written(self, now: float) -> None:
+        """Note that it could be written."""
+        self._last_good, self._fault = now, ""
+
+    def wait(self, error: OSError, now: float, *, over: bool) -> None:
+        """Wait a moment; an alarm says why, once. Raises RunError where the run is ``over`` but for
+        this, when it could not be written for ``PATIENCE_S``."""
+        fault = f"{error.filename or self._run} cannot be written ({error.strerror or error})"
+        if fault != self._fault:
+            self._fault = fault
+            self._snapshot.alarm(f"{fault}; the run waits until it can")
+        if over and now - self._last_good > PATIENCE_S:
+            raise RunError(
+                f"{fault}; when it can be again: burstlens resume {self._run.name}"
+            ) from error
+        time.sleep(TICK_S)

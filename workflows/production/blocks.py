@@ -1,0 +1,269 @@
+"""The viewing blocks of a run: a loaded Parsl, with one block that is replaced when it dies.
+
+Whoever imports this module loads Parsl, which takes a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
+
+# isort: split
+import parsl
+
+from burstlens.cluster_configs.batch_script import VIEWING
+from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.parsl_config import (
+    JOBS,
+    Block,
+    ViewingBlock,
+    config,
+    viewing_block,
+)
+from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
+from burstlens.cluster_configs.scheduler import SchedulerError
+from burstlens.cluster_configs.site import Site
+from burstlens.core.errors import SiteError
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.production import tasks
+
+SEND_LIMIT_MS = 2000
+STARTS = 3
+"""Chances of an interchange that dies while it starts."""
+LOOK_S = 5.0
+"""How often the provider is asked about the viewing block's job."""
+
+
+class ViewingBlocks:
+    """A loaded Parsl. ``late``: a block of this machine is launched by :meth:`launch_late`.
+
+    Make it, and call it, from the main thread: Parsl's interchange is tied to the life of the
+    thread that starts it.
+    """
+
+    def __init__(
+        self, site: Site, run: RunDir, jobs: int, batch: Block | None, *, late: bool
+    ) -> None:
+        self._site = site
+        self._run = run
+        self._batch = batch
+        self._late = late
+        self._generation = 0
+        self._block: ViewingBlock | None = None
+        self._all: list[ViewingBlock] = []
+        self._state = "queued"
+        self.heard = False
+        """Whether a worker of the latest block has answered."""
+        self._requeued = ""
+        self.workers = site.workers()
+        """Workers per node that make products, as the block has counted them."""
+        self._wanted = False
+        self._met: dict[str, float] = {}
+        self._inside: Inside | None = None
+        self._next_look = 0.0
+        self._loaded = contextlib.ExitStack()
+        self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
+        if batch is not None and any(run.parsl.iterdir()):  # of a former driver
+            with contextlib.suppress(SchedulerError):  # without interchange they end by themselves
+                batch.scheduler.cancel_all(batch.comment, f"{batch.token}-{VIEWING}")
+        self._kernel = self._loaded.enter_context(parsl.load(config(site, run.parsl, jobs)))
+
+    def close(self) -> None:
+        """End the blocks, and unload Parsl."""
+        for block in self._all:
+            with contextlib.suppress(Exception):
+                block.cancel_jobs()
+            with contextlib.suppress(Exception):
+                block.drop_unsent()
+        with contextlib.suppress(Exception):  # what is left is ended by its own ids
+            self._loaded.close()
+        with contextlib.suppress(Exception):
+            parsl.clear()
+
+    def open(self) -> str:
+        """Start a viewing block on an interchange of its own; returns its label.
+
+        A block that is a batch job is submitted by :meth:`ask`, when it is of use. Raises
+        SiteError when Parsl's interchange does not start, three times in a row.
+        """
+        reason: Exception | None = None
+        for _ in range(STARTS):
+            self._generation += 1
+            label = f"viewing-{self._generation}"
+            place = self._batch or self._inside
+            block = viewing_block(self._site, label, self._run.parsl, place)
+            self._all.append(block)
+            try:
+                add_executor(self._kernel, block)
+            except Exception as error:  # Parsl has no class of its own for this
+                reason = error
+                continue
+            block.limit_sends(SEND_LIMIT_MS)
+            self._block = block
+            self._met.clear()  # a new interchange numbers its blocks anew
+            self._next_look, self.heard = 0.0, False
+            if self._batch is None:
+                if not self._late:
+                    block.launch_block()
+            elif self._wanted:
+                self.ask(None)
+            return label
+        raise SiteError(f"Parsl's interchange does not start ({reason}); see {self._run.parsl}")
+
+    @property
+    def label(self) -> str:
+        """The label of the viewing block."""
+        return f"viewing-{self._generation}"
+
+    def enter(self, inside: Inside) -> None:
+        """Later blocks are steps of this job."""
+        self._inside = inside
+
+    def mount(self, lines: tuple[str, ...]) -> None:
+        """The lines with which the scripts of later blocks mount the buffer."""
+        if self._batch is not None:
+            self._batch = replace(self._batch, lines=lines)
+
+    def launch_late(self) -> None:
+        """Launch the block that :meth:`open` has held back while an early worker made the
+        first picture: both at once would take longer."""
+        block = self._block
+        if self._batch is None and block is not None and not block.jobs():
+            block.launch_block()
+
+    def ask(self, after: str | None) -> None:
+        """Submit the block's job, to begin when the job ``after`` has begun. Only once."""
+        block = self._block
+        if self._batch is None or block is None or block.jobs():
+            return
+        self._wanted = True
+        block.provider.after = after
+        block.launch_block()
+
+    def state(self) -> str:
+        """``queued``, ``running``, ``draining``, ``gone``; ``broken`` when the interchange has
+        died."""
+        block = self._block
+        if block is None:
+            return "gone"
+        if block.is_broken():
+            return "broken"
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            # The provider keeps its files in the run directory, which may be away for a while.
+            with contextlib.suppress(OSError):
+                self._state = self._look(block)
+        return self._state
+
+    def _look(self, block: ViewingBlock) -> str:
+        if self._batch is None:
+            if block.live_jobs():
+                return "running" if self.heard else "queued"
+            return "gone" if block.jobs() else "queued"  # it is held back for now
+        live = block.live_blocks()
+        managers = block.managers(live)
+        if managers is None:
+            return "broken"
+        if managers:
+            self.workers = max(one.workers - 1 for one in managers) or 1
+            for job_id, number in block.jobs().items():
+                if any(one.block == number for one in managers):
+                    self._batch.scheduler.calm(job_id)
+            young = [one for one in managers if not self._is_old(one)]
+            return "running" if young else "draining"
+        # The scheduler, which is asked seldom, says what became of a block without managers.
+        if self._state in {"running", "draining"}:
+            with contextlib.suppress(SchedulerError):
+                for job_id in block.jobs():
+                    state = self._batch.scheduler.look(job_id)
+                    if state.waiting and self._state == "running":
+                        who = self._batch.scheduler.title
+                        self._requeued = f"{who} put job {job_id} back into its queue: {state.text}"
+            live = block.live_blocks()
+        return "queued" if not self._wanted or live else "gone"
+
+    def _is_old(self, manager: Manager) -> bool:
+        """Whether its block takes no new tasks, or is about to: time to ask for the next one."""
+        assert self._batch is not None
+        first = self._met.setdefault(manager.block, time.monotonic())
+        age = time.monotonic() - first
+        return manager.draining or age > self._batch.walltime_s - self._batch.drain_s - 2 * LOOK_S
+
+    def mend(self, give_up: Callable[[], None]) -> str | None:
+        """Replace a block that is gone or broken; returns what was done, or None.
+
+        Tasks of a block that is gone stay queued for the next one. Those of a broken
+        interchange fail: ``give_up`` is called, and the driver submits them again.
+        """
+        state, block = self.state(), self._block
+        requeued, self._requeued = self._requeued, ""
+        if requeued:
+            return requeued
+        if block is None or state in {"queued", "running"}:
+            return None
+        if state == "draining" and len(block.live_jobs()) > 1:
+            return None
+        if state in {"gone", "draining"}:
+            why = "its block is about to end" if state == "draining" else self._fate(block)
+            if self._batch is not None:
+                block.provider.after = None
+            block.launch_block()
+            self._next_look, self.heard = 0.0, False
+            return f"{why}: a new one was asked for"
+        self._give_up(block)
+        give_up()
+        self.open()
+        return "its interchange had died: replaced"
+
+    def _fate(self, block: ViewingBlock) -> str:
+        """Why there is no block any more, in the scheduler's words if there is a scheduler."""
+        ended = "its block had ended"
+        if self._batch is None or not block.jobs():
+            return ended
+        state = self._batch.scheduler.state(list(block.jobs())[-1])
+        return f"{ended} (job {state.job_id}: {state.text})"
+
+    def _give_up(self, block: ViewingBlock) -> None:
+        with contextlib.suppress(Exception):
+            block.cancel_jobs()
+        # Parsl retries what it fails here, on the same executor, and may never report the end.
+        with contextlib.suppress(Exception):
+            block.fail_tasks(RuntimeError("the interchange has died"))
+
+    def submit(self, function: Callable[..., Any], *args: Any, priority: int) -> Future[Any]:
+        """Run ``function(*args)`` of :mod:`.production.tasks` on the latest block."""
+        assert self._block is not None, "open comes first"
+        app = self._app(tasks.node, self._block.label)
+        future = app(function, *args, **with_priority(priority))
+        future.add_done_callback(self._hear)
+        return future
+
+    def thread(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Future[Any]:
+        """Run it in a thread of this process; futures among the arguments are awaited first."""
+        return self._app(function, JOBS)(*args, **keywords)
+
+    def _hear(self, done: Future[Any]) -> None:
+        """Note that a worker has answered: the block runs."""
+        if not self.heard and done.exception() is None:
+            self.heard, self._next_look = True, 0.0
+
+    def end_block(self) -> None:
+        """End the viewing block for good: nothing more is asked of it."""
+        block, self._block = self._block, None
+        if block is not None:
+            with contextlib.suppress(Exception):
+                block.cancel_jobs()
+
+    def _app(self, function: Callable[..., Any], label: str) -> Callable[..., Future[Any]]:
+        if (function, label) not in self._apps:
+            self._apps[function, label] = parsl.python_app(
+                function, data_flow_kernel=self._kernel, executors=[label], cache=False
+            )
+        return self._apps[function, label]
