@@ -16,8 +16,10 @@ from typing import Any
 import netCDF4
 import numpy as np
 
-from bench.pipeline import Scratch, burstlens
+from bench.pipeline import Scratch, burstlens, run, writer_argv
 from bench.report import Figure, median, spread
+from burstlens.core.run.journal import read_records
+from burstlens.core.valid_time import elapsed_key
 
 LINK_S, FIRST_S, LISTING_S, IDLE_PERCENT = 1.5, 4.0, 10.0, 1.0
 STAT_S = 0.005
@@ -42,6 +44,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
             "look: command to first picture", median(firsts), "s", FIRST_S,
             note=f"{spread(firsts, ' s')}; {frames} frames of {size:.0f} MB",
         ),
+        *_latency(scratch, 8 if quick else 40),
         _listing(scratch.runs / "data" / "names", names),
         _idle(scratch, folder, 20.0 if quick else 60.0),
     ]  # fmt: skip
@@ -91,6 +94,49 @@ def _look(scratch: Scratch, folder: Path, number: int) -> tuple[float, float]:
                 raise RuntimeError(f"no picture in {GIVE_UP_S:.0f} s")
             time.sleep(0.005)
         return linked, time.perf_counter() - begin
+
+
+def _latency(scratch: Scratch, frames: int) -> list[Figure]:
+    """The same writer launched by a recipe, and started by hand beside a look."""
+    options = {"frames": frames, "variables": 10, "format": "netcdf4", "period": 1.0}
+    launched = run(scratch, "launched", options | {"start": 6.0}).latencies(skip=2)["log"]
+    folder = scratch.runs / "data" / "written"
+    folder.mkdir(parents=True)
+    argv = writer_argv(log=True, **options | {"frames": frames + 12})
+    words = ["look", str(folder), "--name", "beside", "--no-page", "--site", "bench-1"]
+    words += ["--product", "v0", "--stream", "frame=frame_*.nc", "--log", "model.log"]
+    words += ["--written", r"wrote (?P<file>\S+)"]
+    with (folder / "model.log").open("wb") as log:
+        writer = subprocess.Popen(argv, cwd=folder, stdout=log)
+    while not any(folder.glob("frame_*.nc")):
+        time.sleep(0.1)
+    words += ["--pid", str(writer.pid)]
+    done = subprocess.run(
+        burstlens(*words), env=scratch.environment, capture_output=True, text=True, check=False
+    )
+    writer.wait()
+    path = scratch.runs / "beside"
+    if done.returncode:
+        raise RuntimeError(f"look: exit code {done.returncode}: {done.stderr[-2000:]}")
+    notes = [json.loads(line) for line in (folder / "closed.jsonl").read_text().splitlines()]
+    closed = {elapsed_key(note["elapsed_s"]): float(note["closed"]) for note in notes}
+    events = [
+        event for event in read_records(path / "journal.jsonl")
+        if event["event"] == "product.published"
+    ]  # fmt: skip
+    looked = [
+        float(event["t"]) - closed[event["time"]]
+        for event in events[-frames:]
+        if event["facts"]["signal"] == "log"
+    ]
+    note = (
+        f"{len(looked)} frames of 150 MB; launched: {median(launched):.3f} s, ratio "
+        f"{median(looked) / median(launched):.2f}"
+    )
+    return [
+        Figure("look: frame closed to map published, decided by `log`, p50", median(looked), "s",
+               note=note),
+    ]  # fmt: skip
 
 
 def _listing(folder: Path, names: int) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
@@ -42,3 +43,38 @@ def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
             assert time.monotonic() < until
             blocks._next_look = 0.0
             time.sleep(0.1)
+
+
+def ended(graph, count):
+    """The kinds of the next nodes to end, and the processes that ran them."""
+    found = []
+    until = time.monotonic() + 60.0
+    while len(found) < count and time.monotonic() < until:
+        found += [(done.kind, done.value) for done in graph.events(0.5)]
+    return found
+
+
+@pytest.mark.integration
+def test_an_early_worker_looks_and_draws_before_parsl_is_loaded_and_until_the_block_answers(
+    tmp_path,
+):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    early = EarlyWorker(lowest=False)
+    with Graph(choose("local"), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        for kind in ("warm", "watch", "watch", "work"):
+            graph.view(kind, None, os.getpid)
+        (first, process), (second, same) = ended(graph, 2)
+        assert (first, second, same) == ("watch", "work", process)
+        assert graph._blocks is None
+        graph.launch_late()  # the first picture is published: now the folder is looked at again
+        (third, same), (fourth, worker) = ended(graph, 2)
+        assert (third, same) == ("watch", process)
+        assert fourth == "warm"
+        assert worker != process
+        assert not graph.is_early
+        graph.view("watch", None, os.getpid)
+        [(last, other)] = ended(graph, 1)
+        assert last == "watch"
+        assert other != process

@@ -44,9 +44,9 @@ from burstlens.workflows.production.snapshot import Snapshot
 
 FOLDER = "look"
 """The folder of the run's links and of its unfinished products, below ``watched/``."""
-WATCH_S = 2.0
-IDLE_WATCH_S = 10.0
-"""Longest idle call of the watcher while the model writes, and when it has been quiet for long."""
+WATCH_S, IDLE_WATCH_S, EARLY_WATCH_S = 2.0, 10.0, 0.1
+"""Longest idle call of the watcher: while the model writes, when it has been quiet for long, and on
+the early worker, which draws as well."""
 IDLE_POLL_S = 1.0
 """Pause between two looks at a folder in which nothing was written for ``QUIET_S``."""
 QUIET_S = 60.0
@@ -204,11 +204,17 @@ class AttachedDriver:
                 self._finished,
                 self._finished and self._watched_all,
             ),
-            IDLE_WATCH_S if idle and self.look.page else WATCH_S,
+            self._longest_s(idle=idle),
             max(poll_s, IDLE_POLL_S) if idle else poll_s,
             self.guarding.patterns,
             priority=URGENT,
         )
+
+    def _longest_s(self, *, idle: bool) -> float:
+        """How long a call of the watcher waits for news at most."""
+        if self.graph.is_early:
+            return EARLY_WATCH_S
+        return IDLE_WATCH_S if idle and self.look.page else WATCH_S
 
     def _to_sweep(self) -> dict[str, Fingerprint]:
         """The next finished files to look at again, in turn."""

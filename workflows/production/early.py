@@ -65,19 +65,20 @@ class EarlyWorker:
         self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, initializer=_begin)
         self._imported = self._pool.submit(_import)
         self._last: Future[Any] = self._imported
-        self._first = True
+        self._busy: dict[str, Future[Any]] = {}
         self._lowest, self._tasks = lowest, 0
 
-    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
-        """Run ``function(*args)`` there; None while it has something to do, or is closed."""
-        if self._pool is None or not (self._first or self._last.done()):
+    def submit(self, kind: str, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
+        """Run ``function(*args)`` there, after what it has in hand; None while that is of the same
+        kind, or when it is closed."""
+        busy = self._busy.get(kind)
+        if self._pool is None or (busy is not None and not busy.done()):
             return None
-        self._first = False
         try:
             if self._tasks == AT_USUAL_PRIORITY and self._lowest:
                 self._pool.submit(lowest_priority)
             self._tasks += 1
-            self._last = self._pool.submit(function, *args)
+            self._last = self._busy[kind] = self._pool.submit(function, *args)
         except RuntimeError:  # its process was killed: the block does it
             self.close()
             return None

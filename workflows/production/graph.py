@@ -79,7 +79,7 @@ class Graph:
         self.leaving = threading.Event()
         self._batch = block
         self._jobs = jobs
-        self._early, self._watched_early = early, False
+        self._early, self._early_kinds = early, set[str]()
         self._loading: threading.Thread | None = None
         self._held: list[_Node] = []
         self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
@@ -126,6 +126,16 @@ class Graph:
         return FIRST_LABEL if self._blocks is None else self._blocks.open()
 
     @property
+    def is_early(self) -> bool:
+        """Whether nodes run on the early worker: the viewing block has not answered yet."""
+        if self._early is None:
+            return False
+        if self._blocks is not None and self._blocks.heard:
+            self._early.close()
+            return False
+        return True
+
+    @property
     def label(self) -> str:
         """The label of the viewing block."""
         return FIRST_LABEL if self._blocks is None else self._blocks.label
@@ -146,7 +156,7 @@ class Graph:
             self._load().open()
             held, self._held = self._held, []
             for node in held:
-                self._submit(node)
+                self._place(node)
         self._ready.launch_late()
 
     def ask_block(self, after: str | None) -> None:
@@ -176,36 +186,30 @@ class Graph:
 
         Tasks of ``priority`` :data:`URGENT` go before all others, of :data:`LAST` after them.
         """
-        early = self._view_early(kind, function, *args)
-        node = _Node(kind, about, function, args, priority)
-        if early is not None:
-            self._report(early, kind, about)
-        elif self._blocks is None:
-            self._held.append(node)
-        else:
-            self._submit(node)
+        self._place(_Node(kind, about, function, args, priority))
 
-    def _submit(self, node: _Node) -> None:
-        future = self._ready.submit(node.function, *node.args, priority=node.priority)
+    def _place(self, node: _Node) -> None:
+        future = self._place_early(node)
+        if future is None and self._blocks is None:
+            self._held.append(node)
+            return
+        if future is None:
+            future = self._ready.submit(node.function, *node.args, priority=node.priority)
         self._report(future, node.kind, node.about)
 
-    def _view_early(
-        self, kind: str, function: Callable[..., Any], *args: Any
-    ) -> Future[Any] | None:
-        """Run it before the block answers, if it is one of a run's first tasks."""
-        if self._early is None or kind == "warm":
+    def _place_early(self, node: _Node) -> Future[Any] | None:
+        """Let the early worker run it, unless the block has answered. A second look at the folder
+        waits for the first picture."""
+        if not self.is_early or node.kind == "warm":
             return None
-        if self._blocks is not None and self._blocks.heard:
-            self._early.close()
+        assert self._early is not None
+        if node.kind == "watch" and "watch" in self._early_kinds and self._blocks is None:
             return None
-        if kind == "watch":
-            if self._watched_early:  # a long poll would keep it from the first picture
-                return None
-            self._watched_early = True
-        elif self._loading is None:  # while the worker draws, a core may be idle
+        if node.kind != "watch" and self._loading is None:  # while it draws, a core may be idle
             self._loading = threading.Thread(target=_import_parsl, daemon=True)
             self._loading.start()
-        return self._early.submit(tasks.node, function, *args)
+        self._early_kinds.add(node.kind)
+        return self._early.submit(node.kind, tasks.node, node.function, *node.args)
 
     def job(
         self,
