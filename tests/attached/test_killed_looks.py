@@ -114,11 +114,15 @@ def test_two_looks_at_once_share_one_run_and_one_driver(case: LookCase) -> None:
 
 
 @pytest.mark.fault
-def test_a_look_without_a_page_at_a_folder_that_is_looked_at_says_so(case: LookCase) -> None:
+def test_a_look_without_a_page_joins_one_that_lives_and_ends_with_it(case: LookCase) -> None:
     _write(case, "--frames", "2").wait()
-    look = case.start("--recipe", "content.toml", "--quiet-after", "1 h")
+    first = case.start("--recipe", "content.toml", "--quiet-after", "1 h")
     case.await_event("product.published", 2)
-    assert case.look() == 1
-    assert "has a driver already" in case.said()
-    assert case.leave(look) == 0
+    left, joined = case.start(), case.start()
+    case.await_that(lambda: case.said().count("looks at it already") == 2, "sign of the others")
+    assert case.leave(left) == 0
+    assert joined.poll() is None
+    assert case.leave(first) == 0
+    assert case.end(joined) == 0
+    assert len(case.events("run.started")) == 1
     assert case.faults() == []

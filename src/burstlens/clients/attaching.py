@@ -54,7 +54,6 @@ def attach(
     A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
     where the folder shows nothing yet. Raises BurstlensError.
     """
-    from burstlens.clients.opened.status import has_ended, status_of
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
     real = real_folder(path, request.job)
@@ -71,12 +70,18 @@ def attach(
             if run is None:
                 raise
     _add_products(run, real, request)
-    status = status_of(str(run.path))
-    if status["driver_alive"] and not has_ended(status):
+    if _is_live(run):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)
     note_page(run, page=request.page)
     return run, start_driver(run), notes
+
+
+def _is_live(run: RunDir) -> bool:
+    from burstlens.clients.opened.status import has_ended, status_of
+
+    status = status_of(str(run.path))
+    return bool(status["driver_alive"]) and not has_ended(status)
 
 
 def _of_another(path: Path, request: LookRequest) -> RunDir | None:
@@ -192,8 +197,8 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
 
 
 def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
-    """Drive the run in this process, shown in this terminal."""
-    from burstlens.clients.driving import drive
+    """Drive the run in this process, shown in this terminal; one that is driven is followed."""
+    from burstlens.clients.driving import drive, follow
 
     real = real_folder(path, request.job)
     run = known_look(real, request.name)
@@ -202,6 +207,15 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
         run = made.run
         for note in made.notes:
             print_stderr(printable(note))
+    else:
+        _add_products(run, real, request)
+        if _is_live(run):
+            print_stderr(f"{run.id} looks at it already: shown until it ends, Ctrl-C leaves it")
+            try:
+                return follow(run, as_json=as_json)
+            except KeyboardInterrupt:
+                print_stderr(f"{run.id} goes on")
+                return 0
     note_page(run, page=False)
     return drive(run, as_json=as_json)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -79,9 +78,7 @@ def watch(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from burstlens.clients.opened.looks import looks
-    from burstlens.clients.opened.status import is_over, text
-    from burstlens.clients.terminal import View
+    from burstlens.clients.driving import follow
     from burstlens.core.run.directory import open_run_dir
 
     with contextlib.suppress(KeyboardInterrupt):
@@ -89,6 +86,7 @@ def watch(
             from rich.console import Console
 
             from burstlens.clients.api.run import open_run
+            from burstlens.clients.opened.status import text
             from burstlens.clients.preview.watching import can_show, watch_picture
 
             console = Console(highlight=False)
@@ -96,13 +94,7 @@ def watch(
                 say(text(watch_picture(open_run(run), product, console)))
                 return
             print_stderr("no pictures: the output is not a terminal with colours")
-        with View() as view:
-            for found in looks(open_run_dir(run)):
-                if is_over(found):
-                    break
-                view.show(found)
-                time.sleep(0.5)
-        say(text(found))
+        follow(open_run_dir(run), as_json=False)
 
 
 @app.command(
