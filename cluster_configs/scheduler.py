@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator, Field
 
+from burstlens.cluster_configs.inside import Inside
 from burstlens.core.errors import SiteError
 from burstlens.core.quantity import parse_duration
 
@@ -88,6 +89,7 @@ class JobState:
     something that will not happen by itself. ``cut``: it did not end by its program alone.
     ``nodes``: where it runs, if the scheduler said so. ``failed``: whether it ended badly, by its
     program or otherwise; None while it is not over, or where the scheduler does not say.
+    ``ending``: its processes are being ended, and no step can begin any more.
     """
 
     job_id: str
@@ -99,6 +101,7 @@ class JobState:
     cut: bool = False
     nodes: str = ""
     failed: bool | None = None
+    ending: bool = False
 
     @property
     def waiting(self) -> bool:
@@ -229,6 +232,17 @@ class OpenScheduler(Scheduler, Protocol):
 
     def owner(self, job_id: str) -> str:
         """The name of the job's user, as ``user_name`` gives it."""
+
+
+@runtime_checkable
+class EnterableScheduler(OpenScheduler, Protocol):
+    """A scheduler that can start a step inside a running job from outside of it.
+
+    It is optional: without it ``look --job`` does not see disks of the job's nodes.
+    """
+
+    def inside(self, job_id: str) -> Inside:
+        """A running job as its steps need it: on its first node. Raises SchedulerError."""
 
 
 JOB_IDS = re.compile(r"[0-9]{1,18}[A-Za-z0-9_.+\[\]-]{0,200}")

@@ -118,6 +118,9 @@ class LookSite:
     """How often a folder is looked at; by default as `viewing.poll_interval_s`."""
     login_nodes: Literal["allow", "refuse"] = "allow"
     """Whether login nodes may make products, at the lowest priority."""
+    enter_jobs: bool = False
+    """Whether ``--job`` may run the viewing block as an overlapping step of a user's own job, where
+    the folder is on a disk that only the job's node sees; at the lowest priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from burstlens.cluster_configs.bursts import (
     read_buffers,
     read_holders,
 )
+from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
@@ -93,6 +94,16 @@ class Slurm(PollingScheduler):
         said = self._shown(job_id)[0].get("UserId", "")
         uid = _UID.search(said)
         return user_name(int(uid[1])) if uid else said
+
+    def inside(self, job_id: str) -> Inside:
+        """The node where the job's script runs, which has its first rank, and the job's CPUs there
+        if they are spread evenly. Raises SlurmError."""
+        shown = self._shown(job_id)
+        part = next((part for part in shown if part["JobState"] == "RUNNING"), shown[0])
+        cpus, nodes = (_first_number(part.get(key, "")) for key in ("NumCPUs", "NumNodes"))
+        return Inside(
+            part.get("JobId", job_id), cpus=max(1, cpus // nodes), node=part.get("BatchHost", "")
+        )
 
     def _shown(self, job_id: str) -> list[dict[str, str]]:
         """What scontrol shows of each part of the job, one or more. Raises SlurmError."""
@@ -237,7 +248,14 @@ def _job(job_id: str, state: str, reason: str = "", name: str = "") -> JobState:
     cut = state in _CUT or (state == "COMPLETED" and "burst_buffer" in reason)
     ended = phase is Phase.OVER and state != FORGOTTEN
     failed = (cut or state != "COMPLETED") if ended else None
-    return JobState(job_id, phase, state, reason, name, hopeless, cut, failed=failed)
+    ending = state == "COMPLETING"
+    return JobState(job_id, phase, state, reason, name, hopeless, cut, failed=failed, ending=ending)
+
+
+def _first_number(text: str) -> int:
+    """``2`` of ``2-4``; 1 where there is none."""
+    found = re.match(r"[1-9]\d*", text)
+    return int(found[0]) if found else 1
 
 
 def _reason(text: str) -> str:

@@ -18,6 +18,7 @@ from burstlens.workflows.attach.recognition import recognise
 from burstlens.workflows.driver.look import Look, declared_files, look_of, run_name
 from burstlens.workflows.frames.arrival import NEWEST
 from burstlens.workflows.plan import look as plan
+from burstlens.workflows.plan.inside import Place, place_of
 from burstlens.workflows.plan.look import (
     LookRequest,
     known_look,
@@ -157,12 +158,12 @@ def test_a_file_or_nothing_is_refused_with_a_sentence(tmp_path):
         real_folder(tmp_path / "gone")
 
 
-def test_a_folder_of_a_job_that_is_not_seen_here_may_lie_on_the_nodes_disk(tmp_path):
-    with pytest.raises(RunError, match=r"away: No such file or directory\. If it lies on a disk of "
-                       "job 12's node, start look in the job's script"):  # fmt: skip
-        real_folder(tmp_path / "away", "12")
-    with pytest.raises(RunError, match=r"directory$"):
-        real_folder(tmp_path / "away")
+def test_a_folder_that_is_not_seen_here_is_a_jobs_only_where_a_job_is_named(tmp_path):
+    away = tmp_path / "away"
+    assert place_of(tmp_path / "a" / ".." / "away", LookRequest(job="12")) == Place(away, "12")
+    assert place_of(tmp_path, LookRequest(job="12")) == Place(tmp_path)
+    with pytest.raises(RunError, match=r"cannot look at .*away: No such file or directory$"):
+        place_of(away, LookRequest())
 
 
 def test_a_folder_without_output_is_waited_for_as_long_as_a_user_says(tmp_path, capsys, own_runs):

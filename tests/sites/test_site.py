@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from burstlens.cluster_configs.inside import Inside
@@ -105,3 +107,27 @@ def test_the_plan_says_where_inputs_go_and_when_the_disks_are_given_back(recipe)
     assert what["buffer"] == "posix buffer in each node with room for 600 GiB"
     assert what["stage in"].endswith(", by the first job to each node")
     assert what["free"] == "the buffer ends with its job"
+
+
+def test_a_look_enters_a_job_at_the_lowest_priority_on_all_of_its_cpus_there():
+    words = shlex.split(Inside("12", cpus=56, node="nid00123", lowest=True).step("pool -x", 1))
+    assert words[:-3] == [
+        "srun", "--jobid=12", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=nid00123",
+        "--cpus-per-task=56", "--export=ALL",
+    ]  # fmt: skip
+    assert words[-3:-1] == ["bash", "-c"]
+    assert words[-1].startswith("renice -n 19 ")
+    assert words[-1].endswith("\nexec pool -x")
+
+
+def test_a_short_program_enters_a_job_as_an_argument_list():
+    odd = "/nvme/it's $(a) \n run"
+    words = Inside("12", cpus=2).argv(["python", "-m", "x", odd])
+    assert words[-6:] == ["--input=none", "--quiet", "python", "-m", "x", odd]
+    assert not [word for word in words if word.startswith("--nodelist")]
+
+
+def test_look_enters_no_job_unless_the_site_says_so(write):
+    assert not read(write("datawarp", "separate", 'lifetime = "persistent"')).look.enter_jobs
+    more = 'lifetime = "persistent"\n[look]\nenter_jobs = true'
+    assert read(write("datawarp", "separate", more)).look.enter_jobs

@@ -83,13 +83,14 @@ export function isOver(status) {
  */
 function looking(status, state, make) {
   const part = attachedOf(status) ?? { path: "" };
-  if (part.lost) {
+  if (part.lost && !part.gone) {
     const sentence = `${part.path} cannot be read: ${part.lost}. It is looked for again.`;
     return { ...make("bad", sentence), state: "folder away" };
   }
   const word = state === "running" ? (MODEL[part.state ?? ""] ?? state) : state;
   const tone = TONES[word] ?? "busy";
-  const sentence = [observed(part), lookWaits(status)].filter(Boolean).join(" ");
+  const gone = part.gone ? asSentence(part.lost ?? "") : "";
+  const sentence = [observed(part), gone || lookWaits(status)].filter(Boolean).join(" ");
   return { ...make(tone, sentence), state: word };
 }
 

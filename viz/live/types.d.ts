@@ -95,6 +95,7 @@ export interface AttachedStatus {
   began?: string | null;
   /** Why the folder cannot be read now. */
   lost?: string | null;
+  gone?: boolean;
   /** Frames that no witness has confirmed. */
   unproven?: number;
   job?: string | null;

@@ -22,11 +22,11 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.activity import activity_of
 from burstlens.workflows.driver.driver_log import note_turn
+from burstlens.workflows.driver.entered import viewing_of
 from burstlens.workflows.driver.look import Look, declared_files, in_turn, place_of
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import TICK_S, Target
-from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.frames.attached import Attachment
 from burstlens.workflows.frames.cursor import Cursor
@@ -87,7 +87,7 @@ class AttachedDriver:
         self.buffer = BufferRef("posix", str(context.run.path / "watched"), FOLDER, owned=False)
         self.production = Production(context, graph, self.buffer, 2 * graph.workers, self.guarding)
         self.rewrites = Rewrites(context, graph, self.production, self.buffer, self._begin)
-        self._viewing = Viewing(context, graph)
+        self._viewing = viewing_of(context, graph, look, self.production, lambda: self.observer)
         self._retries = Retries(self.snapshot.alarm)
         self._leaving = leaving
         self._tick = tick
@@ -147,7 +147,7 @@ class AttachedDriver:
             self.journal.append(
                 ev.RunAttached(
                     path=self.look.path, model=self.look.model, reason=self.look.reason,
-                    **place_of(self.look.path),
+                    **place_of(self.look),
                 )
             )  # fmt: skip
             self.snapshot.note(self.look.reason)
@@ -184,6 +184,8 @@ class AttachedDriver:
             link.symlink_to(self.look.path)
 
     def _watch(self) -> None:
+        if self._viewing.gone:
+            return
         quiet = self._activity.quiet_s if self._activity else 0.0
         idle = quiet > QUIET_S and not self.production.backlog.arriving
         poll_s = self.look.poll_s or self.site.viewing.poll_interval_s
@@ -230,14 +232,14 @@ class AttachedDriver:
         elif done.kind == "work":
             self.production.returned(done)
             self._drawn = True
-        elif done.kind == "compare":
+        elif done.kind == "compare" and not self._viewing.gone:
             self.rewrites.returned(done)
             self._declared = declared_files(self.history)
 
     def _on_watch(self, done: Done) -> None:
         if done.error is None:
             self._viewing.gave()
-        if self._retries.lost(done, self._watch):
+        if (done.error and self._viewing.gone) or self._retries.lost(done, self._watch):
             return
         if done.error is not None:
             raise RunError(
@@ -324,7 +326,7 @@ class AttachedDriver:
 
     def _submit(self, now: float) -> None:
         """Hand on the next work, as far as the rate at which frames may be read allows it."""
-        if now < self._reads_again:
+        if now < self._reads_again or self._viewing.gone:
             return
         rate = self.look.max_read_rate
         self.production.slots = 1 if rate else 2 * self.graph.workers
@@ -351,7 +353,10 @@ class AttachedDriver:
         """Ask the observer about the model, and note what has changed."""
         found = self.observer.look(now, self._activity)
         known = self.history.observed
-        if known is None or (known.state, known.attempt) != (found.state, self.attempt):
+        last = self._viewing.gone and self.observer.over()  # the scheduler's word is the best
+        if known is None or (known.state, known.attempt) != (found.state, self.attempt) or (
+            last and known.evidence != found.evidence
+        ):  # fmt: skip
             self.journal.append(
                 ev.ModelObserved(attempt=self.attempt, state=found.state, evidence=found.evidence)
             )
@@ -385,9 +390,8 @@ class AttachedDriver:
                 said = str(error)
             self.snapshot.alarm(said)
             self.run.clear_control()
-        over = self._finished and self._watched_all
-        if self.look.page or not (over or (self._quiet and self._rests)):
-            return None
-        if self.production.settled and not self.rewrites.busy:
-            return self.observer.outcome()
-        return None
+        if self.look.page or self._viewing.gone:
+            return None if self.look.page else self._viewing.end()
+        over = (self._finished and self._watched_all) or (self._quiet and self._rests)
+        made = self.production.settled and not self.rewrites.busy
+        return self.observer.outcome() if over and made else None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from burstlens.cluster_configs.inside import LOWEST
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.core.outcome import Outcome
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 PAGE = "page"
 """The file in ``control/`` that exists while a page shows the run."""
-LOWEST = "renice -n 19 -p $$ >/dev/null\nionice -c 3 -p $$ 2>/dev/null || true\n"
-"""Shell lines for workers on a node that others use: lowest priority for CPU and disk."""
 
 
 def early_worker(
@@ -35,7 +34,7 @@ def early_worker(
 ) -> EarlyWorker | None:
     """The worker for an attached run's first pictures, which begins to import at once; ``ready``
     is one that has begun."""
-    if attached is None or look_of(attached).block:
+    if attached is None or look_of(attached).block or look_of(attached).inside:
         if ready is not None:
             ready.close()
         return None
@@ -75,6 +74,8 @@ def look_at(
         _signals(leaving),
         Graph(site, run, jobs=2, block=block, early=early) as graph,
     ):
+        if look.inside is not None:
+            graph.enter(replace(look.inside, lowest=look.lowest))
         return AttachedDriver(context, graph, look, observer, plain, tick, leaving).drive()
 
 
@@ -93,12 +94,15 @@ def note_page(run: RunDir, *, page: bool) -> None:
 
 
 def looking_site(site: Site, look: Look) -> Site:
-    """The site as an attached run uses it: workers on this machine, or in a job of their own. There
-    is no buffer: the folder lies where it lies."""
+    """The site as an attached run uses it: workers on this machine, in a job of their own, or in
+    the model's. There is no buffer: the folder lies where it lies."""
     if look.block:
         workers = look.workers or site.viewing.workers
         viewing = replace(site.viewing, placement="separate", workers=workers)
         return replace(site, viewing=viewing, buffer=BufferSite())
+    if look.inside is not None:  # the step is started from here; it sets its priority itself
+        viewing = replace(site.viewing, placement="local", workers=look.workers)
+        return replace(site, scheduler=LOCAL, viewing=viewing, buffer=BufferSite())
     viewing = replace(
         site.viewing,
         placement="local",

@@ -10,20 +10,23 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from burstlens.cluster_configs.inside import Inside
 from burstlens.core.run.events import Fingerprint
 from burstlens.core.run.history import History
 from burstlens.core.run.snapshot import AttachedPart
 from burstlens.workflows.frames.arrival import NEWEST, Selection
 
 
-def run_name(path: Path) -> str:
-    """The name of the run that looks at that folder: one user has one such run.
+def run_name(path: Path, job: str | None = None) -> str:
+    """The name of the run that looks at that folder: one user has one such run. With ``job`` the
+    folder is on the disk of that job's node: the same path is another folder in another job.
 
     >>> run_name(Path("/scratch/me/run"))
     'look-run-a5f811d1'
     """
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name).strip("-")[:40] or "folder"
-    return f"look-{stem}-{hashlib.sha256(bytes(path)).hexdigest()[:8]}"
+    named = bytes(path) + (b"\0" + job.encode() if job is not None else b"")
+    return f"look-{stem}-{hashlib.sha256(named).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Look:
     latest look decides that.
     ``quiet_after_s``: without a page it ends when nothing was written for so long. ``workers`` make
     products, ``max_read_rate`` bytes per second are read at most, ``poll_s`` is the pause between
-    two looks. ``block``: workers are a batch job. ``lowest``: at the lowest priority.
+    two looks. ``block``: workers are a batch job. ``lowest``: at the lowest priority. ``inside``:
+    workers are a step of that job, on whose node alone ``path`` is seen.
     """
 
     path: str
@@ -57,6 +61,7 @@ class Look:
     poll_s: float | None = None
     block: bool = False
     lowest: bool = True
+    inside: Inside | None = None
     left_out: tuple[str, ...] = field(default=())
 
     def value(self) -> dict[str, Any]:
@@ -88,6 +93,8 @@ def look_of(value: dict[str, Any]) -> Look:
     """The options in ``run.json``; unknown ones, of a newer version, are passed over."""
     known = {name: value[name] for name in Look.__dataclass_fields__ if name in value}
     known["left_out"] = tuple(known.get("left_out", ()))
+    if known.get("inside") is not None:
+        known["inside"] = Inside(**known["inside"])
     return Look(**known)
 
 
@@ -100,10 +107,13 @@ def declared_files(history: History) -> dict[str, Fingerprint]:
     return {file: fingerprint for file, (_, fingerprint) in latest.items()}
 
 
-def place_of(path: str) -> dict[str, int]:
-    """Device and inode of the folder, as ``run.attached`` has them; empty if it is away."""
+def place_of(look: Look) -> dict[str, int]:
+    """Device and inode of the folder, as ``run.attached`` has them; empty if it is away, or not to
+    be seen from here."""
+    if look.inside is not None:
+        return {}
     try:
-        found = Path(path).stat()
+        found = Path(look.path).stat()
     except OSError:
         return {}
     return {"device": found.st_dev, "inode": found.st_ino}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from burstlens.core.errors import RunError
+from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Graph
@@ -13,7 +14,12 @@ BLOCKS = 5
 
 
 class Viewing:
-    """Journals the life of each block; the products' kinds are imported ahead of the first."""
+    """Journals the life of each block; the products' kinds are imported ahead of the first.
+
+    ``gone``: no block can run any more.
+    """
+
+    gone = False
 
     def __init__(self, context: RunContext, graph: Graph) -> None:
         self._run = context.run
@@ -44,6 +50,10 @@ class Viewing:
                 f"the viewing block ended {self._ended} times without a result; its output "
                 f"is below {self._run.parsl}. When that is fixed: burstlens resume {self._run.id}"
             )
+
+    def end(self) -> Outcome | None:
+        """How a run without a page ends whose blocks are ``gone``; None while that is not known."""
+        return None
 
     def look(self, jobs: SupervisedJobs) -> bool:
         """Bring the snapshot up to date; returns whether a block has just begun to run."""

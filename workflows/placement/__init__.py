@@ -2,13 +2,15 @@
 
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
 ``supervisor`` the program that runs beside the model, ``observer`` stands for it where somebody
-else started the model, ``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports
-``recipe``, ``models``, ``cluster_configs``, ``stagers`` and ``core``.
+else started the model, ``entering`` starts steps inside its job, ``provision`` makes the buffer,
+``stage_in`` brings the inputs. Imports ``recipe``, ``models``, ``cluster_configs``, ``stagers`` and
+``core``.
 """
 
 __all__ = [
     "batch",
     "buffer",
+    "entering",
     "hosted",
     "job_buffer",
     "job_file",

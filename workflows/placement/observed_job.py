@@ -36,6 +36,9 @@ RARELY = 10
 """A job that its scheduler has forgotten is asked about so many times less often."""
 AFTER_STOP_S = 3.0
 """When the scheduler is asked after a cancellation."""
+SOON_S = 3.0
+"""The pause between two questions where the answer is waited for."""
+_ONLY_OBSERVED = "it can be observed, not stopped"
 _log = logging.getLogger(__name__)
 
 
@@ -76,7 +79,7 @@ class ObservedJob:
         self._lock = threading.Lock()
         self._heard = _Heard(time.monotonic(), time.time())
         self._asked: float | None = None
-        self._next = 0.0
+        self._next = self._last_asked = 0.0
         self._note = ""
         self._start(lambda: self._ask(of_owner=stoppable)).wait(FIRST_S)
         heard = self._heard
@@ -87,7 +90,18 @@ class ObservedJob:
         if heard.state is not None and heard.state.state == FORGOTTEN:
             raise RunError(f"{title} does not know job {job_id}, or does not show it")
         if stoppable and heard.owner is not None:
-            _require_own(self._title, heard.owner)
+            require_own(self._title, heard.owner, _ONLY_OBSERVED)
+
+    def state_since(self, moment: float) -> JobState | None:
+        """What the scheduler said of the job after that moment (monotonic), or for good; None if it
+        has not answered since: then ``look`` asks it soon."""
+        with self._lock:
+            heard = self._heard
+            known = heard.state is not None and heard.state.final
+            if known or (heard.at > moment and heard.state is not None):
+                return heard.state
+            self._next = min(self._next, self._last_asked + SOON_S)
+        return None
 
     def look(self) -> Witness:
         """What the scheduler said last; asks it again when that is due, without waiting."""
@@ -116,7 +130,7 @@ class ObservedJob:
 
         def cancel() -> None:
             try:
-                _require_own(self._title, self._owner())
+                require_own(self._title, self._owner(), _ONLY_OBSERVED)
                 self.scheduler.cancel([self.job_id])
             except Exception as error:  # as above
                 failures.append(printable(str(error)) or type(error).__name__)
@@ -177,6 +191,7 @@ class ObservedJob:
             _log.info("%s: %s", self._title, failure)
         rarely = heard.state is not None and heard.state.state == FORGOTTEN
         with self._lock:
+            self._last_asked = time.monotonic()
             self._heard, self._asked = heard, None
             self._next = time.monotonic() + self._ask_s * (RARELY if rarely else 1)
 
@@ -187,10 +202,11 @@ class ObservedJob:
         return self.scheduler.owner(self.job_id)
 
 
-def _require_own(title: str, owner: str) -> None:
+def require_own(title: str, owner: str, otherwise: str) -> None:
+    """Raise RunError, which says what holds ``otherwise``, unless the job is this user's."""
     if owner != user_name(os.getuid()):
         whose = f"{printable(owner)}'s" if owner else "another user's"
-        raise RunError(f"{title} is {whose}: it can be observed, not stopped")
+        raise RunError(f"{title} is {whose}: {otherwise}")
 
 
 def _thread(work: Callable[[], None]) -> threading.Event:

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from burstlens.cluster_configs.scheduler import Scheduler
+from burstlens.cluster_configs.scheduler import JobState, Scheduler
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.exit_codes import DONE, FAILED
 from burstlens.core.outcome import Outcome
@@ -84,7 +84,7 @@ class Observer:
             self._subject = ObservedProcess(pid, stoppable=allow_stop, mark=mark)
         self._arrived_over = self._witness().standing is Standing.OVER
         self._over_since: float | None = None
-        self._over = False
+        self._over = self._lost = False
         self._observation = Observation("unknown", "the folder is not read yet")
 
     @property
@@ -113,6 +113,16 @@ class Observer:
         """Whether the model certainly writes no more: its job or process has ended, or its log has
         said the end. Never only because nothing is written."""
         return self._over
+
+    def job_since(self, moment: float) -> JobState | None:
+        """What the scheduler said of the named job after that moment, see
+        :meth:`.ObservedJob.state_since`; None without a job."""
+        subject = self._subject
+        return subject.state_since(moment) if isinstance(subject, ObservedJob) else None
+
+    def lose(self) -> None:
+        """Note that the folder is gone for good: no report of the watcher will come."""
+        self._lost = True
 
     def quiet_end(self, now: float) -> bool:
         """Whether no witness says that the model lives, and nothing was written for
@@ -176,19 +186,24 @@ class Observer:
         says = f"its log says: {files.line}" if files.line else ""
         if witness.failed:
             return Observation("failed", _joined(text, says)), True
-        if seen is None:
+        if seen is None and not self._lost:
             return Observation("unknown", f"{text}; its log is not read yet"), True
-        if seen.ended_well:
+        if seen is not None and seen.ended_well:
             return Observation("ended", _joined(text, says)), True
         if files.failure:
             return Observation("failed", _joined(text, says)), True
+        if self._lost:
+            # The log's last lines went with the folder: that they are missing says nothing.
+            return Observation("ended", f"{text}; the end of its log was not seen"), True
         if self._tells_end and files.line:
             unsaid = f"its log does not say that it ended well; its last line: {files.line}"
             return Observation("failed", f"{text}; {unsaid}"), True
         return Observation("ended", f"{text}; no log says how"), True
 
     def _is_settled(self, now: float) -> bool:
-        """Whether the last writes of a model that has ended are here."""
+        """Whether the last writes of a model that has ended are here, or never will be."""
+        if self._lost:
+            return True
         seen, since = self._files.seen, now if self._over_since is None else self._over_since
         settled = now - since >= SETTLES_S
         if seen is None or now - self._files.reported > REPORTS_S:

@@ -1,7 +1,7 @@
 """What a run will do, before it starts: the plan, the batch scripts, the findings of ``check``.
 
-``commands`` has the functions behind ``check``, ``plan`` and ``run`` in Python. Imports every other
-package of ``workflows``.
+``commands`` has the functions behind ``check``, ``plan`` and ``run`` in Python, ``look`` and
+``inside`` those that prepare runs of others. Imports every other package of ``workflows``.
 """
 
-__all__ = ["capacity", "commands", "look", "report"]
+__all__ = ["capacity", "commands", "inside", "look", "report"]

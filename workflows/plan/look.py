@@ -21,10 +21,14 @@ from burstlens.workflows.driver.look import Look, run_name
 from burstlens.workflows.frames.arrival import NEWEST
 
 if TYPE_CHECKING:
+    from burstlens.cluster_configs.inside import Inside
     from burstlens.workflows.attach.found import Found
+    from burstlens.workflows.attach.wanted import Shown
 
 
 T = TypeVar("T")
+SETTINGS = "watched/settings"
+"""Where a run keeps the settings of a model whose folder the driver cannot see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,13 @@ class Looked:
     notes: tuple[str, ...] = ()
 
 
-def real_folder(path: str | os.PathLike[str], job: str | None = None) -> Path:
-    """The real path of a folder. Raises RunError when there is none, or it cannot be read: that of
-    a ``job`` may lie on a disk of its node."""
+class AwayError(RunError):
+    """There is no such folder, as this machine sees it."""
+
+
+def real_folder(path: str | os.PathLike[str], where: str = "") -> Path:
+    """The real path of a folder. Raises RunError when it cannot be read, AwayError when there is
+    none; ``where``, in words, is part of the message."""
     given = Path(os.path.expanduser(os.fspath(path)))
     try:
         found = given.resolve(strict=True)
@@ -73,13 +81,8 @@ def real_folder(path: str | os.PathLike[str], job: str | None = None) -> Path:
         os.scandir(found).close()
     except (OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or error
-        near = ""
-        if job is not None and isinstance(error, FileNotFoundError):
-            near = (
-                f". If it lies on a disk of job {job}'s node, start look in the job's script: "
-                "this machine does not see it"
-            )
-        raise RunError(f"cannot look at {given}: {why}{near}") from error
+        kind = AwayError if isinstance(error, FileNotFoundError) else RunError
+        raise kind(f"cannot look at {given}{where and ' '}{where}: {why}") from error
     return found
 
 
@@ -112,11 +115,23 @@ def recognised(path: Path, request: LookRequest) -> Found | None:
     return replace(found, settings=settings)
 
 
-def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the node of a job has seen in a folder that nobody else sees. ``settings``: the model's
+    small files of settings by name, which the driver reads in their place."""
+
+    inside: Inside
+    found: Found
+    shown: Shown
+    settings: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def new_look(path: Path, found: Found, request: LookRequest, seen: Seen | None = None) -> Looked:
     """The run that looks at that folder, made unless it is there already.
 
     ``path`` is a real path. Making the run directory is the lock: of two at once, one makes it.
-    Raises RecipeError, SiteError, RunError.
+    ``seen``: only the node of the request's job sees the folder. Raises RecipeError, SiteError,
+    RunError.
     """
     from burstlens.workflows.attach.table import recipe_table, write_recipe
     from burstlens.workflows.attach.wanted import shown
@@ -125,13 +140,16 @@ def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
     from burstlens.workflows.recipe.load import check
 
     chosen = choose(request.site)
-    what = shown(path, found, tuple(request.products), request.recipe)
+    what = seen.shown if seen else shown(path, found, tuple(request.products), request.recipe)
     table = recipe_table(path, found, what)
+    name = request.name or run_name(path, request.job if seen else None)
+    if seen:
+        table["simulation"]["inputs"] = str(folder_for(path) / name / SETTINGS)
     if not request.allow_stop:
         for guard in table.get("guard", []):
             guard["then"] = "alarm"
     left_out = (*what.left_out, *(f"passed over: {text}" for text in found.passed_over))
-    look = _look(path, found, request, chosen, left_out)
+    look = _look(path, found, request, chosen, left_out, seen.inside if seen else None)
     site = request.site or ""
     known_as = os.path.abspath(site) if site.endswith(".toml") else chosen.name
     with tempfile.TemporaryDirectory() as folder:
@@ -140,34 +158,52 @@ def new_look(path: Path, found: Found, request: LookRequest) -> Looked:
         base = (what.base or Path(folder)) / "look.toml"
         recipe, full = check(Source("look", base, table))
         run = create(
-            recipe, full, source, known_as, request.name or run_name(path),
-            folder=folder_for(path), attached=look.value(),
-        )  # fmt: skip
+            recipe, full, source, known_as, name, folder=folder_for(path), attached=look.value()
+        )
+    if seen:
+        _keep(run, seen.settings)
     return Looked(run, notes=(found.reason, *left_out))
 
 
-def known_look(path: Path, name: str | None) -> RunDir | None:
-    """The run that looks at that folder already, if there is one. Raises RunError when the run of
-    that name looks at another folder."""
+def _keep(run: RunDir, settings: Mapping[str, bytes]) -> None:
+    """Write the model's settings into the run directory. Raises RunError."""
+    try:
+        (run.path / SETTINGS).mkdir(parents=True)
+        for name, data in settings.items():
+            (run.path / SETTINGS / name).write_bytes(data)
+    except OSError as error:
+        raise RunError(f"cannot write {error.filename or run.path}: {error.strerror}") from error
+
+
+def known_look(path: Path, name: str | None, job: str | None = None) -> RunDir | None:
+    """The run that looks at that folder already, if there is one; with ``job`` at that of the disk
+    of its node. Raises RunError when the run of that name looks at another folder."""
     from burstlens.core.run.facts import facts_of
 
-    run = RunDir(folder_for(path) / (name or run_name(path)))
+    run = RunDir(folder_for(path) / (name or run_name(path, job)))
     if not run.facts.is_file():
         return None
-    attached = facts_of(run).attached
-    if attached is None or attached.get("path") != str(path):
+    attached = facts_of(run).attached or {}
+    inside = attached.get("job") if attached.get("inside") else None
+    if (attached.get("path"), inside) != (str(path), job):
         raise RunError(f"{run.path} is another run; --name takes another name")
     return run
 
 
 def _look(
-    path: Path, found: Found, request: LookRequest, site: Site, left_out: Sequence[str]
+    path: Path,
+    found: Found,
+    request: LookRequest,
+    site: Site,
+    left_out: Sequence[str],
+    inside: Inside | None = None,
 ) -> Look:
     """The options as the site allows them. Raises SiteError, RunError."""
-    block = request.site is not None and site.scheduler != LOCAL
-    _require_allowed(site, in_block=block)
+    block = request.site is not None and site.scheduler != LOCAL and inside is None
+    _require_allowed(site, in_block=block or inside is not None)
     limits = site.look
-    most = 256 if block else limits.workers or (os.cpu_count() or 1)
+    here = inside.cpus if inside else limits.workers or os.cpu_count() or 1
+    most = 256 if block else min(here, limits.workers or here)
     if request.workers is not None and not 1 <= request.workers <= most:
         raise RunError(f"--workers {request.workers}: site {site.name} allows 1 to {most}")
     rate = _read(parse_bytes, request.max_read_rate, "--max-read-rate")
@@ -197,6 +233,7 @@ def _look(
         max_read_rate=rate,
         poll_s=limits.poll_s,
         block=block,
+        inside=inside,
         left_out=tuple(left_out),
     )
 

@@ -81,7 +81,7 @@ class Backlog:
         """Order each product of a ready frame that is not settled yet, only those in ``names`` if
         given; returns their names."""
         wanting = [
-            product for product in self._wanting(frame) if names is None or product.name in names
+            product for product in self._wanting_of(frame) if names is None or product.name in names
         ]
         inspects = self._is_to_inspect(frame)
         for product in wanting:
@@ -153,24 +153,33 @@ class Backlog:
         if damage.time is None:
             return
         frame = damage_frame(damage)
-        for product in self._wanting(frame):
+        for product in self._wanting_of(frame):
             self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
 
-    def _wanting(self, frame: Frame) -> Iterable[MadeProduct]:
+    def _wanting_of(self, frame: Frame) -> Iterable[MadeProduct]:
         self.needs.saw(frame.stream, frame.time, frame.attempt)
-        self.count(frame.stream, frame.time)
-        place = bisect.bisect_left(self._times[frame.stream], frame.time)
-        this = (frame.stream, frame.time, frame.attempt)
+        return self._wanting(frame.stream, frame.time, frame.attempt)
+
+    def _wanting(self, of: str, time: str, attempt: int) -> Iterable[MadeProduct]:
+        self.count(of, time)
+        place = bisect.bisect_left(self._times[of], time)
         for product in self.products:
-            stream = product.common.stream or self.first_stream or frame.stream
-            key = (product.name, frame.stream, frame.time)
+            stream = product.common.stream or self.first_stream or of
             if (
-                stream == frame.stream
+                stream == of
                 and place % product.common.every == 0
-                and this not in self.history.passed_over.get(product.name, ())
-                and not self.history.settled(key, frame.attempt)
+                and (of, time, attempt) not in self.history.passed_over.get(product.name, ())
+                and not self.history.settled((product.name, of, time), attempt)
             ):
                 yield product
+
+    def unsettled(self) -> int:
+        """How many products of all frames so far, of their latest attempt, are neither published
+        nor failed for good; also of frames that this driver has not seen."""
+        latest = {(stream, time): attempt for stream, time, attempt in sorted(self.history.frames)}
+        for frame in latest:
+            self.count(*frame)
+        return sum(1 for frame, number in latest.items() for _ in self._wanting(*frame, number))
 
     def times_of(self, product: MadeProduct) -> Sequence[str]:
         """The valid times so far that the product is made of, in order."""

@@ -254,6 +254,11 @@ class ViewingBlocks:
         if not self.heard and done.exception() is None:
             self.heard, self._next_look = True, 0.0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a block that takes nodes."""
+        return self._block is not None
+
     def end_block(self) -> None:
         """End the viewing block for good: nothing more is asked of it."""
         block, self._block = self._block, None

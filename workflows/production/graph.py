@@ -263,6 +263,8 @@ class Graph:
 
     def warm(self, kinds: Sequence[str]) -> None:
         """Let each worker import what it will need, while the model starts."""
+        if self._blocks is not None and not self._blocks.is_open:
+            return
         for _ in range(self.workers + 1):
             self.view("warm", None, tasks.warm, kinds)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
@@ -19,20 +20,25 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.driver.attached_run import note_page
 from burstlens.workflows.driver.look import run_name
+from burstlens.workflows.plan.inside import Place, place_of, see
 from burstlens.workflows.plan.look import (
+    Looked,
     LookRequest,
+    Seen,
     known_look,
     new_look,
     quiet_after_of,
-    real_folder,
     recognised,
 )
 
 if TYPE_CHECKING:
     from burstlens.workflows.attach.found import Found
 
+T = TypeVar("T")
 LOOK_S = 1.0
 """How often an empty folder is looked at."""
+STEP_S = 300.0
+"""How long one step of a job waits for output in an empty folder."""
 LEAVES_S = 15.0
 """How long a driver may take to end."""
 
@@ -56,20 +62,20 @@ def attach(
     """
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
-    real = real_folder(path, request.job)
-    run = known_look(real, request.name)
+    place = place_of(path, request)
+    run = known_look(place.path, request.name, place.job)
     if run is None:
         prepared = prepare_driver()
         try:
-            made = new_look(real, _recognised(real, request, wait=wait), request)
+            made = _new_look(place, request, wait=wait)
             note_page(made.run, page=request.page)
             return made.run, start_driver(made.run, prepared), made.notes
         except BaseException as error:
             prepared.communicate(b"")  # it ends without a run
-            run = _of_another(real, request) if isinstance(error, RunError) else None
+            run = _of_another(place, request) if isinstance(error, RunError) else None
             if run is None:
                 raise
-    _add_products(run, real, request)
+    _add_products(run, place, request)
     if _is_live(run):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)
@@ -84,38 +90,75 @@ def _is_live(run: RunDir) -> bool:
     return bool(status["driver_alive"]) and not has_ended(status)
 
 
-def _of_another(path: Path, request: LookRequest) -> RunDir | None:
+def _new_look(place: Place, request: LookRequest, *, wait: bool) -> Looked:
+    """A new run that looks at that folder. Raises BurstlensError."""
+    if place.job is None:
+        return new_look(place.path, _recognised(place, request, wait=wait), request)
+    seen = _seen(place, request, wait=wait)
+    return new_look(place.path, seen.found, request, seen)
+
+
+def _of_another(place: Place, request: LookRequest) -> RunDir | None:
     """The run that another look has made at the same moment; None if there is none."""
-    folder = folder_for(path) / (request.name or run_name(path))
+    path = place.path
+    folder = folder_for(path) / (request.name or run_name(path, place.job))
     for _ in range(20):
-        run = known_look(path, request.name)
+        run = known_look(path, request.name, place.job)
         if run is not None or not folder.is_dir():
             return run
         time.sleep(0.1)  # its directory is there, and not yet its facts
     return None
 
 
-def _recognised(path: Path, request: LookRequest, *, wait: bool) -> Found:
+def _recognised(place: Place, request: LookRequest, *, wait: bool) -> Found:
     """What lies in the folder. Waits for it while there is nothing, without a page for as long as a
     quiet model is waited for at most."""
-    waited, begin = False, time.monotonic()
-    patience_s = None if request.page else quiet_after_of(request)
-    while True:
+    path = place.path
+
+    def look(within_s: float) -> Found | None:
         found = recognised(path, request)
-        if found is not None:
-            return found
-        past = patience_s is not None and time.monotonic() - begin >= patience_s
-        if not wait or past:
+        if found is None and within_s:
+            time.sleep(min(LOOK_S, within_s))
+        return found
+
+    return _awaited(look, path, request, wait=wait)
+
+
+def _seen(place: Place, request: LookRequest, *, wait: bool) -> Seen:
+    """The same of a folder that only the node of a job sees: one step there waits for minutes."""
+    return _awaited(
+        lambda within_s: see(place, request, min(STEP_S, within_s)), place.path, request, wait=wait
+    )
+
+
+def _awaited(
+    look: Callable[[float], T | None], path: Path, request: LookRequest, *, wait: bool
+) -> T:
+    """What ``look`` finds, which gets the seconds that it may wait itself. Raises RunError when
+    there is nothing in time."""
+    patience_s = None if request.page else quiet_after_of(request)
+    found = look(0.0)
+    if found is None and wait:
+        print_stderr(
+            f"{printable(str(path))} {_nothing_in(path)}: waiting for output (Ctrl-C ends)"
+        )
+    begin = time.monotonic()
+    while found is None:
+        left_s = math.inf if patience_s is None else begin + patience_s - time.monotonic()
+        if not wait or left_s <= 0:
             raise RunError(f"there is nothing in {path} yet that shows what will come")
-        if not waited:
-            empty = next(os.scandir(path), None) is None
-            what = "is empty" if empty else "has nothing yet that shows what will come"
-            print_stderr(f"{printable(str(path))} {what}: waiting for output (Ctrl-C ends)")
-            waited = True
-        time.sleep(LOOK_S)
+        found = look(left_s)
+    return found
 
 
-def _add_products(run: RunDir, path: Path, request: LookRequest) -> None:
+def _nothing_in(path: Path) -> str:
+    with contextlib.suppress(OSError):  # only its node may see it
+        if next(os.scandir(path), None) is None:
+            return "is empty"
+    return "has nothing yet that shows what will come"
+
+
+def _add_products(run: RunDir, place: Place, request: LookRequest) -> None:
     """Ask the run's driver for products that it does not make yet."""
     from burstlens.core.run.facts import facts_of
     from burstlens.workflows.attach.wanted import shown
@@ -123,12 +166,14 @@ def _add_products(run: RunDir, path: Path, request: LookRequest) -> None:
 
     if not request.products:
         return
-    found = recognised(path, request)
+    seen = None if place.job is None else see(place, request)
+    found = seen.found if seen else None if place.job else recognised(place.path, request)
     table = facts_of(run).table or {}
     known = {entry.get("name") for entry in table.get("product", [])}
     if found is None:
         return
-    tables = shown(path, found, tuple(request.products), None).products
+    what = seen.shown if seen else shown(place.path, found, tuple(request.products), None)
+    tables = what.products
     fresh = tuple(entry for entry in tables if entry["name"] not in known)
     if fresh:
         Addition(fresh, all_frames=True).request(run)
@@ -185,12 +230,16 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
     from burstlens.workflows.attach.table import write_recipe
     from burstlens.workflows.attach.wanted import shown
 
-    real = real_folder(path, request.job)
-    found = _recognised(real, request, wait=False)
-    what = shown(real, found, tuple(request.products), request.recipe)
+    place = place_of(path, request)
+    if place.job is not None:
+        seen = _seen(place, request, wait=False)
+        found, what = seen.found, seen.shown
+    else:
+        found = _recognised(place, request, wait=False)
+        what = shown(place.path, found, tuple(request.products), request.recipe)
     try:
         with target.open("x", encoding="utf-8") as file:
-            file.write(write_recipe(real, found, what))
+            file.write(write_recipe(place.path, found, what))
     except OSError as error:
         raise RunError(f"cannot write {target}: {error.strerror}") from error
     return f"{found.reason}\n{target} is written: burstlens check {target} looks at it"
@@ -200,15 +249,15 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal; one that is driven is followed."""
     from burstlens.clients.driving import drive, follow
 
-    real = real_folder(path, request.job)
-    run = known_look(real, request.name)
+    place = place_of(path, request)
+    run = known_look(place.path, request.name, place.job)
     if run is None:
-        made = new_look(real, _recognised(real, request, wait=True), request)
+        made = _new_look(place, request, wait=True)
         run = made.run
         for note in made.notes:
             print_stderr(printable(note))
     else:
-        _add_products(run, real, request)
+        _add_products(run, place, request)
         if _is_live(run):
             print_stderr(f"{run.id} looks at it already: shown until it ends, Ctrl-C leaves it")
             try:

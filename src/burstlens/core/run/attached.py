@@ -23,6 +23,8 @@ class Attached:
     """Stream and valid time of the frames that no witness has confirmed."""
     path_lost: str | None = None
     """Why that folder cannot be read now."""
+    path_gone: bool = False
+    """Whether it is gone for good."""
     fingerprints: dict[tuple[str, str], tuple[int, str, int, ev.Fingerprint]] = field(
         default_factory=dict
     )
@@ -49,12 +51,12 @@ def model_observed(history: Attached, event: ev.ModelObserved) -> None:
 
 def path_lost(history: Attached, event: ev.PathLost) -> None:
     """Note that the folder cannot be read, and why."""
-    history.path_lost = event.evidence
+    history.path_lost, history.path_gone = event.evidence, event.for_good
 
 
 def path_back(history: Attached, event: ev.PathBack) -> None:
     """Note that the folder can be read again."""
-    history.path_lost = None
+    history.path_lost, history.path_gone = None, False
 
 
 def keep_fingerprint(history: Attached, event: ev.FrameReady | ev.FrameDamaged, file: str) -> None:

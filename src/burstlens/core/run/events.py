@@ -89,9 +89,11 @@ class ModelObserved(Event, frozen=True, tag="model.observed"):
 
 
 class PathLost(Event, frozen=True, tag="path.lost"):
-    """The folder that the run looks at cannot be read any more."""
+    """The folder that the run looks at cannot be read any more; ``for_good``: it went with the disk
+    of a job's node."""
 
     evidence: str
+    for_good: bool = False
 
 
 class PathBack(Event, frozen=True, tag="path.back"):

@@ -84,8 +84,8 @@ class AttachedPart(Struct, frozen=True, kw_only=True):
 
     ``state`` of that model (unknown, waiting, running, quiet, ended, failed), with its evidence and
     since when; ``began`` says why the current attempt began, ``lost`` why the folder cannot be read
-    now. ``unproven`` counts frames that no witness has confirmed. ``job`` or ``pid`` is that of the
-    model, which may be stopped where ``allow_stop`` is set.
+    now, ``gone`` that it never will be. ``unproven`` counts frames that no witness has confirmed.
+    ``job`` or ``pid`` is that of the model, which may be stopped where ``allow_stop`` is set.
     """
 
     path: str
@@ -98,6 +98,7 @@ class AttachedPart(Struct, frozen=True, kw_only=True):
     left_out: list[str] = []
     began: str | None = None
     lost: str | None = None
+    gone: bool = False
     unproven: Count = 0
     job: str | None = None
     pid: Count | None = None
@@ -247,6 +248,7 @@ def attached_now(known: AttachedPart, history: History) -> AttachedPart:
         evidence=seen.evidence if seen else None,
         began=history.began or None,
         lost=history.path_lost,
+        gone=history.path_gone,
         unproven=len(history.unproven),
     )
 

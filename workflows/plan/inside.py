@@ -1,0 +1,207 @@
+"""A folder that only the node of a running job sees: recognised there, by a step of the job.
+
+As a program it is that step: it prints what :class:`.Seen` holds as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.site import choose
+from burstlens.core import errors
+from burstlens.core.errors import AttachError, BurstlensError, RunError, SiteError
+from burstlens.core.printable import printable
+from burstlens.core.run.places import folder_for
+from burstlens.workflows.placement.entering import call_inside, entered
+from burstlens.workflows.plan.look import (
+    AwayError,
+    LookRequest,
+    Seen,
+    real_folder,
+    recognised,
+)
+
+if TYPE_CHECKING:
+    from burstlens.workflows.attach.found import Found
+
+PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.plan.inside")
+ANSWER = "burstlens-seen "
+"""What the line with the answer starts with: prologs of jobs print other ones."""
+SETTING_BYTES, SETTINGS_BYTES = 256 * 1024, 1024 * 1024
+"""The largest file of settings that is taken along, and all of them together."""
+POLL_S = 1.0
+ON_NODE = "on its node"
+"""Stands in messages for the node, whose name the step need not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder to look at; only the node of ``job`` sees it, where one is named."""
+
+    path: Path
+    job: str | None = None
+
+
+def place_of(path: str | os.PathLike[str], request: LookRequest) -> Place:
+    """The folder, by its real path; where this machine has none, that of the request's job, by the
+    path as it was given. Raises RunError."""
+    try:
+        return Place(real_folder(path))
+    except AwayError:
+        if request.job is None:
+            raise
+    return Place(Path(os.path.abspath(os.path.expanduser(path))), request.job)
+
+
+def see(place: Place, request: LookRequest, wait_s: float = 0.0) -> Seen | None:
+    """What the node of the place's job sees in its folder; None while nothing there shows what will
+    come, for ``wait_s`` at most.
+
+    Raises AttachError, RecipeError, RunError, SiteError; each says what to do.
+    """
+    runs = folder_for(place.path)
+    with _token(runs) as token:
+        try:
+            inside = entered(place.job or "", choose(request.site))
+            asked = {
+                "path": str(place.path), "request": asdict(_portable(request)), "token": str(token),
+                "wait_s": wait_s,
+            }  # fmt: skip
+            said = call_inside(inside, [*PROGRAM, json.dumps(asked)], wait_s)
+        except (RunError, SiteError) as error:
+            kind = RunError if isinstance(error, RunError) else SiteError
+            text = f"cannot look at {place.path}: this machine has no such folder. {error}"
+            raise kind(text) from error
+    where = f"the node{f' {inside.node}' if inside.node else ''} of job {inside.job_id}"
+    answer: dict[str, Any] | None = None
+    line = next((line for line in said.splitlines() if line.startswith(ANSWER)), "")
+    with contextlib.suppress(ValueError):
+        answer = json.loads(line.removeprefix(ANSWER))
+    if answer is None:
+        raise SiteError(f"the step on {where} printed no answer, but: {printable(said[-200:])}")
+    if answer.get("lacks") == "runs":
+        raise RunError(
+            f"{where} does not see {runs}, where the run directory would lie: BURSTLENS_RUNS has "
+            "to name a folder on a file system that it sees"
+        )
+    if "error" in answer:
+        raise _error(answer["error"], answer["text"].replace(ON_NODE, f"on {where}"))
+    return _seen(inside, answer["seen"]) if answer["seen"] else None
+
+
+def _portable(request: LookRequest) -> LookRequest:
+    """The same for a step, whose working folder may be another one."""
+    recipe = request.recipe
+    if recipe is not None and os.path.exists(os.path.expanduser(recipe)):
+        return replace(request, recipe=os.path.abspath(os.path.expanduser(recipe)))
+    return request
+
+
+@contextlib.contextmanager
+def _token(runs: Path) -> Iterator[Path]:
+    """A file that shows whether a node sees the same folder, and not one of the same name."""
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        made, name = tempfile.mkstemp(prefix=".seen-", dir=runs)
+        os.close(made)
+    except OSError as error:
+        raise RunError(f"cannot write {runs}: {error.strerror}") from error
+    try:
+        yield Path(name)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+
+
+def _error(kind: str, text: str) -> BurstlensError:
+    made = getattr(errors, kind, None)
+    return made(text) if made in {AttachError, errors.RecipeError, SiteError} else RunError(text)
+
+
+def _seen(inside: Inside, value: dict[str, Any]) -> Seen:
+    from burstlens.workflows.attach.found import Found, StreamFound
+    from burstlens.workflows.attach.wanted import Shown
+
+    found, shown = value["found"], value["shown"]
+    found["streams"] = tuple(StreamFound(**stream) for stream in found["streams"])
+    found["passed_over"] = tuple(found["passed_over"])
+    base = shown.pop("base")
+    lists = {key: tuple(entries) for key, entries in shown.items()}
+    settings = {name: base64.b64decode(text) for name, text in value["settings"].items()}
+    return Seen(inside, Found(**found), Shown(**lists, base=Path(base) if base else None), settings)
+
+
+# What runs on the node.
+
+
+def main(asked: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a question of :func:`see`."""
+    if not os.path.exists(asked["token"]):
+        return {"lacks": "runs"}
+    try:
+        return {"seen": _look(asked)}
+    except BurstlensError as error:
+        return {"error": type(error).__name__, "text": str(error)}
+
+
+def _look(asked: dict[str, Any]) -> dict[str, Any] | None:
+    from burstlens.workflows.attach.wanted import shown
+
+    path, request = Path(asked["path"]), LookRequest(**asked["request"])
+    real_folder(path, ON_NODE)
+    deadline = time.monotonic() + asked["wait_s"]
+    while (found := recognised(path, request)) is None:
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(POLL_S)
+    what = shown(path, found, tuple(request.products), request.recipe)
+    return {
+        "found": {
+            "model": found.model,
+            "settings": dict(found.settings),
+            "reason": found.reason,
+            "streams": [asdict(stream) for stream in found.streams],
+            "passed_over": found.passed_over,
+        },
+        "shown": {**asdict(what), "base": str(what.base) if what.base else None},
+        "settings": {
+            name: base64.b64encode(data).decode() for name, data in _settings(path, found)
+        },
+    }
+
+
+def _settings(path: Path, found: Found) -> Iterator[tuple[str, bytes]]:
+    """The small files that the model's adapter keeps and that are not its logs."""
+    from burstlens.workflows.models import registry
+
+    model: Any = registry.load(found.model)
+    left = SETTINGS_BYTES
+    with contextlib.suppress(OSError, BurstlensError, TypeError, ValueError):
+        adapter = model(**found.settings) if found.model != "command" else None
+        if adapter is None:
+            return
+        for name in sorted(os.listdir(path)):
+            kept = any(fnmatch(name, glob) for glob in adapter.keep_patterns)
+            if not kept or any(fnmatch(name, glob) for glob in adapter.log_patterns):
+                continue
+            size = (path / name).stat().st_size
+            if (path / name).is_file() and size <= min(SETTING_BYTES, left):
+                left -= size
+                yield name, (path / name).read_bytes()
+
+
+if __name__ == "__main__":
+    os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+    print(ANSWER + json.dumps(main(json.loads(sys.argv[1]))), flush=True)
