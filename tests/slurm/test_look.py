@@ -204,7 +204,7 @@ def test_a_folder_on_the_disk_of_ones_own_jobs_node_is_shown_from_inside_the_job
     assert lost["for_good"]
     namelist = case.run / "watched" / "settings" / "namelist.input"
     assert namelist.read_bytes() == (case.inputs / "namelist.input").read_bytes()
-    assert "wrf" in json.loads((case.run / "status.json").read_text())["attached"]["model"]
+    assert "wrf" in status(case)["attached"]["model"]
     assert "Traceback" not in life.said
 
 
@@ -248,6 +248,49 @@ def test_a_step_that_is_killed_is_replaced_while_the_job_runs(disk_job: JobOnDis
     assert case.wait(look).code == 0
     ready = [(line["stream"], line["time"]) for line in disk_job.events("frame.ready")]
     assert len(ready) == len(set(ready)) == len(SHOWN)
+
+
+@pytest.mark.fault
+def test_a_driver_that_is_killed_is_resumed_inside_the_job(disk_job: JobOnDisk) -> None:
+    case = disk_job.case
+    look = disk_job.look("--job", disk_job.id)
+    case.await_event("product.published", 1)
+    look.kill()
+    look.wait()
+    again = disk_job.look("--job", disk_job.id)
+    case.await_event("run.resumed")
+    case.go_on()
+    case.await_that(lambda: disk_job.published() == SHOWN, "all pictures")
+    (case.folder / "leave").touch()
+    assert case.wait(again).code == 0, case.said()
+    ready = [(line["stream"], line["time"]) for line in disk_job.events("frame.ready")]
+    assert len(ready) == len(set(ready)) == len(SHOWN)
+
+
+@pytest.mark.fault
+def test_with_a_page_the_run_stays_when_the_disk_is_gone_until_it_is_stopped(
+    disk_job: JobOnDisk,
+) -> None:
+    case = disk_job.case
+    words = "look", str(disk_job.folder), "--name", "r", "--product", "W@5", "--detach"
+    assert case.wait(case.start(*words, "--job", disk_job.id)).code == 0, case.said()
+    case.await_event("product.published", 2)
+    disk_job.slurm.run(["scancel", disk_job.id])
+    case.await_event("path.lost")
+    case.await_that(lambda: disk_job.states()[-1][0] == "failed", "the end of the job")
+    case.await_that(lambda: status(case)["attached"]["gone"], "the status")
+    assert not disk_job.events("run.ended")
+    assert "went with job" in case.wait(case.start("status", "r")).said
+    blocks = len(disk_job.events("viewing.queued")) + len(disk_job.events("viewing.ended"))
+    assert case.wait(case.start("stop", "r")).code == 0, case.said()
+    case.await_event("run.ended")
+    assert blocks == 1, "a block was asked for after the end of the job"
+    assert "Traceback" not in (case.run / "logs" / "driver.log").read_text()
+
+
+def status(case: BatchCase) -> Any:
+    """What ``status.json`` says."""
+    return json.loads((case.run / "status.json").read_text())
 
 
 @pytest.mark.slow

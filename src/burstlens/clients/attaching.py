@@ -192,6 +192,8 @@ def look_at_all(
     paths: Sequence[str], request: LookRequest, page: Page, *, detach: bool, as_json: bool
 ) -> int:
     """Look at these folders until Ctrl-C; returns the exit code. Raises BurstlensError."""
+    from burstlens.core.run.facts import facts_of
+
     if not request.page and not detach and len(paths) == 1:
         return _in_terminal(paths[0], request, as_json=as_json)
     looks: list[Attached] = []
@@ -217,7 +219,9 @@ def look_at_all(
         _leave(looks)
     for look in looks:
         print_stderr(printable(f"{look.run.id}: its pictures are in {look.run.products}"))
-        again = f"burstlens look {look.path} goes on, burstlens serve {look.run.id} shows it"
+        entered = (facts_of(look.run).attached or {}).get("inside")
+        job = f" --job {request.job}" if entered and request.job else ""
+        again = f"burstlens look {look.path}{job} goes on, burstlens serve {look.run.id} shows it"
         print_stderr(printable(f"  {again}"))
     return 0
 
