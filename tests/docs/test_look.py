@@ -17,4 +17,5 @@ def test_the_site_file_of_the_page_bounds_all_that_look_can_be_bounded_by(tmp_pa
     path.write_text(text)
     assert asdict(read(path).look) == {
         "workers": 2, "max_read_rate": 200_000_000, "poll_s": 5.0, "login_nodes": "allow",
+        "enter_jobs": True,
     }  # fmt: skip

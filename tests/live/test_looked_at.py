@@ -165,6 +165,19 @@ def test_a_process_is_ended_softly_or_at_once(looks, ways_to, page):
     expect(dialog.get_by_role("button", name="Stop now")).to_be_visible()
 
 
+def test_a_folder_that_went_with_its_job_is_not_called_looked_for(looks, ways_to, page):
+    lost = "the disk of its node went with job 4711 (TIMEOUT)"
+    ended = {"state": "failed", "evidence": "Slurm: job 4711 TIMEOUT"}
+    looks.update_status(state="running", attached=FOLDER | ended | {"lost": lost, "gone": True})
+    page.goto(ways_to(looks.run.path.parent).file("made"))
+    notice = page.locator(".notice")
+    expect(notice).to_contain_text(
+        "Failed: Slurm: job 4711 TIMEOUT. The disk of its node went with job 4711 (TIMEOUT)."
+    )
+    expect(notice).not_to_contain_text("looked for again")
+    expect(page.locator(".state")).to_have_text("failed")
+
+
 def test_names_from_the_folder_become_no_markup(looks, ways_to, page):
     names = ("path", "reason", "evidence", "began")
     looks.update_status(attached=FOLDER | dict.fromkeys(names, HURT) | {"left_out": [HURT]})

@@ -329,3 +329,45 @@ def test_a_scheduler_that_does_not_know_owners_observes_and_does_not_stop(comman
         Observer(job="123", scheduler=scheduler, allow_stop=True)
     with pytest.raises(BurstlensError, match="is not the id of a job"):
         Observer(job="123 4", scheduler=scheduler)
+
+
+def test_an_answer_of_after_a_moment_is_asked_for_soon(commands):
+    observer = observe(interval_s=3600.0)
+    observer.look(0.0, None)
+    moment = time.monotonic()
+    assert observer.job_since(0.0).state == "RUNNING"
+    assert observer.job_since(moment) is None, "it was heard before"
+    commands.job("JobState=COMPLETING Reason=None")
+
+    def answer():
+        observer.look(0.0, None)
+        return observer.job_since(moment)
+
+    state = wait_for(answer)
+    assert (state.state, state.ending, state.over) == ("COMPLETING", True, False)
+    assert len(commands.calls) == 2, "each look must not ask again"
+
+
+def test_what_slurm_said_for_good_is_not_asked_again(commands):
+    commands.job("JobState=COMPLETED Reason=None")
+    observer = observe()
+    assert observer.job_since(time.monotonic() + 60.0).state == "COMPLETED"
+    assert len(commands.calls) == 1
+
+
+def test_of_a_folder_that_went_with_its_job_the_last_log_line_says_nothing_of_a_bad_end(commands):
+    observer = observe()
+    observer.look(0.0, activity())
+    commands.job("JobState=COMPLETED Reason=None")
+    observer.lose()
+    seen = shown_by(observer, "COMPLETED")
+    assert (seen.state, observer.over()) == ("ended", True)
+    assert seen.evidence == "Slurm: job 123 COMPLETED; the end of its log was not seen"
+
+
+def test_of_a_folder_that_went_with_its_job_slurm_says_that_it_failed(commands):
+    observer = observe()
+    observer.lose()
+    commands.job("JobState=TIMEOUT Reason=TimeLimit")
+    assert shown_by(observer, "TIMEOUT (TimeLimit)").state == "failed"
+    assert observer.outcome().exit_code == 1
