@@ -179,7 +179,14 @@ def disk_job(slurm: Testbed, make_case: Any) -> Any:
     if not slurm.daemons.nodes_have_disks():
         pytest.skip("this machine lets root mount nothing")
     case = make_case(model=WAITS, interval=1.0, buffer='kind = "posix"\nfolders = ["HERE/buffer"]')
-    return JobOnDisk(slurm, case)
+    job = JobOnDisk(slurm, case)
+    yield job
+    # The disk of a real node is emptied after each job; this one lives as long as its slurmd.
+    case.end()
+    slurm.run(["scancel", job.id])
+    slurm.wait(job.id)
+    purge = f"#!/bin/sh\n#SBATCH -N2 -o /dev/null\nsrun rm -rf '{job.folder}'\n"
+    slurm.wait(slurm.submit(purge))
 
 
 @pytest.mark.slow
