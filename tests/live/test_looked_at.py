@@ -172,10 +172,11 @@ def test_a_folder_that_went_with_its_job_is_not_called_looked_for(looks, ways_to
     page.goto(ways_to(looks.run.path.parent).file("made"))
     notice = page.locator(".notice")
     expect(notice).to_contain_text(
-        "Failed: Slurm: job 4711 TIMEOUT. The disk of its node went with job 4711 (TIMEOUT)."
+        "The model has failed: Slurm: job 4711 TIMEOUT. "
+        "The disk of its node went with job 4711 (TIMEOUT)."
     )
     expect(notice).not_to_contain_text("looked for again")
-    expect(page.locator(".state")).to_have_text("failed")
+    expect(page.locator(".state")).to_have_text("model failed")
 
 
 def test_names_from_the_folder_become_no_markup(looks, ways_to, page):
