@@ -112,3 +112,11 @@ def test_the_key_of_a_file_is_a_place_on_an_axis_and_not_a_time():
     with pytest.raises(ValueError, match="frame number 12 has no time"):
         valid_time.seconds(keys[0])
     assert valid_time.between(keys[0], keys[0]) is None
+
+
+def test_elapsed_times_beyond_three_years_sort_after_shorter_ones_and_keep_every_second():
+    keys = [valid_time.elapsed_key(at) for at in (5.0, 99_999_999.999, 1e8, 3155673600.0, 9e11)]
+    assert keys == sorted(keys)
+    assert [valid_time.seconds(key) for key in keys][2:] == [1e8, 3155673600.0, 9e11]
+    assert valid_time.label(keys[3]) == "t = 3155673600 s"
+    assert valid_time.label(valid_time.elapsed_key(1234567.25)) == "t = 1234567.25 s"

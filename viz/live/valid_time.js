@@ -44,7 +44,7 @@ export function timeLabel(key) {
   const number = Number(key.slice(1));
   if (!Number.isFinite(number)) return key;
   if (key.startsWith("n")) return `number ${number}`;
-  return key.startsWith("t") ? `t = ${number} s` : key;
+  return /^[tu]/.test(key) ? `t = ${number} s` : key;
 }
 
 /**
@@ -54,7 +54,7 @@ export function timeLabel(key) {
  */
 export function timeSeconds(key) {
   const found = CALENDAR.exec(key);
-  if (!found) return /^[tn]/.test(key) ? Number(key.slice(1)) : NaN;
+  if (!found) return /^[tnu]/.test(key) ? Number(key.slice(1)) : NaN;
   const [year, month, day, hour, minute, second] = found.slice(1).map(Number);
   // Not Date.UTC(year, ...): it reads the year 1 of idealized runs as 1901.
   return (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from burstlens.workflows.frames.contents import Content, Contents
 from burstlens.workflows.frames.structure import PATCH
 
-_SINCE = re.compile(r"\s*[A-Za-z]+\s+since\s+\S", re.IGNORECASE)
+_SINCE = re.compile(r"\s*(?:[A-Za-z_]+\s+since\s+\S|days? as %Y%m%d\.%f)", re.IGNORECASE)
 _ELAPSED = re.compile(
     r"\s*(?:ms|msecs?|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?)\s*",
     re.IGNORECASE,

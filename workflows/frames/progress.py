@@ -108,6 +108,6 @@ def seconds_between(start: str, end: str) -> float | None:
         except ValueError:
             return None
         return (second - first).total_seconds()
-    if start.startswith("t") and end.startswith("t"):
-        return float(end[1:]) - float(start[1:])
+    if valid_time.is_elapsed(start) and valid_time.is_elapsed(end):
+        return valid_time.seconds(end) - valid_time.seconds(start)
     return None

@@ -130,6 +130,6 @@ class _Times:
 
 def _close(one: str, other: str) -> bool:
     """Whether two elapsed times differ only by rounding."""
-    if valid_time.is_calendar(one) or not (one.startswith("t") and other.startswith("t")):
+    if not (valid_time.is_elapsed(one) and valid_time.is_elapsed(other)):
         return False
     return abs(valid_time.seconds(one) - valid_time.seconds(other)) <= ROUNDING_S

@@ -1,7 +1,8 @@
 """From a file's time variable to valid-time keys (:mod:`burstlens.core.valid_time`).
 
-Two forms are supported: character times as WRF writes them, and numbers with CF ``units``, either
-``<unit> since <date>`` in a ``calendar``, or a bare unit for elapsed time. A value that is not a
+Three forms are supported: character times as WRF writes them, numbers with CF ``units``, either
+``<unit> since <date>`` in a ``calendar`` or a bare unit for elapsed time, and the absolute dates of
+CDO and ICON (``day as %Y%m%d.%f``). A value that is not a
 time (fill, zeros instead of text, not finite) gives None: such a record is not written yet.
 """
 
@@ -11,10 +12,13 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
+from burstlens.core.errors import FrameError
+from burstlens.core.printable import printable
 from burstlens.core.valid_time import calendar_key, elapsed_key, wrf_key
 
-_UNITS = re.compile(r"\s*([A-Za-z]+)(?:\s+since\s+(\S.*?))?\s*")
+_UNITS = re.compile(r"\s*([A-Za-z_]+)(?:\s+since\s+(\S.*?))?\s*")
 _SECONDS = {
     **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 0.001),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
@@ -22,7 +26,15 @@ _SECONDS = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
     **dict.fromkeys(("d", "day", "days"), 86400.0),
 }
-MAX_ELAPSED_S = 1e8
+_ABSOLUTE = re.compile(r"\s*days? as %Y%m%d\.%f\s*", re.IGNORECASE)
+_MONTHS = {
+    **dict.fromkeys(("month", "months", "mon"), 1),
+    **dict.fromkeys(("year", "years", "yr", "yrs", "common_year", "common_years"), 12),
+}
+"""Months of the calendar, which have different lengths."""
+_CALENDARS = {"360": "360_day", "365": "365_day", "366": "366_day"}
+"""What other programs call calendars of CF."""
+MAX_ELAPSED_S = 1e12
 """A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
 _FILLS = {
     "h": -32767,
@@ -63,16 +75,25 @@ def numeric_keys(
 ) -> list[str | None]:
     """The key of each record of a numeric variable, by CF conventions 1.11, section 4.4.
 
-    Calendar times are rounded to the second, elapsed ones to the millisecond. Unknown units give
-    None for every record. ``fill`` is the value of a time that is not written yet. ``is_fixed``:
-    the number of records is fixed, so that zeros at the end, after a time that is not negative,
-    are not written yet either; the first value counts.
+    Calendar times are rounded to the second, elapsed ones to the millisecond. ``fill`` is the value
+    of a time that is not written yet. ``is_fixed``: the number of records is fixed, so that zeros
+    at the end, after a time that is not negative, are not written yet either; the first value
+    counts. FrameError for unknown units.
     """
     values = list(values)
+    calendar = _CALENDARS.get(calendar, calendar)
+    if _ABSOLUTE.fullmatch(units):
+        return [None if value == fill else _absolute(float(value), calendar) for value in values]
     match = _UNITS.fullmatch(units)
+    months = _MONTHS.get(match[1].lower()) if match and match[2] else None
+    if match and months:
+        return [
+            None if value == fill else _counted(float(value) * months, match[2], calendar)
+            for value in values
+        ]
     scale = _SECONDS.get(match[1].lower()) if match else None
     if match is None or scale is None:
-        return [None for _ in values]
+        raise FrameError(f"the units of its times are not known: {printable(units)!r}")
     written = _written(values) if is_fixed else len(values)
     keys: list[str | None] = []
     for index, value in enumerate(values):
@@ -107,6 +128,48 @@ def _dated(seconds: float, origin: str, calendar: str) -> str | None:
     except (ValueError, OverflowError):
         return None
     return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def _counted(months: float, origin: str, calendar: str) -> str | None:
+    """The key of a date so many months of the calendar after another one; a part of a month is
+    that part of its days, so that 0.5 is the middle of the first month."""
+    import cftime
+
+    if not math.isfinite(months) or abs(months) > 1e6:
+        return None
+    whole = math.floor(months)
+    try:
+        start = cftime.num2date(0, f"seconds since {origin}", calendar)
+        begin, end = (_month_later(start, number) for number in (whole, whole + 1))
+        seconds = round((end - begin).total_seconds() * (months - whole))
+        clock = f"{begin.hour:02d}:{begin.minute:02d}:{begin.second:02d}"
+        day = f"{begin.year:04d}-{begin.month:02d}-{begin.day:02d}"
+        date = cftime.num2date(seconds, f"seconds since {day} {clock}", calendar)
+    except (ValueError, OverflowError):
+        return None
+    return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def _month_later(start: Any, number: int) -> Any:
+    """The same day so many months later; the last one of a month that lacks it."""
+    years, month = divmod(start.month - 1 + number, 12)
+    day = start.day
+    while True:
+        try:
+            return start.replace(year=start.year + years, month=month + 1, day=day)
+        except ValueError:
+            if day <= 28:
+                raise
+            day -= 1
+
+
+def _absolute(value: float, calendar: str) -> str | None:
+    """The key of a date written as a number: 20080801.25 is 06:00 on 1 August 2008."""
+    if not math.isfinite(value) or not 101 <= value < 1e8:
+        return None
+    day = math.floor(value)
+    date = f"{day // 10000:04d}-{day // 100 % 100:02d}-{day % 100:02d}"
+    return _dated((value - day) * 86400, date, calendar)
 
 
 def no_variable(name: str, names: Iterable[str]) -> str:

@@ -1,9 +1,10 @@
 """Valid times as keys: strings that sort in time order and serve as parts of file names.
 
 With a calendar a key is ``YYYYMMDDTHHMMSS`` (UTC), without one it is ``t`` and the elapsed
-seconds in fixed width, ``t00000012.500``. Years below 1000 keep four digits, so that WRF's
-idealized year 0001, outside ``datetime64[ns]``, needs no special case. The key of a file without
-any time names the file: ``n`` and its number, ``n0000000120``, or ``f-`` and its name.
+seconds in fixed width, ``t00000012.500``, from 1e8 s on ``u000315532800.000``. Years below 1000
+keep four digits, so that WRF's idealized year 0001, outside ``datetime64[ns]``, needs no special
+case. The key of a file without any time names the file: ``n`` and its number, ``n0000000120``, or
+``f-`` and its name.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _GREGORIAN = frozenset({"", "standard", "gregorian", "proleptic_gregorian"})
 _WRITTEN = re.compile(
     r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ ]?(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)?(?: ?(?:Z|UTC))?"
 )
-_ELAPSED = re.compile(r"t(-?\d+\.\d+)")
+_ELAPSED = re.compile(r"[tu](-?\d+\.\d+)")
 _CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
 _NUMBER = re.compile(r"n(\d+)")
 _SUFFIX = re.compile(r"\.(?:nc4?|cdf|netcdf|h5|hdf5?|he5)", re.IGNORECASE)
@@ -30,6 +31,8 @@ _DATE = re.compile(
 _DIGITS = 10
 """Digits of a number in the key of a file: Unix seconds fit."""
 _PADDED = re.compile(rf"([A-Za-z]?)(\d{{{_DIGITS},}})")
+_SHORT = 13
+"""Characters of the key of an elapsed time of less than 1e8 s: three years."""
 _LONGEST = 120
 """Characters of a file's name in its key: file names of products hold it, and more."""
 
@@ -46,10 +49,12 @@ def calendar_key(year: int, month: int, day: int, hour: int, minute: int, second
 def elapsed_key(seconds: float) -> str:
     """The key of an elapsed time, to the millisecond.
 
-    >>> elapsed_key(12.5)
-    't00000012.500'
+    >>> elapsed_key(12.5), elapsed_key(315532800)
+    ('t00000012.500', 'u000315532800.000')
     """
-    return f"t{seconds:012.3f}"
+    short = f"t{seconds:012.3f}"
+    # A longer number would sort before shorter ones: u sorts after t.
+    return short if len(short) == _SHORT else f"u{seconds:016.3f}"
 
 
 def wrf_key(text: str | bytes) -> str | None:
@@ -143,7 +148,8 @@ def label(key: str) -> str:
         year, month, day, hour, minute, second = match.groups()
         return f"{year}-{month}-{day} {hour}:{minute}:{second} UTC"
     if match := _ELAPSED.fullmatch(key):
-        return f"t = {float(match[1]):g} s"
+        number = f"{float(match[1]):.3f}".rstrip("0").rstrip(".")
+        return f"t = {number} s"
     if match := _NUMBER.fullmatch(key):
         return f"number {int(match[1])}"
     if key.startswith("f-"):
@@ -160,7 +166,12 @@ def _shortened(padded: re.Match[str]) -> str:
 
 def has_time(key: str) -> bool:
     """Whether the key is a time, calendar or elapsed; else it names a file without any."""
-    return is_calendar(key) or _ELAPSED.fullmatch(key) is not None
+    return is_calendar(key) or is_elapsed(key)
+
+
+def is_elapsed(key: str) -> bool:
+    """Whether the key is an elapsed time."""
+    return _ELAPSED.fullmatch(key) is not None
 
 
 def position(key: str) -> float:

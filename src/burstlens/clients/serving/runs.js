@@ -102,7 +102,7 @@ function set(node, text) {
  */
 function modelTime(key) {
   if (!key) return "";
-  if (key.startsWith("t")) return `${Number(key.slice(1))} s`;
+  if (/^[tu]/.test(key)) return `${Number(key.slice(1))} s`;
   const [, year, month, day, hour, minute] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(key) ?? [];
   return year ? `${year}-${month}-${day} ${hour}:${minute} UTC` : key;
 }
