@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from burstlens.core.printable import printable
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -34,8 +36,8 @@ class Variable:
     @property
     def long_name(self) -> str:
         """What the variable is, in words (CF ``long_name``, WRF ``description``), or its name."""
-        for key in ("long_name", "description", "standard_name"):
-            text = str(self.attributes.get(key, "")).strip()
+        for key in ("long_name", "description", "longname", "standard_name"):
+            text = " ".join(printable(str(self.attributes.get(key, ""))).split())
             if text:
                 return text
         return self.name

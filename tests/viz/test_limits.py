@@ -128,3 +128,11 @@ def test_nests_widen_the_limits_of_their_parent(context: Context):
 )
 def test_rounded_limits_are_numbers_that_a_colour_bar_can_show(low, high, expected):
     assert rounded(low, high) == expected
+
+
+def test_directions_are_coloured_over_the_whole_circle(limits):
+    about = {"name": "dir", "long_name": "sea surface wave from direction"}
+    from_10 = Values(np.linspace(10, 290, 50), units="degree", **about)
+    assert limits(from_10) == (0.0, 360.0)
+    assert limits(Values(np.linspace(-170, 90, 50), units="degrees", **about)) == (-180.0, 180.0)
+    assert limits(Values(np.linspace(0, 700, 50), units="degrees", **about)) == (0.0, 1000.0)

@@ -7,7 +7,7 @@ import pytest
 from metpy.units import units
 
 from burstlens.core.errors import RecipeError
-from burstlens.core.units import conversion, convert
+from burstlens.core.units import conversion, convert, printed, usual
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,27 @@ def test_float32_and_integers_become_floating_point_of_their_width():
 def test_an_impossible_conversion_is_an_error(have: str, want: str):
     with pytest.raises(RecipeError, match="cannot be shown as"):
         conversion(have, want)
+
+
+@pytest.mark.parametrize(
+    ("written", "usual_one"),
+    [
+        ("kg/m**2/s", "kg m-2 s-1"), ("m s^{-1}", "m s-1"), ("m/sec", "m s-1"),
+        ("W/m2", "W m-2"), ("degK", "K"), ("degrees C", "degC"), ("kg kg**-1", "kg kg-1"),
+        ("mm/day", "mm d-1"), ("meter second-1", "m s-1"), ("pa", "Pa"),
+        ("dBZ", "dBZ"), ("1e-5kg/kg", "1e-5kg/kg"),
+        ("days since 2000-01-01", "days since 2000-01-01"),
+    ],
+)  # fmt: skip
+def test_units_of_other_models_are_known_by_their_usual_spelling(written: str, usual_one: str):
+    assert usual(written) == usual_one
+
+
+def test_a_rain_rate_in_metres_per_second_becomes_millimetres_per_hour():
+    assert conversion("m/s", "mm h-1") == (3_600_000.0, 0.0)
+    assert conversion("m/s", "kn")[0] == pytest.approx(1.9438445)  # a wind remains one
+
+
+def test_a_factor_in_units_is_not_printed_as_a_power():
+    assert printed("1e-5kg/kg") == "1e-5kg/kg"
+    assert printed("s-1") == "s⁻¹"

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 
 from burstlens.core.errors import RecipeError
+from burstlens.core.units import usual
 from burstlens.viz.drawing import style
 from burstlens.viz.product import Context
 
@@ -51,7 +52,7 @@ def colours(
     scale = steps(field, options)
     if scale:
         edges, units = style.SCALES[scale].edges, style.SCALES[scale].units
-        if field.units not in units:
+        if usual(field.units) not in units:
             raise RecipeError(
                 f"colormap: the steps of {scale} are in {units[0]}, "
                 f"{field.name} is in {field.units or 'no unit'}"

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.units import usual
+from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colours import Coloured, ColourOptions, is_centred, is_constant, steps
 from burstlens.viz.drawing.usual_ranges import usual_range
 from burstlens.viz.product import Context
@@ -44,7 +46,7 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
         values = values[values > max(0.0, float(values.max(initial=0.0)) / 10**_DECADES)]
     before = context.limits
     if before is None and not options.log:
-        before = usual_range(field.name, field.units)
+        before = usual_range(field.name, field.units) or _circle(field, options, values)
     if not values.size or (before is not None and _share_beyond(values, before) <= FEW):
         return replace(context, limits=before)
     low, high = _spread(values)
@@ -61,6 +63,17 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
     if before is not None:
         limits = min(limits[0], before[0]), max(limits[1], before[1])
     return replace(context, limits=limits)
+
+
+def _circle(field: Coloured, options: ColourOptions, values: Array) -> Range | None:
+    """The whole circle for directions: with other limits two of them would have one colour."""
+    name = options.colormap or style.colormap_name(field.units, field.long_name, False)
+    if name != style.CIRCLE or usual(field.units) != "degrees" or not values.size:
+        return None
+    low, high = float(values.min()), float(values.max())
+    if low < 0:
+        return (-180.0, 180.0) if low >= -180.5 and high <= 180.5 else None
+    return (0.0, 360.0) if high <= 360.5 else None
 
 
 def _share_beyond(values: Array, limits: Range) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.units import usual
 
 FONT = "DejaVu Sans"
 """A font that ships with matplotlib, so that a picture looks the same on every machine."""
@@ -32,14 +33,16 @@ CALM = "#f1f2f4"
 
 _SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
 _SIGNED_WORDS = re.compile(r"stress|displacement|vorticity|divergence|helicity", re.IGNORECASE)
+CIRCLE = "cmocean.phase"
+"""The colours of a direction: those of 0 and 360 degrees are the same."""
 _COLOURS: tuple[tuple[str, str], ...] = (
-    (r"^(K|degC|degF|kelvin)$", "cmocean.thermal"),
+    (r"^(K|degC|degF)$", "cmocean.thermal"),
     (r"^(g|kg) kg-1$", "cmocean.rain"),
     (r"^(mm|kg m-2)$", "cmocean.rain"),
     (r"^W m-2$", "cmocean.solar"),
     (r"^J kg-1$", "cmocean.matter"),
-    (r"^degrees?$", "cmocean.phase"),
-    (r"^(m|cm|mm|km|kn)[ /](s|h)(-1)?$|^kn$", "cmocean.speed"),
+    (r"^degrees$", CIRCLE),
+    (r"^(m|cm|mm|km) (s|h)-1$|^kn$", "cmocean.speed"),
 )
 
 
@@ -126,6 +129,8 @@ _OF_WRF = {
 def words(name: str, long_name: str) -> str:
     """The name of a variable in words, for a title; WRF's upper-case descriptions are replaced."""
     text = _NAMES.get(name, long_name)
+    if re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)+", text) and text != name:  # a standard name of CF
+        text = text.replace("_", " ")
     if name in _OF_WRF and not long_name.lower().startswith(_OF_WRF[name]):
         text = long_name
     # An expression stays as written: theta_e must not become Theta_e.
@@ -135,7 +140,7 @@ def words(name: str, long_name: str) -> str:
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
     """Whether zero is the natural middle of the field: velocities, stresses, rotation."""
-    velocity = re.search(r"^(k|c|m|µ)?m[ /](s|h)(-1)?$|^kn$", units) and not _SPEED.search(
+    velocity = re.search(r"^(k|c|m|µ)?m (s|h)-1$|^kn$", usual(units)) and not _SPEED.search(
         long_name
     )
     return bool(velocity or _SIGNED_WORDS.search(long_name)) and low < 0
@@ -151,11 +156,13 @@ def colormap_name(units: str, long_name: str, signed: bool) -> str:
         return "matplotlib.BrBG"
     if "CIN" in long_name:  # negative: zero is pale, as for CAPE
         return "cmocean.matter_r"
+    units = usual(units)
     return next((name for unit, name in _COLOURS if re.search(unit, units)), _DEFAULT)
 
 
 def scale_name(units: str, name: str, long_name: str) -> str | None:
     """The colour steps that a quantity is always shown in; None for most quantities."""
+    units = usual(units)
     if units in SCALES["nws_reflectivity"].units:
         return "nws_reflectivity"
     if name == "intensity" and units in SCALES["shakemap"].units:

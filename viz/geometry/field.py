@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.core.units import convert
+from burstlens.core.printable import printable
+from burstlens.core.units import convert, printed
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.staggering import one_level, unstaggered
@@ -17,6 +18,8 @@ from burstlens.viz.seams import OpenFrame
 
 _COORDINATES = {"num_press_levels_stag": "P_PL", "num_z_levels_stag": "Z_ZL"}
 """WRF's names of the coordinates of its pressure and height levels (``&diags``)."""
+_COUNTED = frozenset({"level", "levels", "layer", "layers", "sigma_level", "count"})
+"""Units of vertical coordinates that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,11 @@ def _level_words(frame: OpenFrame, variable: str, dimension: str, level: int) ->
     name = _COORDINATES.get(dimension, dimension)
     if name in frame and frame.variable(name).dimensions == (dimension,):
         about = frame.variable(name)
-        at = float(frame.read(name, {dimension: slice(level, level + 1)})[0])
-        return f"{about.name} = {at:g} {about.units}".strip()
+        at = frame.read(name, {dimension: slice(level, level + 1)})[0]
+        if not isinstance(at, (np.floating, np.integer)):
+            return f"{about.name} = {printable(str(at))}"  # names of classes, of members
+        units = printed(about.units)
+        # Counted levels and layers: their number is all that the unit says.
+        units = "" if units.lower() in _COUNTED else units
+        return f"{about.name} = {at:g} {units}".strip()
     return f"level {level}"

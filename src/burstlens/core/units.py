@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import RecipeError
@@ -25,22 +26,56 @@ _QUANTITIES: tuple[dict[str, str], ...] = (
     },
     {"m s-2": "1", "cm s-2": "1/100", "Gal": "1/100", "g": "9.80665", "%g": "0.0980665"},
     {"kg kg-1": "1", "g kg-1": "1/1000"},
-    {"mm h-1": "1", "kg m-2 s-1": "3600", "in h-1": "25.4"},
+    {
+        "mm h-1": "1", "kg m-2 s-1": "3600", "kg m-2 d-1": "1/24", "in h-1": "25.4",
+        "mm d-1": "1/24", "mm s-1": "3600", "m s-1": "3600000",
+    },
     {"1": "1", "%": "1/100"},
     {"K m-1": "1", "K km-1": "1/1000"},
 )  # fmt: skip
+_MADE = frozenset({"W m-2", "J kg-1", "m2 s-2", "J m-2", "m2", "m3", "N m-2", "m3 s-1"})
+"""Units that nothing converts, in the spelling that colours and ranges know."""
 _ZEROS = {"degC": "273.15", "degF": "45967/180"}
 """The zero point of a unit in the first unit, where it is not zero."""
 _SPELLINGS = {
     "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
     "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
     "mbar": "hPa", "millibar": "hPa", "millibars": "hPa", "Celsius": "degC", "celsius": "degC",
-    "degrees_C": "degC", "degree_C": "degC", "deg_C": "degC", "meter second-1": "m s-1",
-    "meters second-1": "m s-1", "kt": "kn", "knots": "kn", "inch": "in", "km/h": "km h-1",
+    "degrees_C": "degC", "degree_C": "degC", "deg_C": "degC", "degrees C": "degC", "deg C": "degC",
+    "degree_Celsius": "degC", "degrees_Celsius": "degC", "degK": "K", "deg_K": "K",
+    "degrees_K": "K", "pa": "Pa", "kt": "kn", "knots": "kn", "inch": "in", "percent": "%",
+    "degree": "degrees", "deg": "degrees", "fraction": "1", "none": "1",
 }  # fmt: skip
+_WORDS = {
+    "meter": "m", "meters": "m", "metre": "m", "metres": "m", "second": "s", "seconds": "s",
+    "sec": "s", "hour": "h", "hr": "h", "day": "d", "days": "d",
+    "watt": "W", "watts": "W", "pa": "Pa",
+}  # fmt: skip
+_PRODUCT = re.compile(r"[A-Za-zµ%]+(?:(?:\^|\*\*)?\{?[+-]?\d+\}?)?(?:[ .*/]+(?=\S)|$)")
+_FACTOR = re.compile(r"([ .*/]*)([A-Za-zµ%]+)(?:\^|\*\*)?\{?([+-]?\d+)?\}?")
 _PRINTED = {"degC": "°C", "degF": "°F", "degrees": "°", "1": "", "-": "", "dimensionless": ""}
-_POWER = re.compile(r"(?<=[A-Za-z)])(?:\^|\*\*)?([+-]?\d+)")
+_POWER = re.compile(r"(?<=[A-Za-z)])(?<![0-9.]e)(?<![0-9.]E)(?:\^|\*\*)?([+-]?\d+)")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+")
+
+
+@lru_cache(maxsize=256)
+def usual(units: str) -> str:
+    """The usual spelling of units as models write them; any others unchanged.
+
+    >>> usual("kg/m**2/s"), usual("m s^{-1}"), usual("degK"), usual("dBZ")
+    ('kg m-2 s-1', 'm s-1', 'K', 'dBZ')
+    """
+    text = " ".join(units.split())
+    if text in _SPELLINGS:
+        return _SPELLINGS[text]
+    if not re.search(r"[ .*/^]|\d", text) or not re.fullmatch(rf"(?:{_PRODUCT.pattern})+", text):
+        return units
+    factors = []
+    for between, name, power in _FACTOR.findall(text):
+        number = int(power or 1) * (-1 if "/" in between else 1)
+        factors.append(f"{_WORDS.get(name, name)}{'' if number == 1 else number}")
+    found = " ".join(factors)
+    return found if any(found in quantity for quantity in _QUANTITIES) or found in _MADE else units
 
 
 def conversion(units: str, wanted: str) -> tuple[float, float]:
@@ -51,7 +86,7 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
     >>> conversion("K", "degC")
     (1.0, -273.15)
     """
-    have, want = _SPELLINGS.get(units, units), _SPELLINGS.get(wanted, wanted)
+    have, want = usual(units), usual(wanted)
     if have == want:
         return 1.0, 0.0
     measured = [quantity for quantity in _QUANTITIES if have in quantity]
@@ -84,5 +119,5 @@ def printed(units: str) -> str:
     >>> printed("kg m-2 s-1")
     'kg m⁻² s⁻¹'
     """
-    text = _SPELLINGS.get(units, units)
+    text = usual(units)
     return _PRINTED.get(text, _POWER.sub(lambda m: m[1].translate(_SUPERSCRIPT), text))

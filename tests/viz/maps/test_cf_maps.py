@@ -16,6 +16,7 @@ from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing.maps.layers import Contours, Wind
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.field import read_field
 from burstlens.viz.kinds.map.kind import MapKind
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
@@ -129,3 +130,43 @@ def test_a_crop_by_degrees_across_180_holds_both_sides(world: Any, context: Cont
     path = world(np.arange(0.0, 360, 2), np.arange(-30.0, 31, 2))
     _, facts = draw(path, context, crop=Crop(range={"lon": (170.0, 200.0), "lat": (-10.0, 10.0)}))
     assert facts["shape"] == [11, 16]
+
+
+def curved(path: Path, title: str) -> Path:
+    """A turned grid of degrees with one value everywhere, on the level of a class by name."""
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        for name, size in (("region", 2), ("y", 40), ("x", 60)):
+            data.createDimension(name, size)
+        j, i = np.mgrid[0:40, 0:60] * 0.25
+        for name, values, units in (
+            ("lon", -30 + 0.94 * i - 0.34 * j, "degrees_east"),
+            ("lat", 45 + 0.34 * i + 0.94 * j, "degrees_north"),
+        ):  # fmt: skip
+            made = data.createVariable(name, "f8", ("y", "x"))
+            made.units, made[:] = units, values
+        data.createVariable("region", str, ("region",))[:] = np.array(
+            ["north", "so\x1buth"], object
+        )
+        made = data.createVariable("sst", "f4", ("region", "y", "x"))
+        made.setncatts({"units": "degC", "coordinates": "lon lat", "long_name": title})
+        made[:] = 7.0
+    return path
+
+
+@pytest.mark.integration
+def test_no_background_shows_between_the_cells_of_a_curved_grid(tmp_path: Path, context: Context):
+    options = MapOptions("sst", level=0, limits=(0, 10), colormap="viridis", coast=False)
+    with open_frame([curved(tmp_path / "sst.nc", "sst")]) as frame:
+        MapKind().make(options, frame, tmp_path / "map.png", context)
+    with Image.open(tmp_path / "map.png") as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    middle = pixels[pixels.shape[0] // 2, pixels.shape[1] // 2]
+    inside = pixels[pixels.shape[0] // 2 - 15 :, :][:30, pixels.shape[1] // 2 - 60 :][:, :60]
+    near = np.abs(inside - middle).max(axis=2) <= 12
+    assert near.mean() > 0.9  # all but the lines of the graticule
+
+
+def test_a_level_whose_coordinate_is_text_is_named_by_it(tmp_path: Path):
+    with open_frame([curved(tmp_path / "sst.nc", "first\nsecond  line")]) as frame:
+        assert read_field(frame, "sst", level=1, crop=Crop(), units=None).level == "region = south"
+        assert frame.variable("sst").long_name == "first second line"

@@ -146,7 +146,9 @@ def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Ar
         points = np.stack([x, y], axis=-1)
         painted = QuadMesh(points, array=values, shading="gouraud", **looks)
     elif x.ndim == 2:
-        painted = QuadMesh(np.stack([x, y], axis=-1), array=values, **looks)
+        # Smooth edges would let the background shine through between neighbours.
+        points = np.stack([x, y], axis=-1)
+        painted = QuadMesh(points, array=values, antialiased=False, **looks)
     else:
         values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
         x, y = np.sort(x), np.sort(y)
