@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.geometry import wrf_grid
+from burstlens.viz.geometry.coordinate_gaps import without_gaps
 from burstlens.viz.geometry.projection import (
     Projection,
     cf_projection,
@@ -215,11 +216,9 @@ def _lonlat(
     if len(pair) < 2:
         return None
     lon, lat = frame.read(pair["lon"], window), frame.read(pair["lat"], window)
-    if not (np.isfinite(lon).all() and np.isfinite(lat).all()):
-        return None
     # In idealized cases on a projection all of them are equal.
     one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
-    return None if one_place else (lon, lat)
+    return None if one_place else without_gaps(lon, lat)
 
 
 def distances(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, str]:
