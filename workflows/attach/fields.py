@@ -7,7 +7,6 @@ masks, grid metrics, and what does not change with time only where nothing else 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,6 +63,13 @@ _UNSTRUCTURED = re.compile(
     r"|nmesh\w*|nschism\w*|mesh2\w*|ncells?_\w+|values",
     re.IGNORECASE,
 )
+_NOT_LEVELS = re.compile(
+    r"(?:ensemble|ens|members?|number|realization|nmembers?|basins?|regions?|types?|category"
+    r"|categories|ncat|class(?:es)?|nc|band|nbands?|wavelength|freq(?:uency)?|direction|dir"
+    r"|species|tracers?|ntiles?|pft|npft|nvegtyp|months?)(?:_.*)?",
+    re.IGNORECASE,
+)
+"""Dimensions of which each point is another thing, not another height."""
 _HORIZONTAL = re.compile(r"projection_|grid_|latitude|longitude")
 
 
@@ -138,6 +144,8 @@ def _candidate(
         return None
     if not {"x", "y"} <= directions.keys():
         return None
+    if "z" in directions and not _may_be_vertical(contents, directions["z"]):
+        directions = {way: d for way, d in directions.items() if way != "z"}
     used = {
         d
         for d in sizes
@@ -157,6 +165,18 @@ def _candidate(
         name, rank, "z" in directions and sizes.get(directions["z"], 2) > 1,
         record is None or record in about.dimensions, score, _fitting(about.text("units"), units),
     )  # fmt: skip
+
+
+def _may_be_vertical(contents: Contents, dimension: str) -> bool:
+    """Whether a dimension that is left when x and y are found is one of levels: members, classes
+    and names are counted along others."""
+    if _NOT_LEVELS.fullmatch(dimension):
+        return False
+    about = contents.variables.get(dimension)
+    if about is None:
+        return True
+    standard = about.text("standard_name")
+    return about.kind in "fiu" and standard not in ("realization", "area_type", "region")
 
 
 def _rank(name: str, about: Content) -> tuple[int, str]:
@@ -218,28 +238,3 @@ def _is_unstructured(contents: Contents, about: Content) -> bool:
         if len(one.dimensions) == 1 and one.text("units").lower().startswith(("degree", "radian"))
     ]  # fmt: skip
     return len(on_one) >= 2 and len(set(on_one)) == 1 and on_one[0][0] in about.dimensions
-
-
-_PAIRS = (
-    ("eastward_wind", "northward_wind", "Wind speed"),
-    (
-        "surface_eastward_sea_water_velocity",
-        "surface_northward_sea_water_velocity",
-        "Speed of the surface current",
-    ),
-)
-
-
-def pairs(contents: Contents) -> Iterator[tuple[str, str, str]]:
-    """Eastward and northward components on one surface grid, and a title for their speed."""
-    flat = {
-        about.text("standard_name"): (name, about)
-        for name, about in contents.variables.items()
-        if len(about.dimensions) <= 3
-    }
-    for east, north, title in _PAIRS:
-        if east in flat and north in flat:
-            (u, along), (v, across) = flat[east], flat[north]
-            same = along.text("units") == across.text("units")
-            if along.dimensions == across.dimensions and same:
-                yield u, v, title

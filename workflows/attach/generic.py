@@ -43,7 +43,8 @@ def generic(
                 found = deeper
             elif deeper.foreign and not found.foreign:
                 found = Sorted(found.frames, found.timeless, found.others, found.pieces,
-                               deeper.foreign, found.unreadable, found.old)  # fmt: skip
+                               deeper.foreign, found.unreadable, found.old,
+                               deeper.in_groups)  # fmt: skip
     frames = found.frames or found.timeless
     if not frames:
         _nothing(folder, top, found)
@@ -189,6 +190,8 @@ def _nothing(folder: Path, top: Listing, found: Sorted) -> None:
     """Raise AttachError where what is there will not become frames."""
     if found.pieces:
         raise AttachError(_NO_PIECES.format(folder=folder, pieces="; ".join(found.pieces[:_SHOWN])))
+    if found.in_groups:
+        raise AttachError(f"{folder}: {found.in_groups[0]}")
     if found.old:
         raise AttachError(f"no netCDF file in {folder} can be read: {found.unreadable[0]}")
     if found.others or found.unreadable:

@@ -11,6 +11,7 @@ from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
 from burstlens.workflows.frames.contents import Content, Contents
 
+_OF_SEA = r"(?:^|_)(?:sea|ocean)_"
 _PRESSURE = ("pa", "hpa", "mb", "mbar", "millibar", "millibars", "kpa")
 _LENGTH = ("m", "km", "cm", "meter", "meters", "metre", "metres")
 
@@ -33,16 +34,19 @@ def with_level(
     dimension = next((d for d in dimensions if d in (base, f"{base}_stag")), base)
     if outline.dimensions.get(dimension, 2) == 1:
         return table
-    return table | {"level": surface_level(contents, dimension)}
+    about = contents.variables.get(table["variable"]) if contents is not None else None
+    is_of_sea = about is not None and re.search(_OF_SEA, about.text("standard_name")) is not None
+    return table | {"level": surface_level(contents, dimension, is_of_sea=is_of_sea)}
 
 
-def surface_level(contents: Contents | None, dimension: str) -> int:
+def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool = False) -> int:
     """The level that a person wants to see first: 0, or -1 for the last one.
 
     By the first and the last value of the vertical coordinate: of the air the greatest pressure,
     the hybrid or sigma level of the greatest number, the least height; of the sea and of soil the
     least depth, the height or s coordinate next to zero. Without values the first one, but the
-    last one of ROMS's ``s_rho`` and ``s_w``, which begin at the bottom.
+    last one of ROMS's ``s_rho`` and ``s_w``, which begin at the bottom. ``is_of_sea``: levels that
+    are only counted downwards (HYCOM's layers) begin at the surface; in the air at the top.
     """
     about: Content | None = contents.variables.get(dimension) if contents is not None else None
     if about is None or about.ends is None:
@@ -61,4 +65,4 @@ def surface_level(contents: Contents | None, dimension: str) -> int:
         return 0 if first <= last else -1
     if units in _LENGTH or is_depth:
         return 0 if abs(first) <= abs(last) else -1
-    return -1 if down and first < last else 0
+    return -1 if down and (first < last) != is_of_sea else 0

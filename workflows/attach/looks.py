@@ -6,9 +6,10 @@ from typing import Any
 
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
-from burstlens.workflows.attach.fields import MOST, Candidate, candidates, pairs, why_none
+from burstlens.workflows.attach.fields import MOST, Candidate, candidates, why_none
 from burstlens.workflows.attach.levels import with_level
 from burstlens.workflows.attach.names import unique
+from burstlens.workflows.attach.pairs import pairs
 from burstlens.workflows.attach.streams import Streams
 from burstlens.workflows.frames.contents import Contents
 
@@ -36,7 +37,10 @@ def first_looks(streams: Streams) -> tuple[list[Table], list[str]]:
     for one, stream, contents in offered:
         if one.name in seen or len(tables) == MOST:
             continue
-        seen |= {one.name, *(v for u, v, _ in pairs(contents) if u == one.name)}
+        seen |= {
+            one.name,
+            *(v for u, v, _ in pairs(contents, streams.time(stream)) if u == one.name),
+        }
         tables.append(_map(one, stream, contents, streams, [table["name"] for table in tables]))
     return tables, why
 
@@ -50,7 +54,7 @@ def _map(
     table |= {"variable": one.name}
     if one.units:
         table["units"] = one.units
-    for u, v, title in pairs(contents):
+    for u, v, title in pairs(contents, streams.time(stream)):
         if one.name == u:
             # One component alone says little: the speed, and arrows for the direction.
             units = contents.variables[u].text("units")

@@ -28,7 +28,7 @@ _FEWEST = 3
 
 _RESTART = re.compile(
     r"(?:^|[._-])(?:rst|restart|restarts|chkpt|checkpoint|ckpt|pickup)(?=[._-]|\d|$)"
-    r"|\.(?:r|rs|rh\d[a-z]?|res)\.|^wrfrst_",
+    r"|\.(?:r|rs|rh\d[a-z]?|res)\.|^wrfrst_|^cm1rst_",
     re.IGNORECASE,
 )
 _INPUT = re.compile(

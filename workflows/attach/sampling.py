@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from burstlens.core.errors import FrameError, UnreadError
+from burstlens.core.printable import printable
 from burstlens.workflows.attach.content import is_climatology, piece, piece_by_name, time_variable
 from burstlens.workflows.attach.names import NETCDF, Group
 from burstlens.workflows.frames.contents import (
@@ -32,6 +33,11 @@ _TEXT = (
     ".txt", ".log", ".in", ".nml", ".sh", ".py", ".xml", ".yaml", ".yml", ".json", ".md", ".csv",
     ".png", ".jpg", ".gif", ".pdf", ".html", ".f90", ".o", ".mod", ".toml", ".cfg", ".err",
 )  # fmt: skip
+_SHOWN = 3
+_IN_GROUPS = (
+    "the variables lie in groups ({names}), and only those of the root are shown; ncks -G : in.nc "
+    "out.nc moves those of netCDF-4 there"
+)
 LIMIT_S = 8.0
 """Looking into files ends after so long; the rest is named."""
 _OLD_S = 86400.0
@@ -56,7 +62,8 @@ class Sample:
 class Sorted:
     """The groups of a folder. ``frames`` have a time, ``timeless`` none; ``others`` are remarks on
     netCDF files that are neither, of which ``pieces`` are of frames; ``foreign`` are groups that
-    are not netCDF, ``unreadable`` those of which no file could be read, ``old`` if for long."""
+    are not netCDF, ``unreadable`` those of which no file could be read, ``old`` if for long;
+    ``in_groups`` are remarks on the foreign ones with variables below their root."""
 
     frames: tuple[Sample, ...] = ()
     timeless: tuple[Sample, ...] = ()
@@ -65,6 +72,7 @@ class Sorted:
     foreign: tuple[Group, ...] = ()
     unreadable: tuple[str, ...] = ()
     old: bool = False
+    in_groups: tuple[str, ...] = ()
 
 
 class Sampler:
@@ -163,6 +171,7 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
     others: list[str] = []
     pieces: list[str] = []
     unreadable: list[Group] = []
+    in_groups: list[str] = []
     wanted = []
     for group in netcdf:
         if group.role and not all_roles:
@@ -187,6 +196,9 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
             unreadable.append(group)
         elif not found.contents.variables:
             foreign.append(group)
+            if (names := found.contents.groups) and NETCDF.search(group.newest):
+                listed = printable(", ".join(names[:_SHOWN]) + (", ..." if names[_SHOWN:] else ""))
+                in_groups.append(f"{group.said}: {_IN_GROUPS.format(names=listed)}")
         elif how := piece(found.contents):
             pieces.append(f"{group.said}: {how}")
         elif is_climatology(found.contents, found.time):
@@ -201,6 +213,7 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
         tuple(foreign),
         tuple(f"{group.said} cannot be read (yet)" for group in unreadable),
         bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group in unreadable),
+        tuple(in_groups),
     )
 
 

@@ -18,6 +18,8 @@ from burstlens.workflows.recipe.recipe import MadeProduct
 
 WRF_RECIPE = "wrf-overview"
 _ON_WRF = {"west_east", "south_north"}
+_STRIP = 3
+"""Rows at most of a domain that is a vertical plane: WRF's 2-D cases have 1 to 3."""
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -49,7 +51,35 @@ def offered(folder: Path, found: Found, streams: Streams, recipe: str | None) ->
         return _checked(_own(of_awm(streams), [_STABLE]), folder, found, "")
     if recipe is None and (found.model == "wrf" or _is_on_wrf(streams)):
         recipe = WRF_RECIPE
+        source = read(recipe)
+        upright = _upright(streams)
+        table = dict(source.table) | ({"product": upright} if upright else {})
+        return _checked(replace(source, table=table), folder, found, recipe)
     return _checked(read(recipe), folder, found, recipe) if recipe else Offered()
+
+
+def _upright(streams: Streams) -> list[dict[str, Any]]:
+    """Vertical sections for a domain that is a vertical plane (WRF's em_hill2d_x, em_seabreeze2d_x,
+    em_squall2d_x and _y, em_grav2d_x): maps of it are strips; none for any other domain."""
+    known = streams.known(streams.main) if streams.main else None
+    if known is None:
+        return []
+    columns, rows = (known.sizes.get(d, 0) for d in ("west_east", "south_north"))
+    if not (0 < min(columns, rows) <= _STRIP < max(columns, rows)):
+        return []
+    if rows < columns:
+        ends = [{"i": i, "j": (rows - 1) / 2} for i in (0, columns - 1)]
+        wind, title = "U", "Wind, x component"
+    else:
+        ends = [{"i": (columns - 1) / 2, "j": j} for j in (0, rows - 1)]
+        wind, title = "V", "Wind, y component"
+    line = {"kind": "section", "start": ends[0], "end": ends[1]}
+    return [
+        line | {"name": "updraft", "variable": "W", "title": "Vertical wind"},
+        line | {"name": "wind", "variable": wind, "title": title},
+        line | {"name": "theta", "variable": "theta"},
+        line | {"name": "clouds", "variable": "QCLOUD", "units": "g kg-1"},
+    ]
 
 
 def of_awm(streams: Streams) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def shown(
             products = asked_products(folder, found, streams, given, fitting, asked)
         else:
             products = fitting.products()
-            if not given.products:
+            if not given.products or (recipe is None and not products):
                 products, why = first_looks(streams)
                 fitting.left_out += why
         guards = fitting.guards()

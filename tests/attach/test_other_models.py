@@ -1,0 +1,167 @@
+"""First looks at what other models leave: vertical planes, members, layers, grids with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import netCDF4
+import numpy as np
+import pytest
+from attach_case import LONLAT, SUPERCELL, TIME, Write, write_netcdf
+
+from burstlens.core.errors import AttachError
+from burstlens.workflows.attach.recognition import Found, recognise
+from burstlens.workflows.attach.table import recipe_table
+from burstlens.workflows.attach.wanted import Shown, shown
+from burstlens.workflows.recipe.layers import Source
+from burstlens.workflows.recipe.load import check
+
+FIELD = ("time", "lat", "lon")
+
+
+def seen(folder: Path) -> tuple[Found, Shown]:
+    found = recognise(folder)
+    assert found is not None
+    made = shown(folder, found)
+    check(Source("look", folder / "look.toml", recipe_table(folder, found, made)))
+    return found, made
+
+
+def names(made: Shown) -> list[str]:
+    return [table["name"] for table in made.products]
+
+
+@pytest.fixture
+def strip(tmp_path: Path) -> Callable[[str, int], Path]:
+    """A frame of WRF's supercell of which so many rows along a dimension are kept."""
+
+    def write(dimension: str, count: int) -> Path:
+        path = tmp_path / "wrfout_d01_0001-01-01_00:08:00"
+        kept = {dimension: slice(0, count), f"{dimension}_stag": slice(0, count + 1)}
+        with netCDF4.Dataset(SUPERCELL) as whole, netCDF4.Dataset(path, "w") as part:
+            part.setncatts({key: whole.getncattr(key) for key in whole.ncattrs()})
+            size = {"south_north": "SOUTH-NORTH", "west_east": "WEST-EAST"}[dimension]
+            part.setncattr(f"{size}_GRID_DIMENSION", np.int32(count + 1))
+            for name, one in whole.dimensions.items():
+                length = len(range(*kept[name].indices(len(one)))) if name in kept else len(one)
+                part.createDimension(name, None if one.isunlimited() else length)
+            for name, one in whole.variables.items():
+                made = part.createVariable(name, one.dtype, one.dimensions)
+                made.setncatts({k: one.getncattr(k) for k in one.ncattrs() if k != "_FillValue"})
+                made[:] = one[tuple(kept.get(d, slice(None)) for d in one.dimensions)]
+        return path
+
+    return write
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("dimension", "rows", "wind", "ends"),
+    [
+        ("south_north", 1, "U", [{"i": 0, "j": 0.0}, {"i": 40, "j": 0.0}]),
+        ("south_north", 2, "U", [{"i": 0, "j": 0.5}, {"i": 40, "j": 0.5}]),
+        ("west_east", 3, "V", [{"i": 1.0, "j": 0}, {"i": 1.0, "j": 40}]),
+    ],
+)
+def test_of_wrf_on_a_vertical_plane_sections_are_shown(
+    tmp_path: Path, strip: Callable[[str, int], Path], dimension: str, rows: int, wind: str,
+    ends: list[Any],
+):  # fmt: skip
+    strip(dimension, rows)
+    _, made = seen(tmp_path)
+    assert names(made) == ["updraft", "wind", "theta", "clouds"]
+    assert {table["kind"] for table in made.products} == {"section"}
+    assert made.products[1]["variable"] == wind
+    assert [made.products[0]["start"], made.products[0]["end"]] == ends
+
+
+def test_of_wrf_files_without_anything_of_the_overview_other_fields_are_shown(tmp_path: Path):
+    mass = ("Time", "south_north", "west_east")
+    write_netcdf(
+        tmp_path / "wrfout_d01_2005-08-28_12:00:00",
+        {"Time": None, "DateStrLen": 19, "south_north": 6, "west_east": 7},
+        {"Times": (("Time", "DateStrLen"), {"kind": "S1"}), "T2": (mass, {"units": "K"})},
+        values={"Times": "2005-08-28_12:00:00"},
+    )
+    _, made = seen(tmp_path)
+    assert names(made) == ["T2"]
+    assert any(text.startswith("rain: ") for text in made.left_out)
+
+
+@pytest.mark.parametrize("dimension", ["member", "ncat", "number"])
+def test_members_and_classes_are_no_levels(tmp_path: Path, dimension: str):
+    write_netcdf(
+        tmp_path / "ens.nc", {"time": None, dimension: 3, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "pr": (("time", dimension, "lat", "lon"), {"units": "mm"}),
+         "tas": (FIELD, {"units": "K"})},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert names(made) == ["tas"]
+
+
+@pytest.mark.integration
+def test_a_dimension_with_names_is_no_level(tmp_path: Path):
+    path = write_netcdf(
+        tmp_path / "land.nc", {"time": None, "surface": 3, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "frac": (("time", "surface", "lat", "lon"), {"units": "1"}),
+         "tas": (FIELD, {"units": "K"})}, format="NETCDF4",
+    )  # fmt: skip
+    with netCDF4.Dataset(path, "a") as data:
+        data.createVariable("surface", str, ("surface",))[:] = np.array(["a", "b", "c"], object)
+    _, made = seen(tmp_path)
+    assert names(made) == ["tas"]
+
+
+@pytest.mark.parametrize(
+    ("standard_name", "level"),
+    [("northward_sea_water_velocity", 0), ("upward_air_velocity", -1)],
+)
+def test_layers_counted_downwards_begin_at_the_surface_of_the_sea_and_at_the_top_of_the_air(
+    tmp_path: Path, standard_name: str, level: int
+):
+    write_netcdf(
+        tmp_path / "archv.nc", {"time": None, "Layer": 4, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT,
+         "Layer": (("Layer",), {"units": "layer", "positive": "down", "axis": "Z"}),
+         "speed": (("time", "Layer", "lat", "lon"), {"units": "m/s",
+                                                     "standard_name": standard_name})},
+        values={"Layer": [1, 2, 3, 4]},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert made.products[0]["level"] == level
+
+
+def test_wind_at_one_height_and_currents_are_shown_as_speed(tmp_path: Path):
+    high = ("time", "height", "lat", "lon")
+    write_netcdf(
+        tmp_path / "srf.nc", {"time": None, "height": 1, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT,
+         "uas": (high, {"units": "m s-1", "standard_name": "eastward_wind"}),
+         "vas": (high, {"units": "m s-1", "standard_name": "northward_wind"}),
+         "xcur": (FIELD, {"units": "m s-1", "standard_name": "eastward_sea_water_velocity"}),
+         "ycur": (FIELD, {"units": "m s-1", "standard_name": "northward_sea_water_velocity"})},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert names(made) == ["uas-vas", "xcur-ycur"]
+    assert made.products[1]["vectors"] == {"u": "xcur", "v": "ycur", "relative_to": "earth"}
+
+
+def test_restart_files_of_cm1_are_no_frames(tmp_path: Path, regular: Write):
+    regular("cm1out_000001.nc", {"rain": (FIELD, {"units": "cm"})})
+    regular("cm1rst_000001.nc", {"rain": (FIELD, {"units": "cm"})})
+    found, made = seen(tmp_path)
+    assert [one.name for one in found.streams] == ["cm1out"]
+    assert "restart file: cm1rst_000001.nc" in found.passed_over
+    assert made.products[0]["units"] == "mm"
+
+
+@pytest.mark.integration
+def test_variables_in_groups_are_named_with_what_moves_them(tmp_path: Path):
+    with netCDF4.Dataset(tmp_path / "orbit.nc", "w") as data:
+        group = data.createGroup("forecast")
+        group.createDimension("x", 3)
+        group.createVariable("t2m", "f4", ("x",))
+    with pytest.raises(AttachError, match=r"groups \(forecast\).*ncks -G"):
+        recognise(tmp_path)

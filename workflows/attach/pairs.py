@@ -1,0 +1,39 @@
+"""Components of a vector that are shown as one: its length, with arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from burstlens.workflows.attach.content import record_dimension
+from burstlens.workflows.frames.contents import Contents
+
+_HORIZONTAL = 2
+_PAIRS = (
+    ("eastward_wind", "northward_wind", "Wind speed"),
+    (
+        "surface_eastward_sea_water_velocity",
+        "surface_northward_sea_water_velocity",
+        "Speed of the surface current",
+    ),
+    ("eastward_sea_water_velocity", "northward_sea_water_velocity", "Speed of the current"),
+)
+
+
+def pairs(contents: Contents, time: str | None) -> Iterator[tuple[str, str, str]]:
+    """Eastward and northward components on one surface grid, and a title for their speed.
+
+    A height that all of a variable's points have is no further dimension (``height = 10`` m).
+    """
+    record = record_dimension(contents, time)
+    flat = {
+        about.text("standard_name"): (name, about)
+        for name, about in contents.variables.items()
+        if sum(n > 1 for d, n in zip(about.dimensions, about.shape, strict=True) if d != record)
+        <= _HORIZONTAL
+    }
+    for east, north, title in _PAIRS:
+        if east in flat and north in flat:
+            (u, along), (v, across) = flat[east], flat[north]
+            same = along.text("units") == across.text("units")
+            if along.dimensions == across.dimensions and same:
+                yield u, v, title
