@@ -165,3 +165,60 @@ def test_variables_in_groups_are_named_with_what_moves_them(tmp_path: Path):
         group.createVariable("t2m", "f4", ("x",))
     with pytest.raises(AttachError, match=r"groups \(forecast\).*ncks -G"):
         recognise(tmp_path)
+
+
+def test_names_of_ecmwf_count_where_its_standard_names_are_unknown(tmp_path: Path):
+    unknown = {"standard_name": "unknown", "units": "m s**-1"}
+    write_netcdf(
+        tmp_path / "era5.nc", {"time": None, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "u10": (FIELD, unknown), "v10": (FIELD, unknown),
+         "tp": (FIELD, {"units": "m", "standard_name": "unknown"}),
+         "t2m": (FIELD, {"units": "K", "standard_name": "unknown"})},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert [(table["name"], table.get("units")) for table in made.products] == [
+        ("t2m", "degC"), ("tp", "mm"), ("u10-v10", None),
+    ]  # fmt: skip
+
+
+def test_a_packed_field_with_flags_among_its_values_is_mapped(tmp_path: Path):
+    about = {"units": "1", "standard_name": "sea_ice_area_fraction", "scale_factor": 0.01,
+             "flag_values": np.array([251, 254], "i2"), "kind": "i2"}  # fmt: skip
+    write_netcdf(
+        tmp_path / "ice.nc", {"time": None, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "conc": (FIELD, about)},
+    )  # fmt: skip
+    assert names(seen(tmp_path)[1]) == ["conc"]
+
+
+def test_numbered_files_of_the_same_times_at_other_places_are_pieces(tmp_path: Path):
+    for rank in (0, 1):
+        write_netcdf(
+            tmp_path / f"fielddump.000.{rank:03d}.001.nc", {"time": None, "yt": 6, "xt": 8},
+            {"time": (("time",), {"units": "s"}), "yt": (("yt",), {"units": "m"}),
+             "xt": (("xt",), {"units": "m"}), "thl": (("time", "yt", "xt"), {"units": "K"})},
+            values={"yt": np.arange(6) + 6 * rank},
+        )  # fmt: skip
+    with pytest.raises(AttachError, match=r"different places along yt.*cdo collgrid"):
+        recognise(tmp_path)
+
+
+def test_numbered_files_of_later_times_or_other_levels_are_frames(tmp_path: Path, regular: Write):
+    for number in (1, 2):
+        regular(f"out_{number:04d}.nc", {"tas": (FIELD, {"units": "K"})})
+        with netCDF4.Dataset(tmp_path / f"out_{number:04d}.nc", "a") as data:
+            data["time"][:] = number
+            data["lon"][:] += number  # a nest that moves
+    found, _ = seen(tmp_path)
+    assert [(one.name, one.files) for one in found.streams] == [("out", 2)]
+
+
+def test_pieces_of_croco_name_the_program_that_joins_them(tmp_path: Path):
+    write_netcdf(
+        tmp_path / "croco_his.0.nc", {"time": None, "eta_rho": 6, "xi_rho": 8},
+        {"time": (("time",), {"units": "second", "standard_name": "time"}),
+         "zeta": (("time", "eta_rho", "xi_rho"), {"units": "meter"})},
+        attributes={"partition": np.array([0, 4, 1, 1], "i4")},
+    )  # fmt: skip
+    with pytest.raises(AttachError, match="ncjoin"):
+        recognise(tmp_path)

@@ -58,3 +58,12 @@ def test_zero_gets_the_colour_below_the_lowest_and_nan_none():
 def test_a_quantity_has_colours_that_mean_something(units: str, long_name: str, colormap: str):
     assert style.colormap_name(units, long_name, signed=False) == colormap
     assert style.colormap(colormap).N >= 256
+
+
+def test_nothing_at_all_of_an_amount_has_the_lowest_colour_and_still_air_the_middle_one(
+    context: Context,
+):
+    nothing = Values(np.zeros(4))
+    assert colours(nothing, MapOptions("QCLOUD"), context)[1] == (0.0, 1.0)
+    still = Values(np.zeros(4), "W", "z-wind component", "m s-1")
+    assert colours(still, MapOptions("W"), context)[:2] == ("cmocean.balance", (-1.0, 1.0))

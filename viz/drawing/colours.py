@@ -102,6 +102,8 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
         low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
         low = max(low, high / 1e4)
     if is_constant(low, high):
+        if low == high == 0 and not style.is_signed(field.units, field.long_name, -1.0, 1.0):
+            return 0.0, 1.0  # no cloud, no rain yet: the palest colour, not the middle one
         # A range around it that the colour bar can label.
         margin = abs(low) * 0.01 or 1.0
         return low - margin, high + margin

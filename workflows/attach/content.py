@@ -29,9 +29,16 @@ _JOINED = {
     "exch2_myFace": "a tile of MITgcm's mnc package: join them with gluemncbig",
     "tile_number": "a tile of MITgcm's mnc package: join them with gluemncbig",
     "NumFilesInSet": "a piece of FMS: join them with mppnccombine",
+    "partition": "a piece that one process of ROMS or CROCO wrote: join them with ncjoin",
     "WEST-EAST_PATCH_START_UNSTAG": "a tile of WRF (io_form 102): they are joined in a folder with "
     "WRF's own file names",
 }
+_BY_PLACES = (
+    "pieces of one frame: they have the same times at different places along {along}: join them "
+    "(cdo collgrid)"
+)
+_HORIZONTAL = re.compile(r"degree|k?m(?:et(?:er|re)s?)?$", re.IGNORECASE)
+_UPWARDS = re.compile(r"z|lev|height|depth|alt", re.IGNORECASE)
 _BY_NAME = "pieces of one frame by their names: join them (FMS: mppnccombine, FV3: fregrid, "
 _BY_NAME += "MITgcm: gluemncbig)"
 
@@ -92,12 +99,30 @@ def piece(found: Contents) -> str:
         value = attributes[key]
         if key in ("DOMAIN_number_total", "NumFilesInSet") and value == 1:
             continue
+        if key == "partition" and not (isinstance(value, list) and len(value) == 4):
+            continue
         if key == PATCH[1] and _covers(found):
             continue
         if key == "tile_number" and _is_only_tile(found):
             continue
         return words
     return ""
+
+
+def beside(one: Contents, other: Contents, time: str | None) -> str:
+    """Whether two files of one pattern hold the same times at different places, as DALES's ranks
+    write them; "" if not."""
+    here = one.variables.get(time) if time else None
+    there = other.variables.get(time) if time else None
+    if here is None or there is None or here.ends is None or here.ends != there.ends:
+        return ""
+    apart = [
+        name for name, about in one.variables.items()
+        if about.dimensions == (name,) and name != time and about.ends is not None
+        and _HORIZONTAL.match(about.text("units")) and not _UPWARDS.match(name)
+        and name in other.variables and other.variables[name].ends not in (None, about.ends)
+    ]  # fmt: skip
+    return _BY_PLACES.format(along=", ".join(apart)) if apart else ""
 
 
 def piece_by_name() -> str:

@@ -60,7 +60,7 @@ _NEVER = re.compile(
 )
 _UNSTRUCTURED = re.compile(
     r"n?cells?|ncol|n?nodes?|nod2d?|nod_?2d?|elem|nele|n?faces?|n?edges?|n?vertices"
-    r"|nmesh\w*|nschism\w*|mesh2\w*|ncells?_\w+|values",
+    r"|nmesh\w*|n?poin(?:ts?)?|mesh2d_\w*|nschism\w*|mesh2\w*|ncells?_\w+|values",
     re.IGNORECASE,
 )
 _NOT_LEVELS = re.compile(
@@ -180,7 +180,7 @@ def _may_be_vertical(contents: Contents, dimension: str) -> bool:
 
 
 def _rank(name: str, about: Content) -> tuple[int, str]:
-    standard = about.text("standard_name")
+    standard = about.text("standard_name").removeprefix("unknown")  # as ERA5's files have it
     for number, (names, _, units) in enumerate(_COMPILED):
         if standard and names.fullmatch(standard):
             return number, units
@@ -221,7 +221,10 @@ def _named(contents: Contents) -> set[str]:
 
 
 def _is_flag(about: Content) -> bool:
-    return "flag_values" in about.attributes or "flag_masks" in about.attributes
+    # A packed quantity may have flags among its values (sea ice of satellites).
+    return ("flag_values" in about.attributes or "flag_masks" in about.attributes) and (
+        "scale_factor" not in about.attributes
+    )
 
 
 def _is_unstructured(contents: Contents, about: Content) -> bool:

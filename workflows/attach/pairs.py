@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from burstlens.workflows.attach.content import record_dimension
-from burstlens.workflows.frames.contents import Contents
+from burstlens.workflows.frames.contents import Content, Contents
 
 _HORIZONTAL = 2
 _PAIRS = (
@@ -17,6 +17,8 @@ _PAIRS = (
     ),
     ("eastward_sea_water_velocity", "northward_sea_water_velocity", "Speed of the current"),
 )
+_USUAL = (("u10", "v10"), ("ugrd10m", "vgrd10m"), ("uas", "vas"))
+"""Names of ECMWF, NCEP and CORDEX, whose components point east and north."""
 
 
 def pairs(contents: Contents, time: str | None) -> Iterator[tuple[str, str, str]]:
@@ -26,14 +28,21 @@ def pairs(contents: Contents, time: str | None) -> Iterator[tuple[str, str, str]
     """
     record = record_dimension(contents, time)
     flat = {
-        about.text("standard_name"): (name, about)
+        name: about
         for name, about in contents.variables.items()
         if sum(n > 1 for d, n in zip(about.dimensions, about.shape, strict=True) if d != record)
         <= _HORIZONTAL
     }
-    for east, north, title in _PAIRS:
+    standard = {about.text("standard_name"): name for name, about in flat.items()}
+    found = [(standard.get(u), standard.get(v), title) for u, v, title in _PAIRS]
+    found += [(u, v, "10 m wind speed") for u, v in _USUAL if not _says(flat.get(u))]
+    for east, north, title in found:
         if east in flat and north in flat:
-            (u, along), (v, across) = flat[east], flat[north]
+            along, across = flat[east], flat[north]
             same = along.text("units") == across.text("units")
             if along.dimensions == across.dimensions and same:
-                yield u, v, title
+                yield east, north, title
+
+
+def _says(about: Content | None) -> bool:
+    return about is not None and about.text("standard_name") not in ("", "unknown")

@@ -13,7 +13,13 @@ from types import TracebackType
 
 from burstlens.core.errors import FrameError, UnreadError
 from burstlens.core.printable import printable
-from burstlens.workflows.attach.content import is_climatology, piece, piece_by_name, time_variable
+from burstlens.workflows.attach.content import (
+    beside,
+    is_climatology,
+    piece,
+    piece_by_name,
+    time_variable,
+)
 from burstlens.workflows.attach.names import NETCDF, Group
 from burstlens.workflows.frames.contents import (
     CLASSIC,
@@ -33,6 +39,8 @@ _TEXT = (
     ".txt", ".log", ".in", ".nml", ".sh", ".py", ".xml", ".yaml", ".yml", ".json", ".md", ".csv",
     ".png", ".jpg", ".gif", ".pdf", ".html", ".f90", ".o", ".mod", ".toml", ".cfg", ".err",
 )  # fmt: skip
+_SHORT = 5
+"""Digits of a rank; longer numbers are times and steps."""
 _SHOWN = 3
 _IN_GROUPS = (
     "the variables lie in groups ({names}), and only those of the root are shown; ncks -G : in.nc "
@@ -144,6 +152,17 @@ class Sampler:
                 return False
         return time.time() - os.stat(self._folder / name).st_mtime < _OLD_S
 
+    def beside(self, sample: Sample) -> str:
+        """Whether a numbered file and the one before it are pieces of one frame; "" if not."""
+        group = sample.group
+        if group.before is None or not _is_numbered(group.newest, group.before):
+            return ""
+        try:
+            other = self.contents(group.within(group.before))
+        except (FrameError, OSError):
+            return ""
+        return beside(sample.contents, other, sample.time)
+
     def is_netcdf(self, group: Group) -> bool:
         """Whether the first bytes of a file without a netCDF name say classic netCDF or HDF5."""
         try:
@@ -199,7 +218,7 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
             if (names := found.contents.groups) and NETCDF.search(group.newest):
                 listed = printable(", ".join(names[:_SHOWN]) + (", ..." if names[_SHOWN:] else ""))
                 in_groups.append(f"{group.said}: {_IN_GROUPS.format(names=listed)}")
-        elif how := piece(found.contents):
+        elif how := piece(found.contents) or sampler.beside(found):
             pieces.append(f"{group.said}: {how}")
         elif is_climatology(found.contents, found.time):
             others.append(f"climatology: {group.said}")
@@ -215,6 +234,13 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
         bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group in unreadable),
         tuple(in_groups),
     )
+
+
+def _is_numbered(one: str, other: str) -> bool:
+    """Whether names differ in short numbers only, not in dates."""
+    parts = [re.split(r"([0-9]+)", name) for name in (one, other)]
+    apart = [a for a, b in zip(*parts, strict=False) if a != b]
+    return all(part.isdigit() and len(part) <= _SHORT for part in apart)
 
 
 def _candidates(sampler: Sampler, groups: list[Group]) -> tuple[list[Group], list[Group]]:
