@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -222,3 +223,34 @@ def test_pieces_of_croco_name_the_program_that_joins_them(tmp_path: Path):
     )  # fmt: skip
     with pytest.raises(AttachError, match="ncjoin"):
         recognise(tmp_path)
+
+
+@pytest.mark.parametrize("units", ["centimeters", "meters"])
+def test_of_pop_the_level_at_the_surface_is_shown(tmp_path: Path, units: str):
+    write_netcdf(
+        tmp_path / "pop.h.nc", {"time": None, "z_t": 3, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT,
+         "z_t": (("z_t",), {"units": units, "positive": "down",
+                            "long_name": "depth from surface to midpoint of layer"}),
+         "TEMP": (("time", "z_t", "lat", "lon"), {"units": "degC"})},
+        values={"z_t": [500, 1500, 2500]},
+    )  # fmt: skip
+    assert seen(tmp_path)[1].products[0]["level"] == 0
+
+
+def test_a_stream_whose_only_file_a_dead_model_left_is_not_the_main_one(
+    tmp_path: Path, regular: Write
+):
+    half = regular("a_his.nc", {"tas": (FIELD, {"units": "K"})}, records=30)
+    regular("b_his.nc", {"tas": (FIELD, {"units": "K"})})
+    os.truncate(half, half.stat().st_size // 2)
+    assert [one.name for one in seen(tmp_path)[0].streams] == ["a_his", "b_his"]
+    os.utime(half, (1e9, 1e9))
+    assert [one.name for one in seen(tmp_path)[0].streams] == ["b_his", "a_his"]
+
+
+def test_nor_is_one_whose_only_file_has_no_record(tmp_path: Path, regular: Write):
+    begun = regular("a_his.nc", {"tas": (FIELD, {"units": "K"})}, records=0)
+    regular("b_his.nc", {"tas": (FIELD, {"units": "K"})})
+    os.utime(begun, (1e9, 1e9))
+    assert [one.name for one in seen(tmp_path)[0].streams] == ["b_his", "a_his"]

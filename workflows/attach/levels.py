@@ -13,7 +13,10 @@ from burstlens.workflows.frames.contents import Content, Contents
 
 _OF_SEA = r"(?:^|_)(?:sea|ocean)_"
 _PRESSURE = ("pa", "hpa", "mb", "mbar", "millibar", "millibars", "kpa")
-_LENGTH = ("m", "km", "cm", "meter", "meters", "metre", "metres")
+_LENGTH = (
+    *("m", "km", "cm", "meter", "meters", "metre", "metres"),
+    *("centimeter", "centimeters", "centimetres", "kilometers", "kilometres"),
+)
 
 
 def with_level(
@@ -54,7 +57,8 @@ def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool 
     first, last = about.ends
     standard, units = about.text("standard_name"), about.text("units").lower()
     down = about.text("positive").lower() == "down"
-    is_depth = "depth" in standard or dimension.lower().startswith("dep")
+    named = f"{standard} {about.text('long_name')}".lower()
+    is_depth = "depth" in named or dimension.lower().startswith("dep")
     if standard.startswith("ocean_"):
         return 0 if abs(first) <= abs(last) else -1
     if units in _PRESSURE or re.match(r"atmosphere_(hybrid|sigma|ln_pressure)", standard):

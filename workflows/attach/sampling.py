@@ -58,12 +58,14 @@ and a child process that reads HDF5 takes a third of a second to start."""
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A group with the contents of its newest file that can be read."""
+    """A group with the contents of its newest file that can be read; ``is_damaged``: that file is
+    short, and nothing has come for a day."""
 
     group: Group
     name: str
     contents: Contents
     time: str | None
+    is_damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,8 @@ class Sampler:
             if self._is_begun(relative, contents):
                 last = FrameError("its variables are still being defined")
                 continue
-            return Sample(group, relative, contents, time_variable(contents))
+            damaged = contents.is_short and self.age_s(group) > _OLD_S
+            return Sample(group, relative, contents, time_variable(contents), damaged)
         return last
 
     def _is_begun(self, name: str, contents: Contents) -> bool:
