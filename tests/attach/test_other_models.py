@@ -254,3 +254,13 @@ def test_nor_is_one_whose_only_file_has_no_record(tmp_path: Path, regular: Write
     regular("b_his.nc", {"tas": (FIELD, {"units": "K"})})
     os.utime(begun, (1e9, 1e9))
     assert [one.name for one in seen(tmp_path)[0].streams] == ["b_his", "a_his"]
+
+
+def test_a_height_below_the_ground_is_passed_over(tmp_path: Path):
+    write_netcdf(
+        tmp_path / "DATA_3D_NETCDF", {"time": None, "zu_3d": 4, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "zu_3d": (("zu_3d",), {"units": "m", "axis": "Z"}),
+         "theta": (("time", "zu_3d", "lat", "lon"), {"units": "K"})},
+        values={"zu_3d": [-5, 5, 15, 25]},
+    )  # fmt: skip
+    assert seen(tmp_path)[1].products[0]["level"] == 1

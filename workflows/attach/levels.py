@@ -66,6 +66,8 @@ def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool 
     if units in _LENGTH and not (down or is_depth):
         if max(first, last) <= 0.1 * abs(first - last):  # heights below the sea's surface
             return 0 if first >= last else -1
+        if first < 0 < last:  # the first one mirrors the second at the ground (PALM)
+            return 1
         return 0 if first <= last else -1
     if units in _LENGTH or is_depth:
         return 0 if abs(first) <= abs(last) else -1
