@@ -16,7 +16,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.core.errors import FrameError, RecipeError, RunError, StagingError, StateError
+from burstlens.core.errors import (
+    FULL_ERRNO,
+    FrameError,
+    RecipeError,
+    RunError,
+    StagingError,
+    StateError,
+)
 from burstlens.core.model import Damage, Failure, Frame, Needed, Receipt, State
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.logs import open_worker_log
@@ -200,6 +207,12 @@ def _with_frame(
                 )
             failure = _failure(order, str(error), buffer) if order.kind else None
             return Viewed(failure, readings)
+        except OSError as error:
+            if error.errno not in FULL_ERRNO:
+                raise
+            # Nothing that reads a frame meets a full disk: it is what is made of it.
+            path = str(error.filename or buffer.folder)
+            raise StagingError("no room to make it", path=path, number=error.errno) from error
 
 
 def _around(buffer: BufferRef, order: Order) -> dict[str, Any]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 TRANSIENT_ERRNO = frozenset(
     {errno.EAGAIN, errno.EBUSY, errno.EALREADY, errno.EINTR, errno.ETIMEDOUT, errno.ENOBUFS}
 )
+FULL_ERRNO = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""A full disk, or a quota that is used up."""
 
 
 class BurstlensError(Exception):

@@ -16,6 +16,7 @@ from typing import IO, Any
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.kinds.command.options import CommandOptions
 from burstlens.viz.kinds.command.read import arguments_of, link_files
+from burstlens.viz.kinds.full_disk import may_be_cut, raise_if_full
 from burstlens.viz.product import Context, ProductFrame, whole_file
 
 _POLL_S = 0.05
@@ -30,7 +31,8 @@ def run_program(
 
     It runs in a new folder beside ``out`` that holds the files shipped with the run and the
     frame, each as a link under its own name. Raises RecipeError when the program or a file is
-    not there, FrameError when it fails, is too slow, is cancelled, or leaves no product.
+    not there, FrameError when it fails, is too slow, is cancelled, or leaves no product,
+    StagingError when there is no room for one.
     """
     began = clock.monotonic()
     with (
@@ -44,16 +46,21 @@ def run_program(
         written.parent.mkdir()
         linked.add(written.parent)
         arguments = arguments_of(options, frame, written.resolve(), context)
-        _run(arguments, scratch, options, context)
+        _run(arguments, scratch, options, context, written)
         if options.output is not None:
             written = _left(scratch, options.output, linked)
         if not written.is_file() or written.stat().st_size == 0:
+            raise_if_full(written)
             raise FrameError(f"{options.command[0]} wrote nothing to {{out}}")
+        if may_be_cut(written):
+            raise_if_full(written)
         written.replace(out)
     return {"seconds": round(clock.monotonic() - began, 3)}
 
 
-def _run(arguments: list[str], scratch: Path, options: CommandOptions, context: Context) -> None:
+def _run(
+    arguments: list[str], scratch: Path, options: CommandOptions, context: Context, written: Path
+) -> None:
     environment = os.environ | {
         "HDF5_USE_FILE_LOCKING": "FALSE",
         "MPLBACKEND": "Agg",
@@ -78,6 +85,7 @@ def _run(arguments: list[str], scratch: Path, options: CommandOptions, context: 
         finally:
             _end(process)
         if reason is None and process.returncode:
+            raise_if_full(written)
             code = process.returncode
             reason = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
         if reason is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.viz.kinds.full_disk import may_be_cut, raise_if_full
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.kinds.python.read import load_function, where
 from burstlens.viz.product import Context, ProductFrame, whole_file
@@ -20,7 +21,7 @@ def call_function(
     becomes the facts.
 
     Raises RecipeError when the file or the function is not there, FrameError when it fails or
-    writes nothing.
+    writes nothing, StagingError when there is no room for what it writes.
     """
     # Before matplotlib.pyplot is imported by the user's file: there is no display.
     os.environ["MPLBACKEND"] = "Agg"
@@ -33,11 +34,15 @@ def call_function(
         except (BurstlensError, MemoryError):
             raise
         except Exception as error:
+            raise_if_full(written, error)
             raise FrameError(f"{options.function} failed: {where(error, options.file)}") from error
         finally:
             _close_figures()
         if not written.is_file() or written.stat().st_size == 0:
+            raise_if_full(written)
             raise FrameError(f"{options.function} wrote nothing to out_path")
+        if may_be_cut(written):
+            raise_if_full(written)
         written.replace(out)
     return dict(returned) if isinstance(returned, dict) else {}
 
