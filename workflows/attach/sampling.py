@@ -192,7 +192,7 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
     timeless: list[Sample] = []
     others: list[str] = []
     pieces: list[str] = []
-    unreadable: list[Group] = []
+    unreadable: list[tuple[Group, FrameError]] = []
     in_groups: list[str] = []
     wanted = []
     for group in netcdf:
@@ -215,7 +215,7 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
             continue
         found = sampler.sample(group)
         if isinstance(found, FrameError):
-            unreadable.append(group)
+            unreadable.append((group, found))
         elif not found.contents.variables:
             foreign.append(group)
             if (names := found.contents.groups) and NETCDF.search(group.newest):
@@ -233,8 +233,8 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
         tuple(others),
         tuple(pieces),
         tuple(foreign),
-        tuple(f"{group.said} cannot be read (yet)" for group in unreadable),
-        bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group in unreadable),
+        tuple(f"{group.said} cannot be read (yet): {error}" for group, error in unreadable),
+        bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group, _ in unreadable),
         tuple(in_groups),
     )
 

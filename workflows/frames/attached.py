@@ -9,9 +9,7 @@ there on arrival is read newest first, about a second at a time.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
-import statistics
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +29,7 @@ from burstlens.workflows.frames.cursor import (
     Written,
 )
 from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.intervals import intervals, usual_interval, with_mtime
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Heard
 from burstlens.workflows.frames.ready import Evidence
@@ -54,7 +53,6 @@ OLD_LOG_S = 600.0
 AFTER_LOG_NS = 60 * 10**9
 """Frames may be written so long after the log's last line: servers of asynchronous output go on
 when the model has said its end, and so do other ranks."""
-INTERVALS = 8
 SWEEP_S = 0.1
 
 
@@ -204,7 +202,7 @@ class AttachedWatcher(Watcher):
             written=newest / 1e9 if newest else None,
             server_now=self._clock.latest,
             quiet_s=quiet_s if newest else 0.0,
-            intervals=_intervals(longest),
+            intervals=intervals(longest),
             log_is_newest=bool(self._log_ns) and self._log_ns + AFTER_LOG_NS >= frames_ns,
             unsettled=any(
                 not entry.whole
@@ -315,6 +313,9 @@ class AttachedWatcher(Watcher):
         self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str,
         spoken: tuple[Written, ...],
     ) -> Evidence:  # fmt: skip
+        if whole.cut and self._is_fresh(entry):
+            # The model died after its line, in the next record: the file is a little newer.
+            spoken = super()._spoken(entry)
         found = super()._inside(outside, entry, whole, index, key, spoken)
         may_be_open = whole.classic or bool(entry.written_to)
         if may_be_open and not found.flagged and found.quiet_s < self._steady_s(entry):
@@ -324,13 +325,16 @@ class AttachedWatcher(Watcher):
     def _patience_s(self, entry: Open) -> float:
         return max(ready.WEAK_QUIET_S, 2 * self._interval(entry.unit.stream))
 
-    def _outside(self, entry: Open, evidence: Evidence) -> Evidence:
-        interval = self._interval(entry.unit.stream)
+    def _is_fresh(self, entry: Open) -> bool:
+        """Whether the log is not so much older than the file that it is an earlier run's."""
         older_s = (entry.mtime_ns - self._log_ns) / 1e9
+        return older_s < max(OLD_LOG_S, 3 * self._interval(entry.unit.stream))
+
+    def _outside(self, entry: Open, evidence: Evidence) -> Evidence:
         seen = entry.watched_s >= SEEN_S
         return replace(
             evidence,
-            log_speaks=evidence.log_speaks and older_s < max(OLD_LOG_S, 3 * interval),
+            log_speaks=evidence.log_speaks and self._is_fresh(entry),
             ended_well=evidence.ended_well
             and (not self._facts.tells_end or self._log_ns >= entry.mtime_ns),
             patience_s=self._patience_s(entry),
@@ -363,8 +367,7 @@ class AttachedWatcher(Watcher):
 
     def _interval(self, stream: str) -> float:
         """The usual seconds between two frames of a stream, by their mtimes; 0.0 if unknown."""
-        found = _intervals(self._state.mtimes.get(stream, ()))
-        return statistics.median(found) if found else 0.0
+        return usual_interval(self._state.mtimes.get(stream, ()))
 
     def _fingerprint(self, entry: Open) -> Fingerprint | None:
         if not entry.stats:
@@ -374,8 +377,8 @@ class AttachedWatcher(Watcher):
 
     def _note_mtime(self, entry: Open) -> None:
         stream, state = entry.unit.stream, self._state
-        known = {*state.mtimes.get(stream, ()), entry.mtime_ns / 1e9}
-        mtimes = {**state.mtimes, stream: tuple(sorted(known)[-INTERVALS - 1 :])}
+        known = with_mtime(state.mtimes.get(stream, ()), entry.mtime_ns / 1e9)
+        mtimes = {**state.mtimes, stream: known}
         self.cursor = replace(self.cursor, attached=replace(state, mtimes=mtimes))
 
     def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
@@ -393,7 +396,3 @@ class AttachedWatcher(Watcher):
 
 def _places(stats: Sequence[FileStat]) -> list[tuple[int, int]]:
     return [(stat.device, stat.inode) for stat in stats]
-
-
-def _intervals(mtimes: Sequence[float]) -> tuple[float, ...]:
-    return tuple(later - earlier for earlier, later in itertools.pairwise(mtimes))

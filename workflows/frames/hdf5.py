@@ -102,18 +102,24 @@ class Prober:
         self._resting: dict[str, tuple[float, FrameError]] = {}
 
     def ask(
-        self, path: str, first: int, time_variable: str, attributes: Sequence[str] = ()
+        self,
+        path: str,
+        first: int,
+        time_variable: str,
+        attributes: Sequence[str] = (),
+        end: int | None = None,
     ) -> Reply:
         """What the file holds, with the times of its records from ``first`` on.
 
         Without a time variable ("") the file is one record, and its time is None.
         ``attributes`` names global attributes to read as integers, if the file has them.
+        ``end``: only the times of records that lie below that address, see :mod:`.flushed`.
 
         Raises :class:`FrameError` if the file cannot be read (yet), has no such variable, or
         crashes the library, and :class:`UnreadError` if reading took longer than the limit or the
         child was killed repeatedly. A file that gave no answer is not read for a while.
         """
-        answer = self._asked(path, [first, time_variable, [*attributes]])
+        answer = self._asked(path, [first, time_variable, [*attributes], end])
         times = tuple(answer["times"])
         return Reply(answer["records"], times, answer["numbers"], answer["is_fixed"])
 
@@ -239,7 +245,7 @@ def main(limit_s: float) -> None:
     import h5py
 
     # Import here what a probe needs, before the alarm runs.
-    from burstlens.workflows.frames import time_axis  # noqa: F401
+    from burstlens.workflows.frames import flushed, time_axis  # noqa: F401
     from burstlens.workflows.frames.described import described
 
     pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
@@ -263,8 +269,12 @@ def main(limit_s: float) -> None:
         print(json.dumps(answer), flush=True)
 
 
-def _look(file: Any, first: int, variable: str, attributes: list[str]) -> dict[str, object]:
+def _look(
+    file: Any, first: int, variable: str, attributes: list[str], end: int | None
+) -> dict[str, object]:
     import h5py
+
+    from burstlens.workflows.frames.flushed import flushed_records
 
     if not variable:
         if not len(file):
@@ -276,6 +286,8 @@ def _look(file: Any, first: int, variable: str, attributes: list[str]) -> dict[s
         if not isinstance(found, h5py.Dataset):
             raise FrameError(time_axis.no_variable(variable, list(file)[:1000]))
         records, times, is_fixed = _times(found, first)
+        if end is not None and not is_fixed:
+            times = times[: max(0, flushed_records(file, found, end) - first)]
     numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
     return {"records": records, "times": times, "numbers": numbers, "is_fixed": is_fixed}
 

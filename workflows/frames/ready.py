@@ -25,7 +25,8 @@ witness other than these bytes. Which witnesses count depends on how the file is
 A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
 writer with a record dimension (the number of records is written last). An HDF5 file in which the
 number of records is fixed is not, while a program has it open for writing: then neither quiet nor
-the model's end count. ``docs/decisions`` has the measurements.
+the model's end count, nor in one that ends in a record that was not flushed (:mod:`.flushed`): of
+the records before it the last one needs the log. ``docs/decisions`` has the measurements.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ LOST_QUIET_S = 2.0
 """How long a file must be unchanged after the model's end before it counts as damaged."""
 UNREAD_QUIET_S = 70.0
 """The same for a file that could not be read: it is read again in the meantime."""
+SETTLED_S = 2.0
+"""An HDF5 file that is unchanged for so long in the middle of a record may have lost its writer:
+the records before that one are looked for."""
 LOOK_AGAIN_S = 0.25
 """mtime is coarse: an unchanged file is read again after this time, then at doubled intervals."""
 

@@ -2,9 +2,10 @@
 
 For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
 read the times: in a file with an unlimited time that holds only while every variable on disk is
-final. With a time of fixed length, or without any, it also holds between two writes, as long as the
-file is open for writing. For classic files the number of records in the header and the size must
-cover the record. No file is opened with a lock or with the netCDF library.
+final (:mod:`.flushed`: what a killed writer leaves). With a time of fixed length, or without any,
+it also holds between two writes, as long as the file is open for writing. For classic files the
+number of records in the header and the size must cover the record. No file is opened with a lock
+or with the netCDF library.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ class Structure:
     records that the file says it has, ``frame_bytes`` the size of one. ``conclusive``: in a file
     that one process writes, the structure cannot look whole too early. ``is_fixed``: the number of
     records is fixed; ``begun`` are then those with a time. ``held``: it is, and a program has the
-    file open for writing: its size does not show what is still to come. ``classic``: it is a CDF
-    file. ``cells``: how many of the domain's cells the file holds, and the domain's
+    file open for writing: its size does not show what is still to come. ``cut``: the HDF5 file ends
+    in a record that was not flushed; ``times`` are those of the flushed ones. ``classic``: it is a
+    CDF file. ``cells``: how many of the domain's cells the file holds, and the domain's
     number of cells. ``reason`` says what the next record lacks, "" if nothing. ``unread``: the file
     could not be read.
     """
@@ -51,6 +53,7 @@ class Structure:
     conclusive: bool = True
     is_fixed: bool = False
     held: bool = False
+    cut: bool = False
     classic: bool = False
     cells: tuple[int, int] = (1, 1)
     reason: str = ""
@@ -65,6 +68,7 @@ def probe(
     *,
     is_tile: bool = False,
     thorough: bool = False,
+    settled: bool = False,
     time: str | None = None,
 ) -> Structure:
     """Read a file's structure, from record ``first`` on; ``reason`` says why none is whole yet.
@@ -72,7 +76,8 @@ def probe(
     Without a time variable ("") the file is one frame at ``time``, else named by its name.
     ``is_tile``: also read which part of the domain it holds.
     ``thorough``: read the header even if its number of records shows no new one; bytes beyond the
-    final record then count as an unfinished record.
+    final record then count as an unfinished record. ``settled``: nobody seems to write it: of an
+    HDF5 file that ends in an unfinished record, find the ones before it.
     Raises OSError if the file system cannot read it.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -88,7 +93,11 @@ def probe(
         if not magic:
             return Structure(reason="it has 0 bytes")
         patch = PATCH if is_tile else ()
-        found = _hdf5(descriptor, first, lambda: prober.ask(path, first, time_variable, patch))
+
+        def ask(end: int | None) -> Reply:
+            return prober.ask(path, first, time_variable, patch, end)
+
+        found = _hdf5(descriptor, first, ask, settled=settled and bool(time_variable))
         return found if time_variable else _nameable(found, first, path, time)
     except FrameError as error:
         return Structure(reason=str(error), unread=isinstance(error, UnreadError))
@@ -129,17 +138,25 @@ def has_gap(path: str, index: int) -> bool:
         os.close(descriptor)
 
 
-def _hdf5(descriptor: int, first: int, ask: Callable[[], Reply]) -> Structure:
+def _hdf5(
+    descriptor: int, first: int, ask: Callable[[int | None], Reply], *, settled: bool
+) -> Structure:
     size, block = os.fstat(descriptor).st_size, hdf5.superblock(descriptor)
     if block is None:
         raise FrameError("it has no HDF5 superblock and no netCDF header")
-    if block.end != size:
-        raise FrameError(f"its superblock ends it at {block.end} bytes, it has {size}")
-    reply = ask()
+    cut = f"its superblock ends it at {block.end} bytes, it has {size}"
+    is_cut = block.end != size
+    if is_cut and not (settled and block.end < size):
+        raise FrameError(cut)
+    reply = ask(block.end if is_cut else None)
     if (os.fstat(descriptor).st_size, hdf5.superblock(descriptor)) != (size, block):
         raise FrameError("it grew while it was read")
     share = size // max(1, reply.records)
     whole = _structure(reply.times, first, reply.records, share, reply.numbers)
+    if is_cut:
+        if reply.is_fixed:
+            raise FrameError(cut)
+        return replace(whole, cut=True, held=True, conclusive=False, reason=cut)
     if not reply.is_fixed:
         return whole
     return replace(_fixed(whole, first), held=block.has_writer, conclusive=not block.has_writer)
@@ -281,6 +298,7 @@ def together(
         conclusive=all(tile.conclusive for tile in tiles),
         is_fixed=any(tile.is_fixed for tile in tiles),
         held=any(tile.held for tile in tiles),
+        cut=any(tile.cut for tile in tiles),
         classic=any(tile.classic for tile in tiles),
         reason=reason,
     )

@@ -19,6 +19,7 @@ def structure_of(
     *,
     ranks: Sequence[int],
     thorough: bool,
+    settled: bool,
 ) -> Structure:
     """One structure for the files of a unit; the first one without a new record decides.
 
@@ -29,7 +30,7 @@ def structure_of(
     for path in paths:
         tile = probe(
             path, entry.declared, time_variable, prober, is_tile=tiled, thorough=thorough,
-            time=entry.unit.time,
+            settled=settled, time=entry.unit.time,
         )  # fmt: skip
         if not tile.times:
             which = f"the tile {os.path.basename(path)}: " if tiled and tile.reason else ""

@@ -263,6 +263,7 @@ class Watcher:
         whole = structure_of(
             entry, paths, self._model.time_variable, self._prober,
             ranks=sorted(self._listing.units[unit]), thorough=ended or not changed,
+            settled=ended or entry.quiet_s >= ready.SETTLED_S,
         )  # fmt: skip
         entry = replace(entry, unread=whole.unread)
         if entry.declared > whole.begun and not whole.reason:
