@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attach_case import CYCLONE, SINCE, Write, touch, write_netcdf
+from attach_case import CYCLONE, SINCE, TIME, Write, touch, write_netcdf
 
 from burstlens.core.errors import AttachError
 from burstlens.workflows.attach.recognition import Found, recognise
@@ -316,3 +317,50 @@ def test_frames_in_folders_of_the_first_level_are_found(tmp_path: Path, regular:
     assert patterns(found) == {
         "out-his": ("out/his_*.nc", 2), "diag-his": ("diag/his_*.nc", 1),
     }  # fmt: skip
+
+
+def half_written(path: Path, age_s: float) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    then = time.time() - age_s
+    os.utime(path, (then, then))
+
+
+def three_streams(folder: Path) -> None:
+    sizes = {"time": None, "lat": 40, "lon": 50}
+    for name in ("a_half_001.nc", "b_whole_001.nc", "c_whole_001.nc"):
+        write_netcdf(folder / name, sizes, {"time": TIME, "t2m": FIELD})
+
+
+def test_the_main_stream_is_one_with_a_frame_that_can_be_read(tmp_path: Path):
+    three_streams(tmp_path)
+    half_written(tmp_path / "a_half_001.nc", age_s=3600.0)
+    assert [one.name for one in known(tmp_path).streams] == ["b_whole", "c_whole", "a_half"]
+
+
+def test_a_file_in_the_making_does_not_change_the_order_of_streams(tmp_path: Path):
+    three_streams(tmp_path)
+    half_written(tmp_path / "a_half_001.nc", age_s=5.0)
+    assert [one.name for one in known(tmp_path).streams] == ["a_half", "b_whole", "c_whole"]
+
+
+def test_a_stream_whose_newest_file_alone_is_damaged_stays_the_main_one(tmp_path: Path):
+    three_streams(tmp_path)
+    write_netcdf(
+        tmp_path / "a_half_002.nc", {"time": None, "lat": 40, "lon": 50},
+        {"time": TIME, "t2m": FIELD},
+    )  # fmt: skip
+    half_written(tmp_path / "a_half_002.nc", age_s=3600.0)
+    found = known(tmp_path)
+    assert found.streams[0].name == "a_half"
+    assert found.streams[0].newest == "a_half_001.nc"
+
+
+def test_a_file_without_any_record_is_not_a_frame_of_the_main_stream(tmp_path: Path):
+    three_streams(tmp_path)
+    write_netcdf(
+        tmp_path / "a_half_001.nc", {"time": None, "lat": 40, "lon": 50},
+        {"time": TIME, "t2m": FIELD}, records=0,
+    )  # fmt: skip
+    os.utime(tmp_path / "a_half_001.nc", (1e9, 1e9))
+    assert known(tmp_path).streams[-1].name == "a_half"

@@ -115,8 +115,8 @@ def _found(
     made: list[StreamFound] = []
     taken: list[str] = []
     ordered = main_first([one.group for one in fitting])
-    # Products are made of the first stream: not of one whose only file a dead model left.
-    ordered.sort(key=lambda group: by_group[group.path].is_damaged)
+    # Products are of the first one: it must have frames.
+    ordered.sort(key=lambda group: by_group[group.path].barren)
     stems = Counter(map(_stem, ordered))
     for group in ordered:
         stem = _stem(group)

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -49,6 +49,8 @@ _IN_GROUPS = (
 LIMIT_S = 8.0
 """Looking into files ends after so long; the rest is named."""
 _OLD_S = 86400.0
+_DEAD_S = 600.0
+"""A file without a whole record that is not written for so long was left by a dead model."""
 _DRAFT = re.compile(r"^\.|\.(?:part|partial|tmp|temp|incomplete)$|~$", re.IGNORECASE)
 """Names that files have until they are whole; hidden files are not output."""
 _known: dict[tuple[int, ...], Contents] = {}
@@ -58,14 +60,14 @@ and a child process that reads HDF5 takes a third of a second to start."""
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A group with the contents of its newest file that can be read; ``is_damaged``: that file is
-    short, and nothing has come for a day."""
+    """A group with the contents of its newest file that can be read. ``barren``: that file holds no
+    whole record, and nobody has written it for long; so does the one before it, if there is one."""
 
     group: Group
     name: str
     contents: Contents
     time: str | None
-    is_damaged: bool = False
+    barren: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class Sampler:
 
     def sample(self, group: Group) -> Sample | FrameError:
         """Of the newest file, else of the one before it, as the newest may be in the making."""
-        last = FrameError("it is missing")
+        last: Sample | FrameError = FrameError("it is missing")
         for name in (group.newest, group.before):
             if name is None:
                 continue
@@ -128,17 +130,32 @@ class Sampler:
             except UnreadError as error:
                 return error  # it took the whole time limit of a probe: so would the next one
             except FrameError as error:
-                last = error
+                last = last if isinstance(last, Sample) else error
                 continue
             except OSError as error:
-                last = FrameError(error.strerror or "it cannot be read")
+                if not isinstance(last, Sample):
+                    last = FrameError(error.strerror or "it cannot be read")
                 continue
             if self._is_begun(relative, contents):
                 last = FrameError("its variables are still being defined")
                 continue
-            damaged = contents.is_short and self.age_s(group) > _OLD_S
-            return Sample(group, relative, contents, time_variable(contents), damaged)
+            found = Sample(group, relative, contents, time_variable(contents))
+            if not self._is_barren(found):
+                return found
+            last = last if isinstance(last, Sample) else replace(found, barren=True)
         return last
+
+    def _is_barren(self, found: Sample) -> bool:
+        """Whether a file has no whole record, and will have none."""
+        variables = found.contents.variables
+        empty = found.time is not None and 0 in variables[found.time].shape
+        if not (found.contents.short or empty):
+            return False
+        try:
+            changed = os.stat(self._folder / found.name).st_mtime
+        except OSError:
+            return False
+        return time.time() - changed > _DEAD_S
 
     def _is_begun(self, name: str, contents: Contents) -> bool:
         """Whether an HDF5 file that a program has open for writing has no record yet: a classic one

@@ -44,8 +44,7 @@ class Content:
 class Contents:
     """One file. ``unnamed`` are variables whose dimensions have no names and ``groups`` those of
     the root: HDF5 that is not netCDF, or not of the classic model, has them. ``version`` is that
-    of a classic file (1, 2, 5), 0 for HDF5. ``is_short``: a classic file ends before its data, or
-    has no record yet."""
+    of a classic file (1, 2, 5), 0 for HDF5. ``short``: not even its first record is all there."""
 
     variables: Mapping[str, Content]
     sizes: Mapping[str, int]
@@ -53,7 +52,7 @@ class Contents:
     unnamed: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     version: int = 0
-    is_short: bool = False
+    short: bool = False
 
 
 def file_format(path: str) -> str:
@@ -114,17 +113,10 @@ def _classic(descriptor: int) -> Contents:
         ends = _ends(descriptor, header, one) if one.dimensions == (name,) else None
         kind = _KINDS.get(one.code, "c")
         variables[name] = Content(one.dimensions, shape, kind, attributes, ends)
-    end = header.end_of_fixed()
-    if header.records:
-        end = max(end, header.end_of_record(header.records - 1))
-    return Contents(
-        variables,
-        sizes,
-        _attributes(header.attributes),
-        version=header.version,
-        is_short=os.fstat(descriptor).st_size < end
-        or (header.records == 0 and any(one.is_record for one in header.variables.values())),
-    )
+    first = header.end_of_record(0) if header.records else 0
+    short = os.fstat(descriptor).st_size < max(header.end_of_fixed(), first)
+    about = _attributes(header.attributes)
+    return Contents(variables, sizes, about, version=header.version, short=short)
 
 
 def _ends(
