@@ -254,6 +254,29 @@ def test_a_log_that_begins_anew_is_reported_before_its_frames(look, folder):
     assert scan(watch, 0.1).folder.restarted == ""
 
 
+def test_a_log_that_was_truncated_and_has_grown_beyond_its_size_began_anew(look, folder):
+    write(folder, "out_1.nc", 1.0)
+    log = folder / "model.log"
+    log.write_text("wrote out_1.nc\n")
+    watch = look(model=replace(MODEL, parallel=True))
+    scan(watch)
+    inode = log.stat().st_ino
+    log.write_text("a new run\n" * 10)
+    assert log.stat().st_ino == inode
+    assert scan(watch, 0.1).folder.restarted == "model.log began anew"
+
+
+def test_a_log_that_only_grows_did_not_begin_anew(look, folder):
+    write(folder, "out_1.nc", 1.0)
+    log = folder / "model.log"
+    log.write_text("wrote out_1.nc\n")
+    watch = look(model=replace(MODEL, parallel=True))
+    scan(watch)
+    with log.open("a") as file:
+        file.write("wrote out_2.nc\n" * 10)
+    assert scan(watch, 0.1).folder.restarted == ""
+
+
 def test_a_log_older_than_the_file_proves_nothing(look, folder):
     write(folder, "out_1.nc", 1.0)
     log = folder / "model.log"

@@ -107,6 +107,12 @@ def made(folder: Path, found: Found, product: Mapping[str, Any]) -> MadeProduct:
     return _checked(_own([dict(product)], []), folder, found, "").products[0][0]
 
 
+def of_tables(folder: Path, found: Found, table: Mapping[str, Any], files: Path) -> Offered:
+    """The products and guards of a recipe's table; ``files`` is the folder of its files."""
+    own = {key: table[key] for key in ("product", "guard") if key in table}
+    return _checked(Source("look", files / "look.toml", own), folder, found, "")
+
+
 def _own(products: list[dict[str, Any]], guards: list[dict[str, Any]]) -> Source:
     return Source("look", Path("look.toml"), {"product": products, "guard": guards})
 

@@ -21,6 +21,7 @@ from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.activity import activity_of
+from burstlens.workflows.driver.choosing import Choosing
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.entered import viewing_of
 from burstlens.workflows.driver.look import Look, declared_files, in_turn, place_of
@@ -86,9 +87,11 @@ class AttachedDriver:
         self.guarding = Guarding(context)
         self.buffer = BufferRef("posix", str(context.run.path / "watched"), FOLDER, owned=False)
         self.production = Production(context, graph, self.buffer, 2 * graph.workers, self.guarding)
-        self.rewrites = Rewrites(context, graph, self.production, self.buffer, self._begin)
+        self._choosing = Choosing(context, graph, self.production, look)
         self._viewing = viewing_of(context, graph, look, self.production, lambda: self.observer)
         self._retries = Retries(self.snapshot.alarm)
+        place = graph, self.production, self.buffer
+        self.rewrites = Rewrites(context, *place, self._begin, self._retries.later)
         self._leaving = leaving
         self._tick = tick
         self._cursor = Cursor()
@@ -104,8 +107,6 @@ class AttachedDriver:
         self._last_tick = self._last_sync = self._reads_again = 0.0
         self._target = Target(context.run.path, context.snapshot)
         self.asked: str | None = None
-
-    # What the snapshot shows of jobs.
 
     @property
     def attempt(self) -> int:
@@ -232,8 +233,11 @@ class AttachedDriver:
         elif done.kind == "work":
             self.production.returned(done)
             self._drawn = True
-        elif done.kind == "compare" and not self._viewing.gone:
-            self.rewrites.returned(done)
+        elif not self._viewing.gone:
+            if done.kind == "choose":
+                self.rewrites.take(self._choosing.returned(done))
+            elif done.kind == "compare":
+                self.rewrites.returned(done)
             self._declared = declared_files(self.history)
 
     def _on_watch(self, done: Done) -> None:
@@ -259,7 +263,7 @@ class AttachedDriver:
         self.production.take(replace(report, frames=(), written=(), ended=ended), self.attempt)
         if before:
             self._rank(report.frames)
-        self.rewrites.take(report.frames)
+        self.rewrites.take(self._choosing.take(report.frames))
         if report.frames or report.damaged:
             self._declared = declared_files(self.history)
         for line in (*report.trouble, *report.notices):
@@ -303,8 +307,6 @@ class AttachedDriver:
         if self.history.path_lost is None:
             self.journal.append(ev.PathLost(evidence=evidence))
             self.snapshot.alarm(f"{self.look.path}: {evidence}; it is looked for again")
-
-    # What is to be done next.
 
     def _advance(self, now: float) -> None:
         self.presence.look(now)
@@ -369,7 +371,7 @@ class AttachedDriver:
 
     def _show(self, found: Observation | None) -> None:
         """Put the folder and what was observed of its model into the snapshot."""
-        part = attached_now(self.look.shown(), self.history)
+        part = attached_now(self.look.shown(self._choosing.left_out), self.history)
         if found is not None:
             part = msgspec_replace(
                 part, state=found.state, evidence=found.evidence, since=found.since
@@ -393,5 +395,5 @@ class AttachedDriver:
         if self.look.page or self._viewing.gone:
             return None if self.look.page else self._viewing.end()
         over = (self._finished and self._watched_all) or (self._quiet and self._rests)
-        made = self.production.settled and not self.rewrites.busy
-        return self.observer.outcome() if over and made else None
+        busy = self.rewrites.busy or self._choosing.busy or not self.production.settled
+        return self.observer.outcome() if over and not busy else None

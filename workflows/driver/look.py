@@ -40,7 +40,8 @@ class Look:
     ``quiet_after_s``: without a page it ends when nothing was written for so long. ``workers`` make
     products, ``max_read_rate`` bytes per second are read at most, ``poll_s`` is the pause between
     two looks. ``block``: workers are a batch job. ``lowest``: at the lowest priority. ``inside``:
-    workers are a step of that job, on whose node alone ``path`` is seen.
+    workers are a step of that job, on whose node alone ``path`` is seen. ``streams`` are those of
+    which files were there when the products were chosen; None: unknown.
     """
 
     path: str
@@ -63,19 +64,20 @@ class Look:
     lowest: bool = True
     inside: Inside | None = None
     left_out: tuple[str, ...] = field(default=())
+    streams: tuple[str, ...] | None = None
 
     def value(self) -> dict[str, Any]:
         """As ``run.json`` has it."""
         return asdict(self)
 
-    def shown(self) -> AttachedPart:
-        """As ``status.json`` has it, before anything is observed."""
+    def shown(self, more: tuple[str, ...] = ()) -> AttachedPart:
+        """As ``status.json`` has it, before anything is observed; ``more`` was left out later."""
         return AttachedPart(
             path=self.path,
             model=self.model,
             reason=self.reason,
             allow_stop=self.allow_stop,
-            left_out=list(self.left_out),
+            left_out=[*self.left_out, *more],
             job=self.job,
             pid=self.pid,
         )
@@ -95,6 +97,8 @@ def look_of(value: dict[str, Any]) -> Look:
     known["left_out"] = tuple(known.get("left_out", ()))
     if known.get("inside") is not None:
         known["inside"] = Inside(**known["inside"])
+    if known.get("streams") is not None:
+        known["streams"] = tuple(known["streams"])
     return Look(**known)
 
 

@@ -30,6 +30,7 @@ from burstlens.workflows.frames.cursor import (
 )
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.intervals import intervals, usual_interval, with_mtime
+from burstlens.workflows.frames.log_file import Position, began_anew
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Heard
 from burstlens.workflows.frames.ready import Evidence
@@ -153,16 +154,17 @@ class AttachedWatcher(Watcher):
         for name, speaks in self._listing.logs.items():
             if not speaks:
                 continue
+            position = self.cursor.speech.positions.get(name, Position())
             try:
                 found = os.stat(self._folder / name)
+                anew = began_anew(self._folder / name, position, found.st_size)
             except OSError:
                 continue
             self._log_ns = max(self._log_ns, found.st_mtime_ns)
             identity, known = (found.st_dev, found.st_ino), logs.get(name)
-            position = self.cursor.speech.positions.get(name)
             if known is not None and known != identity:
                 restarted = f"{name} is a new file"
-            elif known is not None and position and found.st_size < position.offset:
+            elif known is not None and anew:
                 restarted = f"{name} began anew"
             logs[name] = identity
         self.cursor = replace(self.cursor, attached=replace(self._state, logs=logs))

@@ -36,6 +36,21 @@ class Piece(NamedTuple):
     behind: bool
 
 
+def began_anew(path: Path, position: Position, size: int) -> bool:
+    """Whether a log of now ``size`` bytes is not the one that was read to ``position``: it is
+    shorter, or was truncated and has grown since (the bytes before the position differ). OSError if
+    it cannot be read.
+    """
+    if size < position.offset:
+        return True
+    if position.mark is None or size == position.offset:
+        return False
+    before = min(position.offset, _MARK_BYTES)
+    with open_regular(path) as file:
+        file.seek(position.offset - before)
+        return zlib.crc32(file.read(before)) != position.mark
+
+
 def read_piece(path: Path, position: Position, size: int, *, last: bool = False) -> Piece:
     """The lines from ``position`` on, at most ``size`` bytes (at least ``LONGEST_LINE_BYTES``).
 

@@ -235,6 +235,7 @@ def _look(
         block=block,
         inside=inside,
         left_out=tuple(left_out),
+        streams=tuple(one.name for one in found.streams if one.files),
     )
 
 

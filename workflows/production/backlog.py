@@ -77,6 +77,10 @@ class Backlog:
         self.products = (*self.products, *products)
         self.needs.enter(products, self.first_stream)
 
+    def fit(self, products: Sequence[MadeProduct], guards: Sequence[Guard]) -> None:
+        """Order these from now on, of those that were to be made."""
+        self.products, self.guards = tuple(products), tuple(guards)
+
     def add(self, frame: Frame, names: Collection[str] | None = None) -> tuple[str, ...]:
         """Order each product of a ready frame that is not settled yet, only those in ``names`` if
         given; returns their names."""

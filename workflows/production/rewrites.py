@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from burstlens.core.errors import StagingError
 from burstlens.core.model import Frame, Receipt, in_model_folder
 from burstlens.core.run.events import Fingerprint
 from burstlens.stagers.base import remove
@@ -25,6 +26,8 @@ from burstlens.workflows.production.tasks import Order, Viewed
 
 TRIES = 3
 """Chances of a comparison whose worker dies."""
+RETRY_S = 10.0
+"""Pause before a comparison for which there is no room is made again."""
 Known = tuple[int, str, int, Fingerprint]
 """Attempt, file, record and fingerprint of a frame, as the history has them."""
 
@@ -46,7 +49,8 @@ class Suspect:
 
 
 class Rewrites:
-    """Sorts found frames; ``begin`` starts a new attempt for a reason and returns its number."""
+    """Sorts found frames; ``begin`` starts a new attempt for a reason and returns its number,
+    ``later`` calls something after so many seconds."""
 
     def __init__(
         self,
@@ -55,6 +59,7 @@ class Rewrites:
         production: Production,
         buffer: BufferRef,
         begin: Callable[[str], int],
+        later: Callable[[float, Callable[[], None]], None],
     ) -> None:
         self._history = context.history
         self._run = context.run
@@ -64,6 +69,7 @@ class Rewrites:
         self._production = production
         self._buffer = buffer
         self._begin = begin
+        self._later = later
         self._comparing: dict[str, Suspect] = {}
 
     @property
@@ -147,6 +153,10 @@ class Rewrites:
         self._comparing[suspect.file] = suspect
         self._graph.view("compare", suspect, tasks.produce, self._buffer, suspect.orders[0])
 
+    def _make_again(self, suspect: Suspect) -> None:
+        if self._comparing.get(suspect.file) is suspect:
+            self._make(suspect)
+
     def _is_shown(self, stream: str) -> bool:
         """Whether any product or guard is of that stream."""
         backlog = self._production.backlog
@@ -182,6 +192,9 @@ class Rewrites:
             remove(Path(self._run.products) / value.incoming)
         if self._comparing.get(suspect.file) is not suspect:
             return  # found once more, and compared as it is now
+        if isinstance(done.error, StagingError):  # a full disk says nothing about the file
+            self._later(RETRY_S, lambda: self._make_again(suspect))
+            return
         del self._comparing[suspect.file]
         if done.error is not None and suspect.tries < TRIES:  # its worker died
             self._make(replace(suspect, tries=suspect.tries + 1))
