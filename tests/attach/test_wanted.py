@@ -246,7 +246,8 @@ def test_products_that_are_asked_for_by_name_variable_and_expression(wrf: Path):
     _, made = seen(wrf, "rain", "slp", "wind@500hPa", "T2-273.15", "QCLOUD*1000", "W", "rain")
     assert names(made) == ["rain", "slp", "wind-500hPa", "T2-273-15", "QCLOUD-1000", "W"]
     assert "contours" in product(made, "rain")  # the recipe's
-    assert product(made, "slp") == {"name": "slp", "kind": "map", "variable": "slp"}
+    slp = {"name": "slp", "kind": "map", "variable": "slp", "units": "hPa"}
+    assert product(made, "slp") == slp
     assert product(made, "QCLOUD-1000")["level"] == 0
     assert product(made, "W")["level"] == 0
     assert "level" not in product(made, "wind-500hPa")
@@ -262,6 +263,12 @@ def test_products_are_found_while_the_newest_frame_is_in_the_making(tmp_path: Pa
     whole.unlink()
     (tmp_path / "out_0.nc").unlink()
     assert shown(tmp_path, found).products == ()  # all of it is gone: no failure
+
+
+def test_sea_level_pressure_is_asked_for_in_hpa_and_all_else_in_its_own_units(wrf: Path):
+    _, made = seen(wrf, "slp", "PSFC", "T2")
+    units = [product(made, name).get("units") for name in ("slp", "PSFC", "T2")]
+    assert units == ["hPa", None, None]
 
 
 def test_names_that_become_one_are_numbered(tmp_path: Path, regular: Write):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from burstlens.core.errors import AttachError, BurstlensError, FrameError, RecipeError
@@ -12,6 +13,7 @@ from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.frames.outline import Outline, UnknownYet
 from burstlens.viz.product import wants
+from burstlens.workflows.attach.fields import pressure_units
 from burstlens.workflows.attach.fitting import Fitting, Table
 from burstlens.workflows.attach.found import Found
 from burstlens.workflows.attach.levels import with_level
@@ -84,6 +86,11 @@ def _map(
         table["stream"] = stream
     table["variable"] = variable
     known = streams.known(stream)
+    if known is not None:
+        with suppress(FrameError, RecipeError, UnknownYet):
+            about = DerivedFrame(Outline(stream, known).wider()).variable(variable)
+            if units := pressure_units(variable, about.attributes):
+                table["units"] = units
     if level is not None:
         table["level"] = level
     elif known is not None:

@@ -7,8 +7,9 @@ masks, grid metrics, and what does not change with time only where nothing else 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import BurstlensError
 from burstlens.workflows.attach.content import fields, record_dimension
@@ -189,6 +190,14 @@ def _rank(name: str, about: Content) -> tuple[int, str]:
             if usual.fullmatch(name):
                 return number, units
     return len(_LOOKS), ""
+
+
+def pressure_units(name: str, attributes: Mapping[str, Any]) -> str:
+    """hPa for pressure at sea level that is in other units; "" for anything else."""
+    names, usual, units = _COMPILED[0]
+    standard = str(attributes.get("standard_name", ""))
+    is_pressure = names.fullmatch(standard) if standard else usual.fullmatch(name)
+    return _fitting(str(attributes.get("units", "")), units) if is_pressure else ""
 
 
 def _fitting(own: str, wanted: str) -> str:
