@@ -265,6 +265,7 @@ def test_products_are_found_while_the_newest_frame_is_in_the_making(tmp_path: Pa
     assert shown(tmp_path, found).products == ()  # all of it is gone: no failure
 
 
+@pytest.mark.integration
 def test_sea_level_pressure_is_asked_for_in_hpa_and_all_else_in_its_own_units(wrf: Path):
     _, made = seen(wrf, "slp", "PSFC", "T2")
     units = [product(made, name).get("units") for name in ("slp", "PSFC", "T2")]
