@@ -21,6 +21,7 @@ from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.driver.activity import activity_of
+from burstlens.workflows.driver.answering import Answering
 from burstlens.workflows.driver.choosing import Choosing
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.entered import viewing_of
@@ -56,7 +57,7 @@ SWEPT = 200
 FIRST_S = 5.0
 """How long the viewing block is held back for the first picture."""
 HANGS_S = 30.0
-"""A look at the folder that takes longer means that the file system does not answer."""
+"""A look at the folder that takes longer hangs, if nothing else answers either."""
 
 
 class AttachedDriver:
@@ -90,8 +91,8 @@ class AttachedDriver:
         self._choosing = Choosing(context, graph, self.production, look)
         self._viewing = viewing_of(context, graph, look, self.production, lambda: self.observer)
         self._retries = Retries(self.snapshot.alarm)
-        place = graph, self.production, self.buffer
-        self.rewrites = Rewrites(context, *place, self._begin, self._retries.later)
+        again = self._begin, self._retries.later
+        self.rewrites = Rewrites(context, graph, self.production, self.buffer, *again)
         self._leaving = leaving
         self._tick = tick
         self._cursor = Cursor()
@@ -101,11 +102,13 @@ class AttachedDriver:
         self._swept = 0
         self._since = self._started = time.monotonic()
         self._finished = self._watched_all = self._quiet = self._rests = self._drawn = False
+        known = history.attached
         self._identity: tuple[int, int] | None = None
-        if history.attached is not None and history.attached.inode is not None:
-            self._identity = (history.attached.device or 0, history.attached.inode)
+        if known is not None and known.inode is not None:
+            self._identity = known.device or 0, known.inode
         self._last_tick = self._last_sync = self._reads_again = 0.0
         self._target = Target(context.run.path, context.snapshot)
+        self._answering = Answering(None if look.inside else look.path)
         self.asked: str | None = None
 
     @property
@@ -145,14 +148,11 @@ class AttachedDriver:
 
     def _prepare(self) -> None:
         if self.history.attached is None:
+            look, place = self.look, place_of(self.look)
             self.journal.append(
-                ev.RunAttached(
-                    path=self.look.path, model=self.look.model, reason=self.look.reason,
-                    **place_of(self.look),
-                )
-            )  # fmt: skip
-            self.snapshot.note(self.look.reason)
-            for text in self.look.left_out:
+                ev.RunAttached(path=look.path, model=look.model, reason=look.reason, **place)
+            )
+            for text in (look.reason, *look.left_out):
                 self.snapshot.note(text)
         if not self.history.attempt:
             self._begin("what is there on arrival")
@@ -343,8 +343,9 @@ class AttachedDriver:
         self.guarding.look()
         if os.path.exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
-        if now - self._since > HANGS_S and self.snapshot.block == "running":
-            self._lose(f"it has not answered for {HANGS_S:.0f} s")
+        late_s = now - self._since if self.snapshot.block == "running" else 0.0
+        if late_s > HANGS_S and self._answering.is_silent(now):
+            self._lose(f"it has not answered for {late_s:.0f} s")
         self.steering.look(self.production, over=False)
         self._observe(now)
         self._viewing.look(self)
