@@ -31,8 +31,8 @@ WHOLE = 110
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """Wall times of `burstlens look` at a folder of frames, and of a watcher on 50,000 names."""
-    frames, side = (20, 500) if quick else (500, 2500)
-    folder = _folder(scratch.runs / "data" / "frames", frames, side)
+    frames, grid = (20, (5, 250, 300)) if quick else (500, (50, 250, 300))
+    folder = _folder(scratch.runs / "data" / "frames", frames, grid)
     size = sum(file.stat().st_size for file in folder.iterdir()) / frames / 1e6
     repeats = 2 if quick else 5
     found = [_look(scratch, folder, number) for number in range(repeats + 1)][1:]
@@ -46,20 +46,20 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
         ),
         *_latency(scratch, 8 if quick else 40),
         _listing(scratch.runs / "data" / "names", names),
-        _idle(scratch, folder, 20.0 if quick else 60.0),
+        _idle(scratch, 20.0 if quick else 60.0),
     ]  # fmt: skip
 
 
-def _folder(folder: Path, frames: int, side: int) -> Path:
+def _folder(folder: Path, frames: int, grid: tuple[int, int, int]) -> Path:
     """Frames of one file each, named by number: names of one file, so that they fit on a disk."""
     folder.mkdir(parents=True)
     first = folder / "field_000000.nc"
-    values = np.random.default_rng(1).standard_normal((side, side), dtype=np.float32)
+    values = np.random.default_rng(1).standard_normal(grid, dtype=np.float32)
     with netCDF4.Dataset(first, "w", format="NETCDF4") as file:
-        for name in ("y", "x"):
-            file.createDimension(name, side)
-        for number in range(6):
-            made = file.createVariable(f"field{number}", "f4", ("y", "x"))
+        for name, length in zip("zyx", grid, strict=True):
+            file.createDimension(name, length)
+        for number in range(10):
+            made = file.createVariable(f"field{number}", "f4", ("z", "y", "x"))
             made.units = "m"
             made[:] = values
     for number in range(1, frames):
@@ -202,8 +202,9 @@ def _write_wrf(path: Path, time_of: datetime) -> None:
         field[0] = 280.0
 
 
-def _idle(scratch: Scratch, folder: Path, quiet_s: float) -> Figure:
+def _idle(scratch: Scratch, quiet_s: float) -> Figure:
     """CPU of all processes of a look at a folder in which nothing happens."""
+    folder = _folder(scratch.runs / "data" / "few", 4, (5, 250, 300))
     with _looking(scratch, folder, "idle") as (_, _, run):
         status = run / "status.json"
         until = time.monotonic() + GIVE_UP_S
