@@ -17,6 +17,7 @@ from burstlens.workflows.attach.found import Found, StreamFound
 from burstlens.workflows.attach.generic import asked, generic
 from burstlens.workflows.attach.listing import listed
 from burstlens.workflows.attach.sampling import Sampler
+from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.models import registry
 
 __all__ = ["Found", "StreamFound", "recognise"]
@@ -30,12 +31,14 @@ def recognise(
     streams: Mapping[str, str] = MappingProxyType({}),
     time_variable: str | None = None,
     model: str | None = None,
+    prober: Prober | None = None,
 ) -> Found | None:
     """What writes in a folder; None while nothing there shows what will come.
 
     ``streams`` (name, glob), ``time_variable`` ("": each file is one frame) and ``model`` overrule
-    what would be found. Raises :class:`AttachError` for a path that is not a folder or cannot be
-    read, a folder that holds other things than netCDF, and arguments that do not go together.
+    what would be found. ``prober`` may have been started; it is closed. Raises
+    :class:`AttachError` for a path that is not a folder or cannot be read, a folder that holds
+    other things than netCDF, and arguments that do not go together.
     """
     if model is not None:
         try:
@@ -48,7 +51,7 @@ def recognise(
             "itself"
         )
     top = listed(folder)
-    with Sampler(folder) as sampler:
+    with Sampler(folder, prober) as sampler:
         if streams:
             return asked(folder, top, sampler, streams, time_variable)
         for name, look in (("wrf", adapted.wrf), ("awm", adapted.awm)):

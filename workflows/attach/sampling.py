@@ -90,9 +90,9 @@ class Sorted:
 class Sampler:
     """Reads contents; HDF5 in a child process, which it ends on leaving."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prober: Prober | None = None) -> None:
         self._folder = folder
-        self._prober = Prober()
+        self._prober = prober or Prober()
         self._stack = ExitStack()
         self._stack.callback(self._prober.close)
 

@@ -99,6 +99,7 @@ class Prober:
         self._limit_s = limit_s
         self._command = command or (sys.executable, "-m", __name__, str(limit_s))
         self._child: subprocess.Popen[bytes] | None = None
+        self._greeted = False
         self._resting: dict[str, tuple[float, FrameError]] = {}
 
     def ask(
@@ -178,14 +179,20 @@ class Prober:
             # It hangs in the kernel on a file server that does not answer: it cannot be killed.
             return
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._child is not None and self._child.poll() is None:
-            return self._child
-        self.close()
+    def start(self) -> None:
+        """Start the child, and do not wait for it: it imports h5py meanwhile."""
         environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
-        self._child = subprocess.Popen(
+        self._child, self._greeted = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-        )
+        ), False  # fmt: skip
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self.close()
+            self.start()
+        assert self._child is not None
+        if self._greeted:
+            return self._child
         try:
             self._line(self._child, START_LIMIT_S)
         except ValueError as error:
@@ -193,6 +200,7 @@ class Prober:
             raise UnreadError(
                 "the prober of HDF5 files did not start: is h5py installed?"
             ) from error
+        self._greeted = True
         return self._child
 
     @staticmethod

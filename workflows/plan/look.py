@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from burstlens.cluster_configs.inside import Inside
     from burstlens.workflows.attach.found import Found
     from burstlens.workflows.attach.wanted import Shown
+    from burstlens.workflows.frames.hdf5 import Prober
 
 
 T = TypeVar("T")
@@ -86,16 +87,27 @@ def real_folder(path: str | os.PathLike[str], where: str = "") -> Path:
     return found
 
 
-def recognised(path: Path, request: LookRequest) -> Found | None:
+def started_prober() -> Prober:
+    """A reader of HDF5 files for :func:`recognised`, which starts while that is imported."""
+    from burstlens.workflows.frames.hdf5 import Prober
+
+    prober = Prober()
+    prober.start()
+    return prober
+
+
+def recognised(path: Path, request: LookRequest, prober: Prober | None = None) -> Found | None:
     """What writes in a folder, as far as the request does not say it; None while nothing shows it.
 
-    Raises AttachError, RecipeError.
+    Closes ``prober``, which starts again when it is needed. Raises AttachError, RecipeError.
     """
     from burstlens.workflows.attach.recognition import recognise
     from burstlens.workflows.models import registry
 
     globs = {name: re.sub(r"\{\w+\}", "*", glob) for name, glob in request.streams.items()}
-    found = recognise(path, streams=globs, time_variable=request.time_variable, model=request.model)
+    found = recognise(
+        path, streams=globs, time_variable=request.time_variable, model=request.model, prober=prober
+    )
     said = {
         "ready": request.ready,
         "written": request.written,

@@ -29,6 +29,7 @@ from burstlens.workflows.plan.look import (
     new_look,
     quiet_after_of,
     recognised,
+    started_prober,
 )
 
 if TYPE_CHECKING:
@@ -113,15 +114,16 @@ def _of_another(place: Place, request: LookRequest) -> RunDir | None:
 def _recognised(place: Place, request: LookRequest, *, wait: bool) -> Found:
     """What lies in the folder. Waits for it while there is nothing, without a page for as long as a
     quiet model is waited for at most."""
-    path = place.path
+    path, prober = place.path, started_prober()
 
     def look(within_s: float) -> Found | None:
-        found = recognised(path, request)
+        found = recognised(path, request, prober)
         if found is None and within_s:
             time.sleep(min(LOOK_S, within_s))
         return found
 
-    return _awaited(look, path, request, wait=wait)
+    with contextlib.closing(prober):
+        return _awaited(look, path, request, wait=wait)
 
 
 def _seen(place: Place, request: LookRequest, *, wait: bool) -> Seen:
