@@ -18,7 +18,7 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.synonyms import SYNONYMS
 from burstlens.viz.diagnostics.table import DIAGNOSTICS, compute, describe, is_derived
 from burstlens.viz.frames.held import Held
-from burstlens.viz.frames.reader import FrameReader, own_fields
+from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
@@ -172,6 +172,8 @@ def open_frame(
     file without times is one record. Raises FrameError when a file is
     missing, empty, truncated or not netCDF, or holds another time than ``time``.
     """
+    from burstlens.viz.frames.reader import FrameReader  # loads HDF5, which a command need not
+
     reader = FrameReader([Path(path) for path in paths], record, stream, time, time_variable)
     try:
         reader.open()

@@ -5,4 +5,4 @@ frame, ``state`` keeps arrays from one frame to the next. Imports ``seams``, ``p
 ``core``.
 """
 
-__all__ = ["held", "outline", "reader", "state", "times"]
+__all__ = ["held", "outline", "reader", "record", "state", "times"]

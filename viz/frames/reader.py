@@ -17,9 +17,9 @@ from burstlens.core.valid_time import wrf_key
 from burstlens.viz.frames.file import AGAIN, PAUSES_S
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
-from burstlens.viz.frames.record import is_time
+from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tiles
-from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+from burstlens.viz.seams import Stored, Variable, Window
 
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
@@ -183,19 +183,6 @@ class FrameReader:
     def __str__(self) -> str:
         tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
         return self.paths[0].name + tiles
-
-
-def own_fields(frame: OpenFrame) -> list[str]:
-    """The variables of a frame that are neither coordinates nor times."""
-    sizes = frame.dimensions
-    return [name for name in frame.names if name not in sizes and not _is_time(frame, name)]
-
-
-def _is_time(frame: OpenFrame, name: str) -> bool:
-    try:
-        return is_time(name, frame.variable(name).attributes)
-    except FrameError:  # a future frame of which only the names are known
-        return False
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from burstlens.core.errors import FrameError
+from burstlens.viz.seams import OpenFrame
+
 TIME_NAMES = ("Time", "time", "XTIME")
 """Usual names of the record dimension; CDO names WRF's after its coordinate, XTIME."""
 
@@ -68,3 +71,16 @@ def _is_dated(attributes: Any) -> bool:
     standard = str(attributes.get("standard_name", "")).strip()
     since = " since " in str(attributes.get("units", "")).lower()
     return since and standard in ("", "time")
+
+
+def own_fields(frame: OpenFrame) -> list[str]:
+    """The variables of a frame that are neither coordinates nor times."""
+    sizes = frame.dimensions
+    return [name for name in frame.names if name not in sizes and not _is_time(frame, name)]
+
+
+def _is_time(frame: OpenFrame, name: str) -> bool:
+    try:
+        return is_time(name, frame.variable(name).attributes)
+    except FrameError:  # a future frame of which only the names are known
+        return False
