@@ -99,7 +99,7 @@ def test_a_killed_command_leaves_its_driver_and_the_next_look_joins_it(case: Loo
     assert case.faults() == []
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_two_looks_at_once_share_one_run_and_one_driver(case: LookCase) -> None:
     _write(case, "--frames", "2").wait()
     words = "look", case.model, "--recipe", "content.toml", "--detach"

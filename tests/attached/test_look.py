@@ -21,7 +21,7 @@ def _counts(case: LookCase) -> dict[str, int]:
     return {stream: streams.count(stream) for stream in set(streams)}
 
 
-SLOW = ("pnetcdf_growing", "nest", "tiles")
+SLOW = ("pnetcdf_growing", "tiles")
 
 
 def _tier(name: str, slow: Iterable[str]) -> pytest.MarkDecorator:
@@ -44,7 +44,7 @@ def test_each_frame_is_shown_once_and_never_early(case: LookCase, trace: str) ->
     assert case.events("run.ended")[-1]["outcome"] == "done"
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_finished_folder_is_left_as_it_was(case: LookCase) -> None:
     case.written()
     before = tree(case.model)
@@ -84,7 +84,7 @@ CF = {
 
 @pytest.mark.parametrize(
     "how",
-    [pytest.param(how, marks=_tier(how, ["files", "growing, classic"])) for how in CF],
+    [pytest.param(how, marks=_tier(how, ["files"])) for how in CF],
 )
 def test_cf_files_of_any_writer_are_shown_once_and_never_early(case: LookCase, how: str) -> None:
     writing = ("--frames", "6", "--interval", "2", "--pause", "0.7")

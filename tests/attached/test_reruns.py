@@ -96,7 +96,7 @@ def test_a_touched_folder_is_not_a_rerun_and_a_second_look_finds_what_changed(
     assert [line["attempt"] for line in case.events("attempt.observed")] == [1, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_job_that_goes_on_later_in_time_continues_the_series(
     case: LookCase, cf: Callable[..., None]
 ) -> None:

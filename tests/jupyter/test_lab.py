@@ -85,7 +85,7 @@ def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab
     has(page.locator(".burstlens"), r"3 of 3(?!\d)")
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_without_leave_to_stop_the_widget_shows_the_command(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=False))
     run_cell(page, 0)

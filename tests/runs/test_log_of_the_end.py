@@ -58,14 +58,14 @@ def heat(scene):
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_model_that_prints_6_mb_and_then_that_it_is_done_is_done(heat):
     found, code, output = heat(60_000, "bye")
     assert code == 0, output
     assert found.events("run.ended")[0]["outcome"] == "done"
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_run_that_failed_as_its_end_was_not_read_is_resumed_without_the_model(heat):
     found, code, output = heat(10, "one more thing")
     assert code == 1

@@ -11,7 +11,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.fault
 WANTED = 5
 LIMIT_S = 240
 DRAWN = """() => {

@@ -97,7 +97,7 @@ def test_a_malformed_request_is_refused(server, request_):
     assert server.ask("/done/status.json").status == 200
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_client_whose_request_never_ends_is_let_go(server):
     with server.connect() as connection:
         connection.settimeout(60)
@@ -115,7 +115,7 @@ def test_a_client_whose_request_never_ends_is_let_go(server):
         done.set()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_client_that_takes_nothing_is_let_go(server, crowded):
     (crowded / "logs" / "untaken").write_bytes(bytes(50 << 20))
     with server.connect(receive_bytes=4096) as connection:

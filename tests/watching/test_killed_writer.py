@@ -109,7 +109,7 @@ def test_a_file_that_grows_is_not_read_before_it_is_quiet(course):
     assert len(course.frames) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_at_no_call_a_record_counts_that_is_not_final(course, prober):
     course = course(TRACE)
     path = course.path / course.trace.outputs()[0]
@@ -120,7 +120,10 @@ def test_at_no_call_a_record_counts_that_is_not_final(course, prober):
         if call % 9 or not is_cut(course):
             continue
         found = probe(str(path), 0, "Times", prober, settled=True)
-        assert logged(course) <= len(found.times) <= logged(course) + 1, found
+        assert len(found.times) <= logged(course) + 1, found
+        if "cannot be read" in found.reason:  # the kill came in the middle of a flush
+            continue
+        assert logged(course) <= len(found.times), found
         checked += 1
         if call % 90 == 0:
             mine, last = read(path, len(found.times)), read(final, len(found.times))

@@ -5,7 +5,8 @@ data addresses beyond it. So what lies below that address was flushed, and a rec
 of its chunks is in the index and lies there. Counting the chunks matters: a chunk whose index was
 not flushed reads as fill values, without an error. Runs in the child process of :mod:`.hdf5`.
 Measured with WRF 4.3.3: at each of 1400 calls between two records, all earlier ones have their
-final bytes. Format: "HDF5 File Format Specification Version 3.0", sections II.A and III.A.1.
+final bytes, or HDF5 refuses the file as its flush is under way.
+Format: "HDF5 File Format Specification Version 3.0", sections II.A and III.A.1.
 """
 
 from __future__ import annotations
