@@ -5,6 +5,7 @@ As a program it is that step: it prints what :class:`.Seen` holds as one line of
 
 from __future__ import annotations
 
+import argparse
 import base64
 import contextlib
 import json
@@ -203,5 +204,8 @@ def _settings(path: Path, found: Found) -> Iterator[tuple[str, bytes]]:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("question", type=json.loads, help="what `look` asks, as JSON")
+    given = parser.parse_args()
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
-    print(ANSWER + json.dumps(main(json.loads(sys.argv[1]))), flush=True)
+    print(ANSWER + json.dumps(main(given.question)), flush=True)

@@ -253,7 +253,7 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
 
 def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal; one that is driven is followed."""
-    from burstlens.clients.driving import drive, follow
+    from burstlens.clients.driving import drive
 
     place = place_of(path, request)
     run = known_look(place.path, request.name, place.job)
@@ -265,6 +265,8 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     else:
         _add_products(run, place, request)
         if _is_live(run):
+            from burstlens.clients.following import follow
+
             print_stderr(f"{run.id} looks at it already: shown until it ends, Ctrl-C leaves it")
             try:
                 return follow(run, as_json=as_json)

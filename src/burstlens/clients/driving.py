@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlens.clients.opened.status import next_steps, status_of, text
+from burstlens.clients.opened.status import next_steps, status_of
 from burstlens.core.decode import record
 from burstlens.core.errors import BurstlensError, RunError
-from burstlens.core.exit_codes import FAILED, INTERRUPTED
+from burstlens.core.exit_codes import INTERRUPTED
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 
 if TYPE_CHECKING:
     from burstlens.workflows.production.early import EarlyWorker
     from burstlens.workflows.production.snapshot import Snapshot
-
-FOLLOW_S = 0.5
-"""How often the status of a run is read that another process drives."""
 
 
 def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
@@ -36,27 +32,6 @@ def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
     except KeyboardInterrupt:
         print_stderr(f"interrupted; go on with: burstlens resume {run.id}")
         return INTERRUPTED
-
-
-def follow(run: RunDir, *, as_json: bool) -> int:
-    """Show a run that another process drives in this terminal, until it ends; returns its exit
-    code. Raises RunError when its directory cannot be read for long."""
-    from burstlens.clients.opened.looks import looks
-    from burstlens.clients.opened.status import is_over
-    from burstlens.clients.terminal import View
-
-    with View() as view:
-        for found in looks(run):
-            if is_over(found):
-                break
-            if not as_json:
-                view.show(found)
-            time.sleep(FOLLOW_S)
-    if as_json:
-        say(json.dumps(found, indent=2))
-    else:
-        say(text(found))
-    return int((found.get("outcome") or {}).get("exit_code", FAILED))
 
 
 def drive_prepared() -> int:

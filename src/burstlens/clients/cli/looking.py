@@ -78,7 +78,8 @@ def watch(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from burstlens.clients.driving import follow
+    # Ahead of the first line that is printed: Ctrl-C in the middle of an import may be lost.
+    from burstlens.clients.following import follow
     from burstlens.core.run.directory import open_run_dir
 
     with contextlib.suppress(KeyboardInterrupt):
@@ -94,7 +95,7 @@ def watch(
                 say(text(watch_picture(open_run(run), product, console)))
                 return
             print_stderr("no pictures: the output is not a terminal with colours")
-        follow(open_run_dir(run), as_json=False)
+        follow(open_run_dir(run))
 
 
 @app.command(
