@@ -80,7 +80,7 @@ def test_a_folder_that_cannot_be_read_is_refused_in_one_line(
     assert case.said().strip() == said
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_file_system_that_hangs_is_named_and_does_not_hold_up_the_end(
     tmp_path: Path, fuse: Any
 ) -> None:

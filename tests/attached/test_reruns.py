@@ -75,7 +75,7 @@ def test_a_rerun_supersedes_and_a_rerun_with_equal_fields_does_not(
     assert {line["attempt"] for line in case.newest().values()} == {2}
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_touched_folder_is_not_a_rerun_and_a_second_look_finds_what_changed(
     case: LookCase, cf: Callable[..., None]
 ) -> None:

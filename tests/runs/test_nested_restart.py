@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.fault
 
 DATA = Path(__file__).parents[1] / "data"
 FRAME = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
