@@ -11,6 +11,8 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"  # before HDF5 is loaded
 import netCDF4
 import numpy as np
 
+from burstlens.workflows.attach.recognition import Found, recognise
+
 DATA = Path(__file__).parent / "data"
 SUPERCELL = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 CYCLONE = DATA / "wrf" / "wrfout_d01_2005-08-28_21_00_00"
@@ -66,3 +68,42 @@ def touch(folder: Path, *names: str, content: bytes = b"") -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+NAMELIST = """&time_control
+ history_interval = 60, 60,
+ frames_per_outfile = 1, 1,
+ auxhist2_outname = "rainfall_d<domain>_<date>",
+ auxhist2_interval = 30, 30,
+/
+&domains
+ max_dom = 2,
+ e_we = 42, 43,
+/
+"""
+FIELD = (("time", "lat", "lon"), {"units": "K", "standard_name": "air_temperature"})
+
+
+def known(folder: Path, **options: Any) -> Found:
+    """What is recognised in a folder, which is something."""
+    found = recognise(folder, **options)
+    assert found is not None
+    return found
+
+
+def patterns(found: Found) -> dict[str, tuple[str, int]]:
+    """Glob and number of files of each stream."""
+    return {one.name: (one.pattern, one.files) for one in found.streams}
+
+
+def remarks(found: Found) -> str:
+    """What was passed over."""
+    return "; ".join(found.passed_over)
+
+
+def tree(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and mtime of all that lies in a folder."""
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_size, path.lstat().st_mtime_ns)
+        for path in folder.rglob("*")
+    }

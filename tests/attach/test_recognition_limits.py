@@ -12,44 +12,22 @@ from typing import Any
 import netCDF4
 import numpy as np
 import pytest
-from attach_case import SINCE, TIME, Write, touch, write_netcdf
+from attach_case import (
+    FIELD,
+    NAMELIST,
+    SINCE,
+    TIME,
+    Write,
+    known,
+    patterns,
+    remarks,
+    touch,
+    tree,
+    write_netcdf,
+)
 
 from burstlens.core.errors import AttachError
-from burstlens.workflows.attach.recognition import Found, recognise
-
-NAMELIST = """&time_control
- history_interval = 60, 60,
- frames_per_outfile = 1, 1,
- auxhist2_outname = "rainfall_d<domain>_<date>",
- auxhist2_interval = 30, 30,
-/
-&domains
- max_dom = 2,
- e_we = 42, 43,
-/
-"""
-FIELD = (("time", "lat", "lon"), {"units": "K", "standard_name": "air_temperature"})
-
-
-def known(folder: Path, **options: Any) -> Found:
-    found = recognise(folder, **options)
-    assert found is not None
-    return found
-
-
-def patterns(found: Found) -> dict[str, tuple[str, int]]:
-    return {one.name: (one.pattern, one.files) for one in found.streams}
-
-
-def remarks(found: Found) -> str:
-    return "; ".join(found.passed_over)
-
-
-def tree(folder: Path) -> dict[str, tuple[int, int]]:
-    return {
-        str(path.relative_to(folder)): (path.lstat().st_size, path.lstat().st_mtime_ns)
-        for path in folder.rglob("*")
-    }
+from burstlens.workflows.attach.recognition import recognise
 
 
 def test_names_that_could_harm_a_terminal_or_a_page_break_nothing(tmp_path: Path, regular: Write):

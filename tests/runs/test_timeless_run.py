@@ -86,7 +86,7 @@ def test_each_file_is_a_frame_by_its_number(modes):
         with netCDF4.Dataset(modes.run_dir / f"products/kept/kept_output_{key}.nc") as data:
             assert "time" not in data.variables
             assert data["shape"].shape == (1, 30, 40)
-            assert "valid_time" not in data.ncattrs()  # the key is no time
+            assert "valid_time" not in data.ncattrs()  # the key is not a time
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ _USUAL = (("u10", "v10"), ("ugrd10m", "vgrd10m"), ("uas", "vas"))
 def pairs(contents: Contents, time: str | None) -> Iterator[tuple[str, str, str]]:
     """Eastward and northward components on one surface grid, and a title for their speed.
 
-    A height that all of a variable's points have is no further dimension (``height = 10`` m).
+    A height that all points of a variable have is not a further dimension (``height = 10`` m).
     """
     record = record_dimension(contents, time)
     flat = {
