@@ -2,9 +2,10 @@
 
 Rooms from the bottom up: ``seams`` (what an open frame is) and ``product`` (what a kind of product
 is), ``frames`` (opening and reading), ``geometry`` (where points lie), ``diagnostics`` (quantities
-by name), ``drawing`` (what pictures share), ``inspection`` (what will not fit), ``kinds`` (one
-folder per kind of product), ``registry`` (the kinds by name), ``live`` (the page) and ``pages``
-(report, movie, cinema, widget). A room may import the rooms below it and ``core``.
+by name), ``drawing`` (what pictures share), ``values`` (fields beside their
+pictures), ``inspection`` (what will not fit), ``kinds`` (one folder per kind of product),
+``registry`` (the kinds by name), ``live`` (the page) and ``pages`` (report, movie, cinema,
+widget). A room may import the rooms below it and ``core``.
 """
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "product",
     "registry",
     "seams",
+    "values",
 ]

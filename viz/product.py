@@ -35,7 +35,8 @@ class Context:
     pictures, for a placeholder to have the same. ``files`` is the folder that holds the functions
     and scripts shipped with the run. A command is ended when the file ``cancel`` appears. ``marks``
     are what guards found in the frame. ``state`` is where a chained product writes its state, see
-    :class:`Wants`. ``time_variable`` is the model's variable with the times of a file's records.
+    :class:`Wants`; ``values`` a folder for the values beside a picture (None: not wanted).
+    ``time_variable`` is the model's variable with the times of a file's records.
     """
 
     run: str
@@ -52,6 +53,7 @@ class Context:
     cancel: Path | None = None
     marks: tuple[Mark, ...] = ()
     state: Path | None = None
+    values: Path | None = None
     time_variable: str = ""
 
 

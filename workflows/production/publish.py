@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from burstlens.core.run.events import (
     StagedFile,
 )
 from burstlens.core.run.history import History
+from burstlens.core.run.index import values_path
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.journal import read as read_journal
 from burstlens.stagers.base import checksum, remove
@@ -78,7 +79,7 @@ class Publisher:
         # Last: the newest line of a product in the index is that of the file that stands.
         for cut in list(self._history.publishing.values()):
             receipt = _receipt(cut)
-            parts = [part for part in (receipt.state, receipt) if part is not None]
+            parts = _parts(receipt)
             if all(self._stands(part) or self._waits(part) for part in parts):
                 for part in parts:
                     self._put(part)
@@ -103,9 +104,8 @@ class Publisher:
         for receipt in sorted(once, key=lambda receipt: -receipt.attempt):
             key = (receipt.product, receipt.stream, receipt.time)
             if given.get(key, 0) >= receipt.attempt or self._is_superfluous(key, receipt):
-                for part in (receipt, receipt.state):
-                    if part is not None:
-                        remove(self._run.products / part.incoming)
+                for part in _parts(receipt):
+                    remove(self._run.products / part.incoming)
             else:
                 given[key] = receipt.attempt
                 fresh.append(receipt)
@@ -113,8 +113,8 @@ class Publisher:
             self._journal.append(ProductPublishing(**_fields(receipt)))
         self._journal.sync()
         for receipt in fresh:
-            self._put(receipt.state)  # first: a published product always has its state
-            self._put(receipt)
+            for part in _parts(receipt):
+                self._put(part)
         return [self._note(receipt) for receipt in fresh]
 
     def _is_superfluous(self, key: Key, receipt: Receipt) -> bool:
@@ -129,9 +129,7 @@ class Publisher:
     def _waits(self, part: Receipt | State) -> bool:
         return _is(self._run.products / part.incoming, part)
 
-    def _put(self, part: Receipt | State | None) -> None:
-        if part is None:
-            return
+    def _put(self, part: Receipt | State) -> None:
         incoming = self._run.products / part.incoming
         final = self._run.products / part.name
         if final.parent not in self._folders:
@@ -154,6 +152,8 @@ class Publisher:
         key: Key = (receipt.product, receipt.stream, receipt.time)
         before = self._history.published.get(key)
         if before is not None:
+            if not receipt.values:  # those of the product that is replaced would be stale
+                values_path(self._run.products / receipt.name).unlink(missing_ok=True)
             self._journal.append(
                 ProductSuperseded(product=key[0], stream=key[1], time=key[2], attempt=before)
             )
@@ -171,6 +171,8 @@ class Publisher:
         # The present values are not those of a product that a former driver has published.
         entry["raw_bytes"] = None if mended else self._history.raw_bytes
         entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
+        if event.values:
+            entry["values"] = _listed(event.values)
         entry["facts"] = event.facts
         self._index.append(entry)
         self._enter(entry)
@@ -193,15 +195,30 @@ class Publisher:
         self._index.close()
 
 
+def _parts(receipt: Receipt) -> list[Receipt | State]:
+    """The files of a product in the order of their renaming: whoever sees the product finds the
+    others."""
+    state = () if receipt.state is None else (receipt.state,)
+    return [*state, *receipt.values, receipt]
+
+
+def _listed(values: Sequence[StagedFile]) -> dict[str, Any]:
+    """The file of values for the index; its header names the grids."""
+    file = values[-1]
+    return {"name": file.name, "bytes": file.bytes, "crc32": file.crc32}
+
+
 def _fields(receipt: Receipt) -> dict[str, Any]:
     fields: dict[str, Any] = {name: getattr(receipt, name) for name in _RECEIPT}
     state = receipt.state and StagedFile(**asdict(receipt.state))
+    fields["values"] = tuple(StagedFile(**asdict(part)) for part in receipt.values)
     return fields | {"state": state, "clock": dict(receipt.clock), "facts": dict(receipt.facts)}
 
 
 def _receipt(event: ProductPublishing) -> Receipt:
     fields: dict[str, Any] = {name: getattr(event, name) for name in _RECEIPT}
     state = event.state and State(**structs.asdict(event.state))
+    fields["values"] = tuple(State(**structs.asdict(part)) for part in event.values)
     clock = {step: t for step, t in (event.clock or {}).items() if t is not None}
     return Receipt(**fields | {"state": state, "clock": clock, "facts": event.facts or {}})
 

@@ -24,16 +24,16 @@ from burstlens.core.errors import (
     StagingError,
     StateError,
 )
-from burstlens.core.model import Damage, Failure, Frame, Needed, Receipt, State
+from burstlens.core.model import Damage, Failure, Frame, Needed
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.logs import open_worker_log
 from burstlens.core.time_limit import time_limit
-from burstlens.stagers.base import bring, remove
 from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.staged import Files, stage
 
 if TYPE_CHECKING:
     from burstlens.viz.product import ProductFrame
@@ -113,17 +113,16 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
     frame = order.frame
     clock = {"started": time.time()}
     kind = product_kind(order.kind)
-    name = uuid.uuid4().hex
-    out = _out(buffer) / f"{order.context.product}.{frame.stream}.{frame.time}.{name}"
-    state = out.with_name(f"{out.name}.state") if wants(kind, order.options).chained else None
+    name = f"{order.context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
+    files = Files.of(_out(buffer), name, chained=wants(kind, order.options).chained)
 
     def make(reader: ProductFrame, order: Order) -> Made:
         clock["read"] = time.time()
-        context = replace(order.context, state=state)
-        if state is None:
-            return kind.make(order.options, reader, out, context)
-        made = _make_chained(kind, order, reader, out, context)
-        if not state.is_file():
+        context = replace(order.context, state=files.state, values=files.values)
+        if files.state is None:
+            return kind.make(order.options, reader, files.product, context)
+        made = _make_chained(kind, order, reader, files.product, context)
+        if not files.state.is_file():
             raise FrameError(f"the kind {kind.name} is chained and wrote no state")
         return made
 
@@ -132,14 +131,10 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
         if not isinstance(viewed.value, Made):
             return viewed
         clock["made"] = time.time()
-        receipt = _stage(buffer, order, viewed.value, out, name, clock)
-        if state is not None:
-            receipt = replace(receipt, state=_stage_state(buffer, order, state, name))
+        receipt = stage(buffer, files, viewed.value, frame, Path(order.products), name, clock)
         return replace(viewed, value=receipt)
     finally:
-        remove(out)
-        if state is not None:
-            remove(state)
+        files.remove()
 
 
 def _make_chained(
@@ -280,51 +275,20 @@ def _out(buffer: BufferRef) -> Path:
     return out
 
 
-def _stage(
-    buffer: BufferRef, order: Order, made: Made, out: Path, name: str, clock: dict[str, float]
-) -> Receipt:
-    frame, product = order.frame, order.context.product
-    incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}"
-    arrival = bring(buffer.stager(), out, Path(order.products) / incoming)
-    clock["staged"] = time.time()
-    return Receipt(
-        product=product,
-        stream=frame.stream,
-        time=frame.time,
-        attempt=frame.attempt,
-        uuid=name,
-        incoming=incoming,
-        name=f"{product}/{product}_{frame.stream}_{frame.time}.{made.extension}",
-        bytes=arrival.bytes,
-        crc32=arrival.crc32,
-        clock=clock,
-        facts=made.facts,
-        limits=made.limits,
-    )
-
-
-def _stage_state(buffer: BufferRef, order: Order, state: Path, name: str) -> State:
-    frame, product = order.frame, order.context.product
-    incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}.state"
-    arrival = bring(buffer.stager(), state, Path(order.products) / incoming)
-    final = f".states/{product}_{frame.stream}_{frame.time}_{frame.attempt}"
-    return State(incoming, final, arrival.bytes, arrival.crc32)
-
-
 def _failure(order: Order, reason: str, buffer: BufferRef) -> Failure:
     frame, product = order.frame, order.context.product
     receipt = None
     if "png" in product_kind(order.kind).extensions(order.options):
         from burstlens.viz.kinds.map.placeholder import draw_placeholder
 
-        name = uuid.uuid4().hex
-        out = _out(buffer) / f"{product}.{frame.stream}.{frame.time}.{name}"
+        name = f"{product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
+        files, clock = Files.of(_out(buffer), name, chained=False), {"started": time.time()}
         try:
-            draw_placeholder(order.options, out, order.context, reason)
+            draw_placeholder(order.options, files.product, order.context, reason)
             made = Made("png", {"placeholder": True, "reason": reason})
-            receipt = _stage(buffer, order, made, out, name, {"started": time.time()})
+            receipt = stage(buffer, files, made, frame, Path(order.products), name, clock)
         finally:
-            remove(out)
+            files.remove()
     return Failure(product, frame.stream, frame.time, frame.attempt, reason, receipt)
 
 

@@ -92,6 +92,11 @@ class StateError(FrameError):
     older state or start afresh."""
 
 
+class ValuesError(BurstlensError):
+    """The values of a product, or the grid that they lie on, are missing or damaged: the picture
+    stands without them."""
+
+
 class SimulationError(BurstlensError):
     """The model failed. ``line`` is the one log line that matters, where there is one."""
 

@@ -98,7 +98,8 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a chained product, verified, in ``products/.incoming``: the next frame's start.
+    """A file beside a product, verified, in ``products/.incoming``: the state of a chained one,
+    from which the next frame starts, or the values of a picture.
 
     ``incoming`` and ``name`` are relative to ``products/``, as those of the receipt it is part of.
     """
@@ -117,7 +118,8 @@ class Receipt:
     ``clock`` gives the Unix second at which each step ended on the worker (``started``, ``read``,
     ``made``, ``staged``); ``facts`` is what the product's kind adds to the index (range, notes).
     ``limits`` are the colour limits of its series that it is drawn with, None where they do not
-    follow the frames.
+    follow the frames. ``values`` are the files with a picture's values: their grids, then the
+    values themselves.
     """
 
     product: str
@@ -133,6 +135,7 @@ class Receipt:
     facts: Mapping[str, object] = field(default_factory=dict)
     state: State | None = None
     limits: tuple[float, float] | None = None
+    values: tuple[State, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ __all__ = [
     "graticule",
     "isolines",
     "layers",
+    "overlay",
     "places",
     "reach",
     "relief",

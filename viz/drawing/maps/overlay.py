@@ -1,12 +1,14 @@
-"""The fixed overlay on the field of every map of a series: coast, borders, lines, nests, scale.
+"""What lies over the field of a map, as transparent pixels: coast, borders, lines, nests, layers.
 
-It is drawn once into transparent pixels; for each frame only the pixels that it covers are blended
-with the field, which takes a few milliseconds.
+What all maps of a series share is drawn once; for each frame only the pixels that an overlay covers
+are blended with the field, which takes a few milliseconds. Beside the values of a picture it is
+kept as a PNG of its own, for readers who change the field's colours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from numpy.typing import NDArray
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.coast.lines import KINDS, Kind, lines
 from burstlens.viz.drawing.maps.graticule import Extent, Graticule, scale_length
+from burstlens.viz.drawing.png import overlay_png
 from burstlens.viz.geometry.projection import Projection
 
 _WIDTHS: dict[Kind, float] = {"lakes": 0.6, "states": 0.4, "coast": 0.9, "borders": 0.6}
@@ -29,20 +32,44 @@ _CORNER = 12.0
 """Points from the map's corner to the scale."""
 
 
+Piece = tuple[tuple[int, int, int, int], bytes]
+"""A PNG with transparency, and where it lies: (left, top, width, height) in pixels."""
+
+
 class Overlay:
     """Pixels that are not fully transparent: positions, colours and opacity."""
 
-    def __init__(self, artists: list[Artist], axes: Axes) -> None:
+    def __init__(self, artists: Sequence[Artist], axes: Axes) -> None:
         figure: Any = axes.figure
         renderer: Any = RendererAgg(figure.bbox.width, figure.bbox.height, figure.dpi)  # type: ignore[no-untyped-call]
         for artist in artists:
             artist.draw(renderer)
-        pixels = np.asarray(renderer.buffer_rgba()).reshape(-1, 4)
+        pixels = np.asarray(renderer.buffer_rgba())
+        self._shape = pixels.shape
+        pixels = pixels.reshape(-1, 4)
         self._where = np.flatnonzero(pixels[:, 3])
-        seen = pixels[self._where].astype(np.uint16)
+        self._seen = pixels[self._where]
+        seen = self._seen.astype(np.uint16)
         cover = seen[:, 3:]
         self._rest = 255 - cover
         self._colour = seen[:, :3] * cover + 127
+        box = axes.bbox
+        height = self._shape[0]
+        self._box = [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)]
+
+    @cached_property
+    def piece(self) -> Piece | None:
+        """The part of it that lies in the axes, as small as possible; None where that is empty."""
+        left, top, right, bottom = self._box
+        rows, columns = np.divmod(self._where, self._shape[1])
+        inside = (rows >= top) & (rows < bottom) & (columns >= left) & (columns < right)
+        if not inside.any():
+            return None
+        rows, columns = rows[inside], columns[inside]
+        y, x = int(rows.min()), int(columns.min())
+        width, height = int(columns.max()) - x + 1, int(rows.max()) - y + 1
+        where = (rows - y) * width + columns - x
+        return (x, y, width, height), overlay_png(where, self._seen[inside], width, height)
 
     def lay_over(self, pixels: NDArray[np.uint8]) -> None:
         """Change opaque ``pixels`` (height, width, 4) in place."""

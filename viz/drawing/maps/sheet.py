@@ -110,6 +110,7 @@ class Sheet:
         self._scale = (
             () if look.projection is None else scale_bar(self.axes, look.projection, look.extent)
         )
+        self._ruler = Overlay(self._scale, self.axes)
 
     @property
     def reserved(self) -> list[Bbox]:
@@ -122,8 +123,9 @@ class Sheet:
         words: tuple[str, str, str],
         outside: tuple[int, int],
         layers: Sequence[Artist] = (),
-    ) -> NDArray[np.uint8]:
-        """The picture as (height, width, 4) bytes, valid until the next one is printed.
+    ) -> tuple[NDArray[np.uint8], list[Overlay]]:
+        """The picture as (height, width, 4) bytes, valid until the next one is printed; and what
+        lies over the field, the lowest first.
 
         ``painted`` are the field's artists and ``layers`` those above the coast, in the axes'
         coordinates; ``words`` the valid time, the time since the start, and the caption;
@@ -137,10 +139,14 @@ class Sheet:
         pixels = np.asarray(self._canvas.buffer_rgba())
         for artist in painted:
             artist.draw(renderer)
-        self._overlay.lay_over(pixels)
-        for artist in (*layers, *self._scale, *self.axes.spines.values(), *self._changing):
+        over = [self._overlay, self._ruler]
+        if layers:
+            over.insert(1, Overlay(layers, self.axes))
+        for overlay in over:
+            overlay.lay_over(pixels)
+        for artist in (*self.axes.spines.values(), *self._changing):
             artist.draw(renderer)
-        return pixels
+        return pixels, over
 
 
 @lru_cache(maxsize=_CACHED)

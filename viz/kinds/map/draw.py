@@ -31,6 +31,9 @@ from burstlens.viz.kinds.map.layers import drawn
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.product import Context
+from burstlens.viz.values.header import header
+from burstlens.viz.values.shown import shown_on_map
+from burstlens.viz.values.shown import write as write_values
 
 _ENLARGED = 2.0
 """From this many pixels per cell on, cells are painted as rectangles: each colour is found once per
@@ -54,7 +57,7 @@ def draw(
     shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
     that is not on the earth). The same frame gives the same bytes. ``lead`` says
     when the model began and how long ago; ``layers`` are laid over the field; ``note`` stands
-    below the map, after the field's range.
+    below the map, after the field's range. The values as drawn are written to ``context.values``.
     """
     plane = grid.separated(field.plane)
     name, limits, bounds = colours(field, options, context)
@@ -98,11 +101,11 @@ def draw(
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
         over += _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
-        pixels = paper.print(painted, words, (below, above), over)
+        pixels, overlay = paper.print(painted, words, (below, above), over)
         texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
-        write_png(pixels, out, texts, options.dpi)
+        picture = write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox
-    return {
+    facts: dict[str, Any] = {
         "limits": list(limits),
         "colormap": name,
         "size": [width, height],
@@ -111,6 +114,15 @@ def draw(
         "extent": list(reach),
         "projection": plane.projection.definition if plane.projection else None,
     }
+    if context.values is not None and options.values:
+        labels = ["", *(nest.label for nest in layers.nests if nest.shown is not None)]
+        fields = [
+            shown_on_map(each, on, reach, facts["box"], options.values, label)
+            for (on, each), label in zip(shown, labels, strict=True)
+        ]
+        head = header(context, picture, facts, paper.colours, bounds, log=options.log)
+        write_values(context.values, head, fields, overlay, options.values, log=options.log)
+    return facts
 
 
 def _lines(options: MapOptions) -> tuple[Kind, ...]:

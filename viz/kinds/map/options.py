@@ -13,6 +13,7 @@ from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.drawing.style import SCALES
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
+from burstlens.viz.values.options import Values
 
 if TYPE_CHECKING:
     pass
@@ -119,6 +120,10 @@ class MapOptions:
 
     dpi: int = 100
     """Pixels per inch: how large letters and lines are against the picture."""
+
+    values: Values | Literal[False] = field(default_factory=Values)
+    """The field's values beside its picture, for the cursor, series and own colours on the page:
+    `{ points = 500, bits = 12 }`; `false`: none."""
 
     def __post_init__(self) -> None:
         check_names((self.variable,))

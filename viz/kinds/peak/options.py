@@ -10,6 +10,7 @@ from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
 from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.values.options import Values
 
 if TYPE_CHECKING:
     pass
@@ -104,6 +105,9 @@ class PeakOptions:
     dpi: int = 100
     """Pixels per inch."""
 
+    values: Values | Literal[False] = field(default_factory=Values)
+    """The values beside the picture, as of a map; `false`: none."""
+
     def __post_init__(self) -> None:
         if not 1 <= len(self.components) <= 3:
             raise ValueError("components: one, two or three variables")
@@ -137,6 +141,7 @@ class PeakOptions:
             for name in (
                 "crop", "title", "mark", "contours", "cities", "stations", "source", "relief",
                 "smooth", "coast", "margin_km", "width_px", "height_px", "dpi",
+                "values",
             )
         }  # fmt: skip
         if variable == "time_of_peak":

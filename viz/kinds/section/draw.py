@@ -18,6 +18,7 @@ from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high
 from burstlens.viz.drawing.colours import colours, norm
 from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.drawing.maps.overlay import Overlay
 from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
@@ -36,7 +37,10 @@ from burstlens.viz.kinds.section.axes import (
 )
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, Slice
+from burstlens.viz.kinds.section.values import cell_faces, of_cells, section_values
 from burstlens.viz.product import Context
+from burstlens.viz.values.header import header
+from burstlens.viz.values.shown import write as write_values
 
 Array = NDArray[Any]
 _GROUND = "#7d746b"
@@ -70,6 +74,7 @@ def draw(
     shown = _between_levels(field.values, vertical, rows)
     if options.levels == "mass":
         _cells(axes, line.distance, field.values, vertical, scale, colormap)
+        shown = of_cells(field.values, vertical, rows)
     else:
         mesh = axes.pcolormesh(
             line.distance, rows, shown, shading="nearest", norm=scale, cmap=colormap, zorder=1
@@ -101,6 +106,8 @@ def draw(
             zorder=3,
             path_effects=_HALO,
         )
+    kinds = axes.collections[1:], axes.patches, axes.lines, axes.texts, axes.artists
+    over = sorted((each for kind in kinds for each in kind), key=lambda each: each.get_zorder())
     label_axes(axes, sections)
     title = options.title or style.words(field.name, field.long_name)
     below = "  ·  ".join(part for part in (heading.subtitle(context), ends_label(sections)) if part)
@@ -109,12 +116,12 @@ def draw(
     words.write(times.stamp(context.time), lead, _caption(field) + key)
     canvas.draw()
     texts = heading.texts(f"{field.name}, vertical section", context, field.long_name)
-    write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
+    picture = write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
     low, high = field.extent()
     bottom, top = (float(v) for v in axes.get_ylim())
     box = axes.bbox
     height = options.height_px
-    return {
+    facts = {
         "variable": field.name,
         "units": field.units,
         "shape": list(field.values.shape),
@@ -133,6 +140,17 @@ def draw(
         "length_units": line.units,
         "ends": ends(sections),
     }
+    if context.values is not None and options.values:
+        head = header(context, picture, facts, colormap, bounds, log=options.log)
+        write_values(
+            context.values,
+            head,
+            [section_values(sections, shown, rows, options.values)],
+            [Overlay(over, axes)],
+            options.values,
+            log=options.log,
+        )
+    return facts
 
 
 def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
@@ -156,13 +174,7 @@ def _cells(
     axes: Axes, distance: Array, values: Array, vertical: Vertical, scale: Normalize, colormap: Any
 ) -> None:
     """The model's own cells: edges half-way between levels, the lowest one at the ground."""
-    axis = on_axis(vertical, vertical.levels)
-    bottom = 1.5 * axis[:1] - 0.5 * axis[1:2]
-    if vertical.ground is not None:
-        bottom = on_axis(vertical, vertical.ground)[None]
-    faces = np.concatenate(
-        [bottom, 0.5 * (axis[1:] + axis[:-1]), 1.5 * axis[-1:] - 0.5 * axis[-2:-1]]
-    )
+    faces = cell_faces(vertical)
     x = np.broadcast_to(distance, faces.shape)
     # A cell between two points has the value of the nearer one.
     axes.pcolormesh(x, faces, values[:, :-1], norm=scale, cmap=colormap, zorder=1)

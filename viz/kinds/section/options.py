@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from burstlens.viz.diagnostics.formula import check_names
@@ -11,6 +11,7 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.place import End
+from burstlens.viz.values.options import Values
 
 if TYPE_CHECKING:
     pass
@@ -91,6 +92,9 @@ class SectionOptions:
 
     dpi: int = 100
     """Pixels per inch: how large letters and lines are against the picture."""
+
+    values: Values | Literal[False] = field(default_factory=Values)
+    """The values beside the picture, as of a map; `false`: none."""
 
     def __post_init__(self) -> None:
         check_names((self.variable,))

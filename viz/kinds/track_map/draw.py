@@ -88,7 +88,7 @@ def draw_track_map(
     values = [point.value for point in track.points if point.value is not None]
     outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
     with drawn(layers, paper.axes, plane, paper.reserved) as over:
-        top = paper.print([], (times.stamp(context.time), lead, _caption(track)), outside, over)
+        top, _ = paper.print([], (times.stamp(context.time), lead, _caption(track)), outside, over)
         below = draw_panels(
             track, colours, what, width=width, dpi=map_dpi(asked), maker=heading.maker(context)
         )

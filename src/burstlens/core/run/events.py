@@ -327,6 +327,7 @@ class _Receipt(_Product, frozen=True, omit_defaults=True):
     facts: dict[str, Any] | None = None
     state: StagedFile | None = None
     limits: Limits | None = None
+    values: tuple[StagedFile, ...] = ()
 
 
 class ProductPublishing(_Receipt, frozen=True, tag="product.publishing"):

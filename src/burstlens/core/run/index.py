@@ -120,6 +120,16 @@ def published(line: Line) -> Published | None:
     return Published(line)
 
 
+def values_path(product: Path) -> Path:
+    """The file with the values of a picture, beside it."""
+    return product.with_suffix(".values.js")
+
+
+def grid_path(products: Path, hash_: str) -> Path:
+    """The file with the grid of that hash."""
+    return products / "live" / f"grid-{hash_}.js"
+
+
 def product_path(products: Path, name: str) -> Path:
     """The file that an index line names.
 

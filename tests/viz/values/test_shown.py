@@ -1,0 +1,147 @@
+"""What maps, sections and peaks write beside their pictures, made of real frames."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.place import End
+from burstlens.viz.registry import product_kind
+from burstlens.viz.values.lookup import Grid, Place
+from burstlens.viz.values.options import Values
+from burstlens.viz.values.script import ValuesFile
+
+
+@pytest.fixture
+def made(context, tmp_path):
+    """Makes a product; returns its picture, its values, their grid, and its facts."""
+
+    def make(kind, path, **options):
+        kind = product_kind(kind)
+        asked = kind.options(**options)
+        folder, out = tmp_path / "values", tmp_path / "out.png"
+        with open_frame([path], 0, stream="d01", time="") as frame:
+            product = kind.make(asked, frame, out, replace(context, values=folder))
+        if not folder.exists():
+            return out, None, None, product.facts
+        values = ValuesFile(folder / "values.js")
+        grid = Grid.read(folder / f"grid-{values.fields[0].grid}.js")
+        return out, values, grid, product.facts
+
+    return make
+
+
+def stored(path, name, level=None):
+    with netCDF4.Dataset(path) as data:
+        found = data[name][0]
+        return np.asarray(found if level is None else found[level], "f8")
+
+
+def test_each_value_of_a_map_is_the_file_s_at_the_point_that_the_grid_names(made, cyclone):
+    _, values, grid, facts = made("map", cyclone, variable="T2")
+    truth, found = stored(cyclone, "T2"), values.field()
+    for row, column in np.ndindex(found.shape):
+        index = grid.index(row, column)
+        expected = truth[index["south_north"], index["west_east"]]
+        assert abs(found[row, column] - expected) <= values.fields[0].scale.scale / 2 * 1.000001
+    assert values.header["extent"] == facts["extent"]
+    assert grid.on_earth
+
+
+def test_values_name_the_picture_that_they_belong_to(made, cyclone):
+    picture, values, _, facts = made("map", cyclone, variable="T2", units="degC")
+    assert values.header["picture"] == zlib.crc32(picture.read_bytes())
+    assert values.header["box"] == facts["box"]
+    assert values.header["colours"]["limits"] == facts["limits"]
+    assert values.header["fields"][0]["units"] == "degC"
+
+
+def test_the_overlay_over_plain_colours_gives_the_picture(made, cyclone):
+    picture, values, grid, _ = made("map", cyclone, variable="T2", barbs=Wind())
+    drawn = np.asarray(imread(picture), "f8")[..., :3]
+    left, top, right, bottom = values.header["box"]
+    cover = np.zeros(drawn.shape[:2])
+    for (x, y, width, height), image in values.overlay:
+        path = picture.with_name("over.png")
+        path.write_bytes(image)
+        cover[y : y + height, x : x + width] = np.maximum(
+            cover[y : y + height, x : x + width], imread(path)[..., 3]
+        )
+    inside = cover[top:bottom, left:right]
+    assert 0.02 < (inside > 0).mean() < 0.6
+    # Where nothing lies over the field, the picture has the field's colour alone.
+    field, table = values.field(), values.header["colours"]
+    low, high = table["limits"]
+    rows = ((np.arange(bottom - top) + 0.5) / (bottom - top) * grid.rows).astype(int)
+    columns = ((np.arange(right - left) + 0.5) / (right - left) * grid.columns).astype(int)
+    share = np.clip((field[np.ix_(rows, columns)] - low) / (high - low), 0, 1)
+    ramp = np.frombuffer(base64.b64decode(table["table"]), np.uint8).reshape(-1, 3) / 255
+    colours = ramp[np.minimum((share * len(ramp)).astype(int), len(ramp) - 1)]
+    away = np.abs(colours - drawn[top:bottom, left:right]).max(axis=-1)
+    assert np.quantile(away[inside == 0], 0.97) < 0.03
+
+
+def test_a_thinned_map_keeps_the_points_themselves(made, cyclone):
+    _, values, grid, facts = made("map", cyclone, variable="T2", values=Values(points=20))
+    truth, found = stored(cyclone, "T2"), values.field()
+    assert max(found.shape) <= 20 < max(facts["shape"])
+    index = grid.index(2, 3)
+    step = values.fields[0].scale.scale
+    assert abs(found[2, 3] - truth[index["south_north"], index["west_east"]]) <= step / 2 * 1.001
+
+
+def test_without_values_only_the_picture_is_written(made, cyclone):
+    picture, values, _, _ = made("map", cyclone, variable="T2", values=False)
+    assert values is None
+    assert picture.is_file()
+
+
+def test_a_section_s_values_lie_along_its_route(made, cyclone):
+    ends = {"start": End(lat=25, lon=-92), "end": End(lat=26, lon=-89)}
+    for how in ({"levels": "mass"}, {"vertical": "pressure"}, {}):
+        _, values, grid, facts = made("section", cyclone, variable="W", **ends, **how)
+        found = values.field()
+        assert np.nanmin(found) >= facts["min"] - 1e-9
+        assert np.nanmax(found) <= facts["max"] + 1e-9
+        assert np.isnan(found).mean() < 0.2
+        row, column = grid.rows // 2, grid.columns // 2
+        place = grid.place(row, column)
+        assert grid.point(place) == (row, column)
+        assert place.lat == pytest.approx(25.5, abs=0.1)
+        assert place.lon == pytest.approx(-90.5, abs=0.1)
+        assert grid.point(Place(x=-5, y=1)) is None
+
+
+def test_peaks_on_a_logarithmic_scale_are_within_half_a_step_of_their_logarithm(made, tmp_path):
+    path, speed = tmp_path / "ground.nc", np.abs(np.random.default_rng(0).normal(size=(40, 50)))
+    speed = speed**5 * 0.01
+    speed[0, 0] = 0
+    with netCDF4.Dataset(path, "w") as data:
+        for name, size in (("time", None), ("y", 40), ("x", 50)):
+            data.createDimension(name, size)
+        data.createVariable("time", "f8", ("time",)).units = "s"
+        data["time"][0] = 4.0
+        for name, size in (("y", 40), ("x", 50)):
+            data.createVariable(name, "f8", (name,)).setncatts({"units": "m", "axis": name.upper()})
+            data[name][:] = np.arange(size) * 100.0
+        data.createVariable("vx", "f8", ("time", "y", "x")).setncatts(
+            {"units": "m s-1", "long_name": "ground velocity, x"}
+        )
+        data["vx"][0] = speed
+    _, values, grid, _ = made("peak", path, components=("vx",), log=True)
+    found, scale = values.field(), values.fields[0].scale
+    assert scale.transform == "log"
+    for row, column in ((39, 0), (0, 49), (20, 20)):
+        index = grid.index(row, column)
+        expected = 100 * speed[index["y"], index["x"]]
+        assert abs(found[row, column] - expected) <= expected * np.expm1(scale.scale / 2) * 1.0001
+    assert found[39, 0] == 0
+    assert grid.place(20, 20).x == 2000

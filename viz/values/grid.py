@@ -1,0 +1,260 @@
+"""``grid-<hash>.js``: where the points of values lie, one file for all pictures on the same grid.
+
+Planes with straight rows and columns have two axes, and, where these are not longitude and
+latitude, a coarse mesh of both with its greatest error. Of other planes the file holds the point
+that each pixel of the picture shows. docs/values.md describes the fields.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.viz.drawing.maps.reach import corners
+from burstlens.viz.geometry.grid import Plane, is_uniform
+from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
+from burstlens.viz.values import blocks
+from burstlens.viz.values.lookup import FORMAT, NO_POINT
+from burstlens.viz.values.sphere import angle, bilinear, vectors
+
+Array = NDArray[Any]
+_MESH = (3, 5, 9, 17, 33)
+_MESH_SHARE = 0.02
+"""The mesh's error, as a part of the distance between points, below which it is fine enough."""
+_CACHED = 8
+"""Grids kept by a worker: their scripts, by what they were made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One direction of a plane: all its points, and the edges of the first and last cell.
+
+    ``log``: lengths on the picture go by the logarithm of the coordinate. ``dimension``, ``first``
+    and ``step`` are the file's, for the numbers of its grid points; empty where there are none.
+    """
+
+    points: Array
+    edges: tuple[float, float]
+    name: str
+    units: str
+    log: bool = False
+    dimension: str = ""
+    first: int = 0
+    step: int = 1
+
+    def thinned(self, stride: int) -> Axis:
+        """Every ``stride``-th point; the edges stay."""
+        points = self.points[::stride]
+        return Axis(points, self.edges, self.name, self.units, self.log,
+                    self.dimension, self.first, self.step * stride)  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        points = np.asarray(self.points, np.float64)
+        found: dict[str, Any] = {"name": self.name, "units": self.units, "n": points.size}
+        if not self.log and points.size > 1 and is_uniform(points):
+            step = (points[-1] - points[0]) / (points.size - 1)
+            found |= {"start": float(points[0]), "step": float(step)}
+        else:
+            found["points"] = [float(f"{at:.9g}") for at in points]
+        found["edges"] = [float(edge) for edge in self.edges]
+        if self.log:
+            found["log"] = True
+        if self.dimension:
+            found |= {
+                "dimension": self.dimension,
+                "index": [int(self.first), int(self.step)],
+            }
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class GridScript:
+    """A grid file: its hash, and the script's text."""
+
+    hash: str
+    text: bytes = field(repr=False)
+
+
+def axes_grid(
+    x: Axis, y: Axis, projection: Projection | None, along: Mapping[str, Array] | None = None
+) -> GridScript:
+    """The grid of two axes, ``y`` from the top of the picture.
+
+    ``along`` are ``lon`` and ``lat`` of each point of x, for a section.
+    """
+    key: tuple[object, ...] = (
+        "axes",
+        _digest(x.points, y.points),
+        _words(x),
+        _words(y),
+        projection,
+    )
+
+    def make() -> dict[str, Any]:
+        facts: dict[str, Any] = {"kind": "axes", "x": x.facts(), "y": y.facts()}
+        if along is not None:
+            facts["along"] = {
+                name: [round(float(at), 5) for at in found] for name, found in along.items()
+            }
+        elif projection is not None and projection.units == "degrees":
+            facts["geographic"] = True
+        elif projection is not None:
+            facts["mesh"] = _mesh(x, y, projection)
+        return facts
+
+    if along is not None:
+        key = (*key, _digest(*along.values()))
+    return _kept(key, make)
+
+
+def pixel_grid(
+    plane: Plane, extent: Sequence[float], size: tuple[int, int], stride: int,
+    rows: Axis, columns: Axis,
+) -> GridScript:  # fmt: skip
+    """The grid of a plane of longitudes and latitudes whose rows and columns are not straight.
+
+    ``extent`` (left, right, bottom, top) is shown by ``size`` (width, height) pixels; ``rows`` and
+    ``columns`` give the numbers of the file's grid points, thinned by ``stride``.
+    """
+    key = ("pixels", _digest(plane.x[::stride, ::stride], plane.y[::stride, ::stride]),
+           plane.x.shape, tuple(extent), size, stride, _words(rows), _words(columns))  # fmt: skip
+
+    def make() -> dict[str, Any]:
+        shown = _pixels(plane, extent, size, stride)
+        encoder = blocks.Encoder()
+        for part in shown:
+            encoder.add(part)
+        return {
+            "kind": "pixels",
+            "geographic": plane.geographic,
+            "units": plane.units,
+            "extent": [float(end) for end in extent],
+            "width": size[0],
+            "height": size[1],
+            "block": blocks.BLOCK,
+            "x": _numbers(columns),
+            "y": _numbers(rows),
+            "stream": base64.b64encode(encoder.finish()).decode(),
+        }
+
+    return _kept(key, make)
+
+
+def _numbers(axis: Axis) -> dict[str, Any]:
+    return {
+        "n": int(axis.points.size),
+        "dimension": axis.dimension,
+        "index": [int(axis.first), int(axis.step)],
+    }
+
+
+def _pixels(
+    plane: Plane, extent: Sequence[float], size: tuple[int, int], stride: int
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Row and column of the point that each pixel shows, as (height, width)."""
+    from matplotlib.collections import QuadMesh
+
+    from burstlens.viz.drawing.picture import blank
+
+    x, y = (_thinned_corners(edges, stride) for edges in corners(plane))
+    rows, columns = x.shape[0] - 1, x.shape[1] - 1
+    number = np.arange(1, rows * columns + 1).reshape(rows, columns)
+    colours = np.stack([number >> 16 & 255, number >> 8 & 255, number & 255], axis=-1) / 255.0
+    figure = blank(*size, 72.0, "black")
+    axes = figure.add_axes((0, 0, 1, 1), xlim=extent[:2], ylim=extent[2:], autoscale_on=False)
+    axes.set_axis_off()
+    mesh: Any = QuadMesh(np.stack([x, y], axis=-1), antialiased=False)
+    mesh.set_facecolor(colours.reshape(-1, 3))
+    axes.add_collection(mesh, autolim=False)
+    canvas: Any = figure.canvas
+    canvas.draw()
+    shown = np.asarray(canvas.buffer_rgba())[..., :3].astype(np.uint32)
+    found = (shown[..., 0] << 16 | shown[..., 1] << 8 | shown[..., 2]).astype(np.int64) - 1
+    outside = (found < 0) | (found >= number.size)
+    row, column = (part.astype(np.uint16) for part in np.divmod(found, columns))
+    row[outside] = column[outside] = NO_POINT
+    return row, column
+
+
+def _thinned_corners(edges: Array, stride: int) -> Array:
+    """Corners of the cells of every ``stride``-th point: half-way to the next one that is kept,
+    the outer ones at the edge of the field."""
+    for axis in (0, 1):
+        count = edges.shape[axis] - 1
+        points = np.arange(0, count, stride)
+        at = np.concatenate([[0.0], 0.5 * (points[1:] + points[:-1]) + 0.5, [float(count)]])
+        low, high = np.floor(at).astype(int), np.ceil(at).astype(int)
+        edges = 0.5 * (np.take(edges, low, axis) + np.take(edges, high, axis))
+    return edges
+
+
+def _mesh(x: Axis, y: Axis, projection: Projection) -> dict[str, Any]:
+    """Longitudes and latitudes on as many nodes as needed, row by row from the top."""
+    apart = [abs(float(one.points[-1] - one.points[0])) / max(1, one.points.size - 1)
+             for one in (x, y) if one.points.size > 1]  # fmt: skip
+    near = _MESH_SHARE * min(apart, default=0.0) / 1e3
+    for count in _MESH:
+        at_x, at_y = np.meshgrid(np.linspace(*x.edges, count), np.linspace(*y.edges, count))
+        lon, lat = projection.inverse(at_x, at_y)
+        nodes = vectors(lon, lat)
+        error = 0.0
+        for shift in ((0.5, 0.5), (0.5, 0.0), (0.0, 0.5)):
+            step = [np.arange(count - 1) + part for part in shift]
+            rows, columns = np.meshgrid(step[0], step[1], indexing="ij")
+            between = bilinear(nodes, rows, columns)
+            true = projection.inverse(
+                np.interp(columns, np.arange(count), np.linspace(*x.edges, count)),
+                np.interp(rows, np.arange(count), np.linspace(*y.edges, count)),
+            )
+            away = angle(between, vectors(*true)) * EARTH_RADIUS_M / 1e3
+            error = max(error, float(np.nanmax(away, initial=0.0)))
+        if error <= near:
+            break
+    return {
+        "n": count,
+        "lon": _degrees(lon),
+        "lat": _degrees(lat),
+        "error_km": float(f"{error:.3g}"),
+    }
+
+
+def _degrees(values: Array) -> list[float | None]:
+    return [round(float(at), 5) if np.isfinite(at) else None for at in values.ravel()]
+
+
+def _words(axis: Axis) -> tuple[Any, ...]:
+    return (axis.edges, axis.name, axis.units, axis.log, axis.dimension, axis.first, axis.step)
+
+
+def _digest(*arrays: Array) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(str((array.shape, array.dtype)).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.digest()
+
+
+_scripts: OrderedDict[object, GridScript] = OrderedDict()
+
+
+def _kept(key: object, make: Callable[[], Mapping[str, Any]]) -> GridScript:
+    """The script for what the key says; made at its first use."""
+    script = _scripts.get(key)
+    if script is None:
+        text = json.dumps({"format": FORMAT, **make()}, separators=(",", ":"), allow_nan=False)
+        text = text.replace("<", "\\u003c")
+        name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        script = _scripts[key] = GridScript(name, f"burstlensFeed({text});\n".encode())
+    _scripts.move_to_end(key)
+    while len(_scripts) > _CACHED:
+        _scripts.popitem(last=False)
+    return script

@@ -1,0 +1,214 @@
+"""A grid file read back: the point of values at a place, and the place of a point."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import ValuesError
+from burstlens.viz.values import blocks
+from burstlens.viz.values.sphere import bilinear, degrees, vectors
+
+Array = NDArray[Any]
+FORMAT = 1
+NO_POINT = 0xFFFF
+"""Row and column of a pixel that shows no point."""
+_BEFORE, _AFTER = "burstlensFeed(", ");\n"
+_STEPS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place on a plane: degrees on the earth, else the plane's own coordinates.
+
+    Of a section ``x`` is the distance and ``y`` the height (or pressure).
+    """
+
+    lat: float | None = None
+    lon: float | None = None
+    x: float | None = None
+    y: float | None = None
+
+
+class Grid:
+    """Where the points of values lie. Raises ValuesError for a file that is not a grid."""
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        try:
+            if facts["format"] != FORMAT:
+                raise ValuesError("the grid was written by another version of Burstlens")
+            self.facts = facts
+            self.x, self.y = facts["x"], facts["y"]
+            self.columns, self.rows = int(self.x["n"]), int(self.y["n"])
+            self._pixels: tuple[Array, Array] | None = None
+            self._nodes: Array | None = None
+            if facts["kind"] == "pixels":
+                self._read_pixels()
+            else:
+                self._along_x, self._along_y = _points(self.x), _points(self.y)
+                mesh = facts.get("mesh")
+                if mesh:
+                    lon, lat = (
+                        np.array(mesh[name], np.float64).reshape(mesh["n"], mesh["n"])
+                        for name in ("lon", "lat")
+                    )
+                    self._nodes = vectors(lon, lat)
+        except (KeyError, TypeError, ValueError, binascii.Error) as error:
+            raise ValuesError(f"the grid is damaged: {error!r}") from error
+
+    @classmethod
+    def read(cls, path: Path) -> Grid:
+        """The grid of a file. Raises ValuesError."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not text"
+            raise ValuesError(f"{path} cannot be read: {reason}") from error
+        if not (text.startswith(_BEFORE) and text.endswith(_AFTER)):
+            raise ValuesError(f"{path} is not a grid, or cut short")
+        try:
+            facts = json.loads(text.removeprefix(_BEFORE).removesuffix(_AFTER))
+        except ValueError as error:
+            raise ValuesError(f"{path} is damaged") from error
+        return cls(facts)
+
+    @property
+    def on_earth(self) -> bool:
+        """Whether places are longitude and latitude."""
+        return bool(self.facts.get("geographic")) or self._nodes is not None
+
+    def point(self, place: Place) -> tuple[int, int] | None:
+        """Row and column of the point nearest to a place; None outside of the grid."""
+        found = self._coordinates(place)
+        if found is None:
+            return None
+        x, y = found
+        if self._pixels is not None:
+            return self._pixel(x, y)
+        row, column = _nearest(self.y, self._along_y, y), _nearest(self.x, self._along_x, x)
+        return None if row is None or column is None else (row, column)
+
+    def place(self, row: int, column: int) -> Place:
+        """The place of a point; of a plane without straight rows its middle on the picture."""
+        if self._pixels is not None:
+            rows, columns = np.nonzero((self._pixels[0] == row) & (self._pixels[1] == column))
+            if not rows.size:
+                return Place()
+            left, right, bottom, top = self.facts["extent"]
+            height, width = self._pixels[0].shape
+            lon = left + (float(columns.mean()) + 0.5) / width * (right - left)
+            lat = top - (float(rows.mean()) + 0.5) / height * (top - bottom)
+            return Place(lat=lat, lon=_turned(lon))
+        x, y = float(self._along_x[column]), float(self._along_y[row])
+        if self.facts.get("geographic"):
+            return Place(lat=y, lon=_turned(x))
+        along = self.facts.get("along")
+        if along:
+            return Place(along["lat"][column], along["lon"][column], x, y)
+        if self._nodes is None:
+            return Place(x=x, y=y)
+        at = [
+            (value - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0])
+            for axis, value in ((self.y, y), (self.x, x))
+        ]
+        last = self._nodes.shape[0] - 1
+        lon_at, lat_at = degrees(bilinear(self._nodes, at[0] * last, at[1] * last))
+        return Place(float(lat_at), float(lon_at), x, y)
+
+    def index(self, row: int, column: int) -> dict[str, int]:
+        """The file's index of a point, by dimension; empty where there is none (sections)."""
+        return {
+            axis["dimension"]: axis["index"][0] + axis["index"][1] * at
+            for axis, at in ((self.y, row), (self.x, column))
+            if axis.get("dimension")
+        }
+
+    def _coordinates(self, place: Place) -> tuple[float, float] | None:
+        """x and y of a place on the plane; None where it cannot lie there."""
+        if not self.on_earth or place.lat is None or place.lon is None:
+            return None if place.x is None or place.y is None else (place.x, place.y)
+        if self._nodes is not None:
+            return self._from_mesh(place.lon, place.lat)
+        left, right = sorted(
+            self.facts["extent"][:2] if self._pixels is not None else self.x["edges"]
+        )
+        lon = left + (place.lon - left) % 360
+        return (lon if lon <= right else place.lon, place.lat)
+
+    def _from_mesh(self, lon: float, lat: float) -> tuple[float, float] | None:
+        """By Newton's steps from the nearest node."""
+        assert self._nodes is not None
+        wanted = vectors(lon, lat)
+        near = np.where(np.isfinite(self._nodes).all(-1), self._nodes @ wanted, -2.0)
+        at = np.array(np.unravel_index(int(near.argmax()), near.shape), np.float64)
+        last = self._nodes.shape[0] - 1
+        for _ in range(_STEPS):
+            here = bilinear(self._nodes, at[0], at[1])
+            by_row = bilinear(self._nodes, at[0] + 0.5, at[1]) - bilinear(
+                self._nodes, at[0] - 0.5, at[1]
+            )
+            by_column = bilinear(self._nodes, at[0], at[1] + 0.5) - bilinear(
+                self._nodes, at[0], at[1] - 0.5
+            )
+            step, *_ = np.linalg.lstsq(
+                np.stack([by_row, by_column], axis=-1), wanted * np.linalg.norm(here) - here
+            )
+            if not np.isfinite(step).all():
+                return None
+            at = np.clip(at + step, -1.0, last + 1.0)
+            if np.abs(step).max() < 1e-9:
+                break
+        part = at / last
+        x, y = (
+            axis["edges"][0] + share * (axis["edges"][1] - axis["edges"][0])
+            for axis, share in ((self.x, part[1]), (self.y, part[0]))
+        )
+        return float(x), float(y)
+
+    def _pixel(self, x: float, y: float) -> tuple[int, int] | None:
+        assert self._pixels is not None
+        left, right, bottom, top = self.facts["extent"]
+        height, width = self._pixels[0].shape
+        column = int(np.floor((x - left) / (right - left) * width))
+        row = int(np.floor((top - y) / (top - bottom) * height))
+        if not (0 <= row < height and 0 <= column < width):
+            return None
+        found = int(self._pixels[0][row, column]), int(self._pixels[1][row, column])
+        return None if NO_POINT in found else found
+
+    def _read_pixels(self) -> None:
+        stream = base64.b64decode(self.facts["stream"], validate=True)
+        height, width = int(self.facts["height"]), int(self.facts["width"])
+        first = blocks.count(height, width)
+        self._pixels = (
+            blocks.decode(stream, height, width),
+            blocks.decode(stream, height, width, first),
+        )
+
+
+def _points(axis: Mapping[str, Any]) -> Array:
+    if "points" in axis:
+        return np.array(axis["points"], np.float64)
+    numbers = np.arange(int(axis["n"]), dtype=np.float64)
+    return np.asarray(axis["start"] + axis["step"] * numbers)
+
+
+def _nearest(axis: Mapping[str, Any], points: Array, at: float) -> int | None:
+    low, high = sorted(axis["edges"])
+    if not low <= at <= high:
+        return None
+    if axis.get("log"):
+        points, at = np.log(points), float(np.log(at))
+    return int(np.abs(points - at).argmin())
+
+
+def _turned(lon: float) -> float:
+    return (lon + 180) % 360 - 180

@@ -1,0 +1,172 @@
+"""``<picture>.values.js``: a product's fields as drawn, in one classic script.
+
+Browsers run such a script even from a file share, where they fetch nothing. It passes one text to
+``burstlensFeed``: base64 of ``BLV1``, u32 length of the header, the header (JSON, padded with
+spaces to a multiple of 8), u32 end of each block, the blocks (:mod:`.blocks`), and the overlay's
+PNG images; all numbers little-endian. docs/values.md describes the header.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.errors import ValuesError
+from burstlens.viz.values import blocks
+from burstlens.viz.values.quantised import Codes, Scale, restored
+
+MAGIC = b"BLV1"
+FORMAT = 1
+_BEFORE = b'burstlensFeed("'
+_AFTER = b'");\n'
+_FIXED = len(MAGIC) + 4
+_GUESS = 8192
+"""Bytes of a script that hold its header in most cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """One field in a script: where its blocks begin, and what its codes stand for."""
+
+    grid: str
+    rows: int
+    columns: int
+    first: int
+    scale: Scale
+
+
+def script(header: Mapping[str, Any], fields: Sequence[tuple[Mapping[str, Any], Codes, Scale]],
+           overlay: Sequence[tuple[Sequence[int], bytes]] = ()) -> bytes:  # fmt: skip
+    """The script of a header, its fields (facts, codes, scale), the lowest first, and its overlay.
+
+    ``overlay`` are PNG images with (left, top, width, height) in pixels of the picture.
+    """
+    encoder, laid = blocks.Encoder(), []
+    for facts, codes, scale in fields:
+        first = len(encoder.ends)
+        encoder.add(codes)
+        rows, columns = codes.shape
+        laid.append({**facts, "ny": rows, "nx": columns, "first": first, **scale.facts()})
+    stream = encoder.finish()
+    images = [{"at": list(at), "bytes": len(image)} for at, image in overlay]
+    whole = {
+        "format": FORMAT,
+        **header,
+        "block": blocks.BLOCK,
+        "bytes": len(stream),
+        "fields": laid,
+        "overlay": images,
+    }
+    text = json.dumps(whole, separators=(",", ":"), allow_nan=False).encode()
+    text += b" " * (-(len(text) + _FIXED) % 8)
+    ends = struct.pack(f"<{len(encoder.ends)}I", *encoder.ends)
+    payload = b"".join(
+        (MAGIC, struct.pack("<I", len(text)), text, ends, stream, *(image for _, image in overlay))
+    )
+    return _BEFORE + binascii.b2a_base64(payload, newline=False) + _AFTER
+
+
+class ValuesFile:
+    """The values of one picture, opened at its script; reads no more of it than is asked for.
+
+    Raises ValuesError where the script is missing, cut short, damaged or of another format.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self._beginning = file.read(_GUESS)
+        except OSError as error:
+            raise ValuesError(f"{path} cannot be read: {error.strerror}") from error
+        if not self._beginning.startswith(_BEFORE):
+            raise ValuesError(f"{path} is not a file of values")
+        fixed = self._bytes(0, _FIXED)
+        if fixed[:4] != MAGIC:
+            raise ValuesError(f"{path} is not a file of values, or of a newer version of Burstlens")
+        length = int.from_bytes(fixed[4:], "little")
+        try:
+            self.header: dict[str, Any] = json.loads(self._bytes(_FIXED, length))
+            self.fields = tuple(_laid(one) for one in self.header["fields"])
+            self._blocks = sum(blocks.count(one.rows, one.columns) for one in self.fields)
+            self._length = int(self.header["bytes"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValuesError(f"{path}: its header cannot be read: {error!r}") from error
+        if self.header.get("format") != FORMAT or self.header.get("block") != blocks.BLOCK:
+            raise ValuesError(f"{path} is of another version of Burstlens")
+        self._ends: int = _FIXED + length
+
+    def field(self, number: int = 0) -> Any:
+        """All values of a field, as (row, column) float64."""
+        one = self.fields[number]
+        stream = self._bytes(self._stream, self._length)
+        codes = blocks.decode(stream, one.rows, one.columns, one.first)
+        return restored(codes, one.scale)
+
+    def at(self, row: int, column: int, number: int = 0) -> float:
+        """The value of one point; reads its block alone. IndexError beyond the field."""
+        one = self.fields[number]
+        if not (0 <= row < one.rows and 0 <= column < one.columns):
+            raise IndexError(f"({row}, {column}) is not in a field of {one.rows} x {one.columns}")
+        for at_row, at_column, value in one.scale.outliers:
+            if (at_row, at_column) == (row, column):
+                return value
+        block, down, across = blocks.place(row, column, one.columns)
+        block += one.first
+        ends = self._bytes(self._ends + 4 * max(0, block - 1), 8 if block else 4)
+        bounds = struct.unpack(f"<{len(ends) // 4}I", ends)
+        begin, end = (bounds[0], bounds[1]) if block else (0, bounds[0])
+        if not begin <= end <= self._length:
+            raise ValuesError(f"{self.path}: the ends of its blocks are damaged")
+        codes = blocks.decode_block(self._bytes(self._stream + begin, end - begin))
+        scale = replace(one.scale, outliers=())  # their places are those of the whole field
+        return float(restored(codes[down : down + 1, across : across + 1], scale)[0, 0])
+
+    @property
+    def overlay(self) -> list[tuple[list[int], bytes]]:
+        """The images over the field: (left, top, width, height), PNG."""
+        at, images = self._stream + self._length, []
+        for one in self.header["overlay"]:
+            images.append((list(one["at"]), self._bytes(at, int(one["bytes"]))))
+            at += int(one["bytes"])
+        return images
+
+    @property
+    def _stream(self) -> int:
+        """Where the blocks begin in the payload."""
+        return self._ends + 4 * self._blocks
+
+    def _bytes(self, at: int, length: int) -> bytes:
+        """That part of the payload."""
+        first = at // 3 * 4
+        wanted = -(-(at + length) // 3) * 4 - first
+        begin = len(_BEFORE) + first
+        text = self._beginning[begin : begin + wanted]
+        if len(text) < wanted:
+            try:
+                with self.path.open("rb") as file:
+                    file.seek(begin)
+                    text = file.read(wanted)
+            except OSError as error:
+                raise ValuesError(f"{self.path} cannot be read: {error.strerror}") from error
+        text = text.removesuffix(_AFTER)
+        try:
+            data = binascii.a2b_base64(text, strict_mode=True)
+        except binascii.Error as error:
+            raise ValuesError(f"{self.path} is damaged or cut short") from error
+        found = data[at % 3 : at % 3 + length]
+        if len(found) < length:
+            raise ValuesError(f"{self.path} is cut short")
+        return found
+
+
+def _laid(facts: Mapping[str, Any]) -> Laid:
+    rows, columns, first = (int(facts[name]) for name in ("ny", "nx", "first"))
+    if min(rows, columns) < 1 or first < 0:
+        raise ValueError("a field without points")
+    return Laid(str(facts["grid"]), rows, columns, first, Scale.of(facts))
