@@ -1,5 +1,6 @@
 import { Album } from "./album.js";
 import { element, say } from "./element.js";
+import { FieldStore } from "./fields.js";
 import { Pictures } from "./pictures.js";
 import { messageOf } from "./source.js";
 import { isOver } from "./standing.js";
@@ -37,6 +38,7 @@ export class Comparison {
     this.mode = "split";
     this.source = source;
     this.pictures = new Pictures(source, changed);
+    this.fields = new FieldStore(source, changed);
     this.#follow(changed);
   }
 

@@ -1,4 +1,13 @@
-import { FilesError, isLine, pictureUrl, Retry, relativeUrl } from "./source.js";
+import {
+  FilesError,
+  gridUrl,
+  isLine,
+  pictureUrl,
+  Retry,
+  relativeUrl,
+  valuesUrl,
+} from "./source.js";
+import { fromBase64 } from "./values_file.js";
 
 /** @import { IndexLine, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 
@@ -75,22 +84,30 @@ export class FileSource {
   }
 
   /**
-   * The value that a script file passes on: what the driver wrote there.
+   * The value of a script that changes: what the driver wrote there.
    * @param {string} name
-   * @returns {Promise<any>}
    */
   #read(name) {
+    return this.#run(`${this.#base}live/${name}.js?${Date.now()}`);
+  }
+
+  /**
+   * The value that a script file passes on.
+   * @param {string} url
+   * @returns {Promise<any>}
+   */
+  #run(url) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      script.src = `${this.#base}live/${name}.js?${Date.now()}`;
+      script.src = url;
       script.onload = () => {
         script.remove();
         const value = handedOver.get(script);
-        value === undefined ? reject(new Error(`${name} is empty`)) : resolve(value);
+        value === undefined ? reject(new Error(`${url} is empty`)) : resolve(value);
       };
       script.onerror = () => {
         script.remove();
-        reject(new Error(`${name} cannot be read`));
+        reject(new Error(`${url} cannot be read`));
       };
       globalThis.burstlensFeed ??= (value) => {
         if (document.currentScript) handedOver.set(document.currentScript, value);
@@ -102,6 +119,16 @@ export class FileSource {
   /** @param {IndexLine} line */
   async image(line) {
     return pictureUrl(this.#base, line);
+  }
+
+  /** @param {IndexLine} line */
+  async values(line) {
+    return fromBase64(await this.#run(valuesUrl(this.#base, line)));
+  }
+
+  /** @param {string} hash */
+  async grid(hash) {
+    return this.#run(gridUrl(this.#base, hash));
   }
 
   /** @param {string} name */

@@ -1,5 +1,15 @@
 import { FileSource } from "./file_source.js";
-import { FilesError, parseLines, pictureUrl, Retry, relativeUrl } from "./source.js";
+import {
+  FilesError,
+  fed,
+  gridUrl,
+  parseLines,
+  pictureUrl,
+  Retry,
+  relativeUrl,
+  valuesUrl,
+} from "./source.js";
+import { fromBase64 } from "./values_file.js";
 
 /** @import { IndexLine, Order, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 
@@ -118,6 +128,23 @@ export class HttpSource {
   /** @param {IndexLine} line */
   async image(line) {
     return pictureUrl(this.#base, line);
+  }
+
+  /** @param {IndexLine} line */
+  async values(line) {
+    return fromBase64(await this.#script(valuesUrl(this.#base, line)));
+  }
+
+  /** @param {string} hash */
+  async grid(hash) {
+    return this.#script(gridUrl(this.#base, hash));
+  }
+
+  /** @param {string} url */
+  async #script(url) {
+    const answer = await fetch(url, { ...request(), cache: "default" });
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    return fed(await answer.text());
   }
 
   /** @param {string} name */

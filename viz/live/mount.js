@@ -1,6 +1,8 @@
 import { Album } from "./album.js";
 import { Comparer } from "./comparison.js";
+import { Cursor } from "./cursor.js";
 import { element } from "./element.js";
+import { FieldStore } from "./fields.js";
 import { Folder } from "./folder.js";
 import { icon } from "./icon.js";
 import { actOf, keyHelp } from "./keys.js";
@@ -11,6 +13,7 @@ import { Masthead } from "./masthead.js";
 import { Measures } from "./measures.js";
 import { Notes } from "./notes.js";
 import { Pictures } from "./pictures.js";
+import { Pins } from "./pins.js";
 import { Player } from "./player.js";
 import { Pulse } from "./pulse.js";
 import { messageOf } from "./source.js";
@@ -20,6 +23,7 @@ import { themeButton } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { Transport } from "./transport.js";
 import { timeSeconds } from "./valid_time.js";
+import VALUES from "./values.css" with { type: "css" };
 import { Wall } from "./wall.js";
 
 /** @import { Sign } from "./icon.js" */
@@ -87,7 +91,9 @@ class View {
     const changed = () => this.#change();
     this.#lens = new Lens(changed);
     this.#pictures = new Pictures(source, changed);
-    this.#wall = new Wall(this.#lens, changed);
+    this.#fields = new FieldStore(source, changed);
+    this.#pins = new Pins(changed);
+    this.#wall = new Wall(this.#lens, new Cursor(changed), this.#pins, changed);
     this.#comparer = new Comparer(source, changed, () => this.#timeline.element.focus());
     this.#transport = new Transport(this.#player, changed);
     this.#measures = new Measures();
@@ -110,6 +116,8 @@ class View {
   #folder = new Folder();
   #lens;
   #pictures;
+  #fields;
+  #pins;
   #wall;
   #comparer;
   #transport;
@@ -182,7 +190,7 @@ class View {
     );
     this.#root.addEventListener("keydown", (event) => this.key(event));
     const shadow = this.element.attachShadow({ mode: "open" });
-    shadow.adoptedStyleSheets = [SHEET];
+    shadow.adoptedStyleSheets = [SHEET, VALUES];
     shadow.append(this.#root);
   }
 
@@ -252,6 +260,8 @@ class View {
       player,
       marks,
       pictures: this.#pictures,
+      fields: this.#fields,
+      pins: this.#pins,
       source: this.source,
       run: status?.run ?? "",
       comparison: this.#comparer.shown,

@@ -1,14 +1,17 @@
 import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { element, say, set } from "./element.js";
+import { Probe } from "./probe.js";
 import { showNumber, showUnits } from "./quantity.js";
 import { Sheet } from "./sheet.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Comparison } from "./comparison.js" */
+/** @import { Cursor } from "./cursor.js" */
 /** @import { Lens } from "./lens.js" */
 /** @import { Pictures } from "./pictures.js" */
+/** @import { Pins } from "./pins.js" */
 /** @import { Changed, Facts, IndexLine, Source, ViewState } from "./types.d.ts" */
 
 /** How far a key moves the line between two runs, as a part of the width. */
@@ -42,12 +45,15 @@ export class Pane {
   /**
    * `changed()` asks for a new drawing, `removed(pane)` removes it.
    * @param {Lens} lens
+   * @param {Cursor} cursor
+   * @param {Pins} pins
    * @param {Changed} changed
    * @param {(pane: Pane) => void} removed
    */
-  constructor(lens, changed, removed) {
+  constructor(lens, cursor, pins, changed, removed) {
     this.#lens = lens;
     this.#changed = changed;
+    this.#probe = new Probe(this.#glass, cursor, pins);
     this.#first.element.classList.add("first");
     for (const sheet of [this.#first, this.#second]) {
       lens.attach(sheet.element, () => sheet.frame(lens));
@@ -82,6 +88,7 @@ export class Pane {
   }
 
   #changed;
+  #probe;
   /** @type {string | null} */
   #time = null;
   /** @type {IndexLine | undefined} */
@@ -179,7 +186,22 @@ export class Pane {
     say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest));
     say(this.#caveat, caveat(seen));
     this.#link(seen, source);
-    return { line, other };
+    this.#probe.show(
+      {
+        fields: seen ? state.fields.get(seen) : null,
+        line: seen,
+        sheet: this.#first,
+        missing: seen !== undefined && (!seen.values || state.fields.isMissing(seen)),
+      },
+      {
+        fields: other && comparison ? comparison.fields.get(other) : null,
+        run: comparison?.run ?? "",
+        sheet: this.#second,
+        mode: shownMode(comparison, other),
+      },
+      this.#lens,
+    );
+    return { line, other, seen };
   }
 
   /**

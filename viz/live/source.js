@@ -14,12 +14,42 @@ export function relativeUrl(base, name) {
 /**
  * The URL of a picture, with its checksum, so that a replaced picture is not taken from a cache.
  * @param {string} base
- * @param {IndexLine} line
+ * @param {Pick<IndexLine, "name" | "crc32">} line
  */
 export function pictureUrl(base, line) {
   const url = relativeUrl(base, line.name);
   if (url === null) throw new Error(`${line.name} is not the name of a product`);
   return `${url}?${line.crc32 ?? ""}`;
+}
+
+/**
+ * The URL of a picture's values, with their checksum.
+ * @param {string} base
+ * @param {IndexLine} line
+ */
+export function valuesUrl(base, { name, values }) {
+  if (!values) throw new Error(`${name} has no values`);
+  return pictureUrl(base, values);
+}
+
+/**
+ * The URL of the grid of that hash.
+ * @param {string} base
+ * @param {string} hash
+ */
+export function gridUrl(base, hash) {
+  if (!/^[0-9a-f]{1,64}$/.test(hash)) throw new Error(`${hash} is not a grid`);
+  return `${base}live/grid-${hash}.js`;
+}
+
+/**
+ * The value that a script of the run passes on, by its text.
+ * @param {string} text
+ */
+export function fed(text) {
+  const found = /^burstlensFeed\((.*)\);\n$/s.exec(text);
+  if (!found) throw new Error("the script is cut short");
+  return JSON.parse(found[1]);
 }
 
 /**

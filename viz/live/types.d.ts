@@ -5,7 +5,9 @@
 
 import type { Album } from "./album.js";
 import type { Comparison } from "./comparison.js";
+import type { FieldStore } from "./fields.js";
 import type { Pictures } from "./pictures.js";
+import type { Pins } from "./pins.js";
 import type { Player } from "./player.js";
 
 /**
@@ -162,6 +164,8 @@ export interface IndexLine {
   /** Part of the buffer that raw frames held by then, from 0 to 1. */
   fill?: number | null;
   facts?: Facts | null;
+  /** The file with its values, where it has one. */
+  values?: { name: string; bytes: number; crc32: number };
   /** Set by the page: this line has replaced one of an earlier attempt. */
   replaced?: boolean;
 }
@@ -230,6 +234,10 @@ export interface Source {
    * name gives another URL.
    */
   image(line: IndexLine): Promise<string>;
+  /** The payload of a picture's values (ValuesFile reads it). */
+  values(line: IndexLine): Promise<Uint8Array<ArrayBuffer>>;
+  /** The content of the grid file of that hash (Grid.read reads it). */
+  grid(hash: string): Promise<unknown>;
   /** URL of a file by its name relative to products/, or null when none can be given. */
   link(name: string): string | null;
   /**
@@ -243,6 +251,97 @@ export interface Source {
   open(run: Pick<OtherRun, "run">): Source;
   /** Release all resources; no poll follows. */
   close(): void;
+}
+
+/** The header of a picture's values; docs/values.md explains its keys. */
+export interface ValuesHeader {
+  format: number;
+  product: string;
+  stream: string;
+  time: string;
+  /** CRC-32 of the picture that the values belong to. */
+  picture: number;
+  size: [width: number, height: number];
+  /** Pixels of the map: left, top, right, bottom. */
+  box: [number, number, number, number];
+  /** Coordinates at its edges: left, right, bottom, top. */
+  extent: [number, number, number, number];
+  colours: {
+    map: string;
+    /** Base64 of red, green and blue bytes, from low to high. */
+    table: string;
+    under: string;
+    over: string;
+    bad: string;
+    limits: [number, number];
+    edges: number[];
+    log: boolean;
+  };
+  block: number;
+  bytes: number;
+  fields: FieldFacts[];
+  overlay: { at: [number, number, number, number]; bytes: number }[];
+}
+
+/** A field of a picture's values; `label` names a nest. */
+export interface FieldFacts {
+  grid: string;
+  variable: string;
+  long_name: string;
+  units: string;
+  /** The units as they are printed. */
+  printed: string;
+  level: string;
+  label?: string;
+  stride: number;
+  nx: number;
+  ny: number;
+  first: number;
+  bits: number;
+  offset: number;
+  scale: number;
+  transform: "linear" | "log";
+  negative: number | null;
+  outliers: [row: number, column: number, value: number][];
+}
+
+/** A grid file; docs/values.md explains its keys. */
+export interface GridFacts {
+  format: number;
+  kind: "axes" | "pixels";
+  x: GridAxis;
+  y: GridAxis;
+  geographic?: boolean;
+  units?: string;
+  mesh?: { n: number; lon: (number | null)[]; lat: (number | null)[]; error_km: number };
+  along?: { lon: number[]; lat: number[] };
+  extent?: number[];
+  width?: number;
+  height?: number;
+  block?: number;
+  stream?: string;
+}
+
+export interface GridAxis {
+  n: number;
+  name?: string;
+  units?: string;
+  start?: number;
+  step?: number;
+  points?: number[];
+  edges?: number[];
+  log?: boolean;
+  dimension?: string;
+  /** The file's number of the first point, and the step to the next. */
+  index?: [number, number];
+}
+
+/** A place: in degrees, or x and y of a plane; of a section distance and height. */
+export interface Place {
+  lat?: number;
+  lon?: number;
+  x?: number;
+  y?: number;
 }
 
 /** A place on the time axis: an alarm, a guard that tripped, one that stopped the model. */
@@ -276,6 +375,10 @@ export interface ViewState {
   player: Player;
   marks: Mark[];
   pictures: Pictures;
+  /** Their values. */
+  fields: FieldStore;
+  /** Places that the reader keeps. */
+  pins: Pins;
   source: Source;
   /** The run's id, or "". */
   run: string;
@@ -314,6 +417,8 @@ export interface Answers {
     may_stop: boolean;
   };
   image: { type: string };
+  values: object;
+  grid: { grid: unknown };
   others: { runs: OtherRun[] };
   control: object;
 }

@@ -3,7 +3,9 @@ import { element, set } from "./element.js";
 import { Pane } from "./pane.js";
 
 /** @import { Album } from "./album.js" */
+/** @import { Cursor } from "./cursor.js" */
 /** @import { Lens } from "./lens.js" */
+/** @import { Pins } from "./pins.js" */
 /** @import { Changed, IndexLine, ViewState } from "./types.d.ts" */
 
 const AHEAD = 8;
@@ -15,13 +17,19 @@ export class Wall {
   /** @type {Pane[]} */
   #panes = [];
   #touched = false;
+  #cursor;
+  #pins;
 
   /**
    * @param {Lens} lens
+   * @param {Cursor} cursor
+   * @param {Pins} pins
    * @param {Changed} changed
    */
-  constructor(lens, changed) {
+  constructor(lens, cursor, pins, changed) {
     this.#lens = lens;
+    this.#cursor = cursor;
+    this.#pins = pins;
     this.#changed = changed;
     this.element = element("div", { className: "wall" });
     new ResizeObserver(() => changed()).observe(this.element);
@@ -62,7 +70,9 @@ export class Wall {
 
   /** @param {string | null} [seriesId] */
   #add(seriesId = null) {
-    const pane = new Pane(this.#lens, this.#changed, (gone) => this.#remove(gone));
+    const pane = new Pane(this.#lens, this.#cursor, this.#pins, this.#changed, (gone) =>
+      this.#remove(gone),
+    );
     pane.seriesId = seriesId;
     this.#panes.push(pane);
     this.element.append(pane.element);
@@ -115,6 +125,11 @@ export class Wall {
       }
     }
     pictures.want(mine, next);
+    if (this.#cursor.asks || this.#pins.list.length) {
+      const seen = drawn.map((one) => one.seen).filter((line) => line !== undefined);
+      state.fields.want(seen);
+      comparison?.fields.want(theirs);
+    }
     comparison?.pictures.want(
       theirs,
       next

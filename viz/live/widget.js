@@ -256,6 +256,25 @@ export class WidgetSource {
     return URL.createObjectURL(new Blob(buffers, { type: answer.type }));
   }
 
+  /** @param {IndexLine} line */
+  async values(line) {
+    const asked = this.#kernel.request({ ask: "values", run: this.#run, name: line.name });
+    const given = await within(asked, ANSWER_MS);
+    if (given === null) throw new Error("the kernel does not answer");
+    const [payload] = given[1];
+    return new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
+  }
+
+  /** @param {string} hash */
+  async grid(hash) {
+    const given = await within(
+      this.#kernel.request({ ask: "grid", run: this.#run, hash }),
+      ANSWER_MS,
+    );
+    if (given === null) throw new Error("the kernel does not answer");
+    return given[0].grid;
+  }
+
   #forget() {
     for (const [key, url] of this.#urls) {
       if (this.#urls.size <= HELD_URLS) return;

@@ -7,6 +7,7 @@ import json
 import time
 import zlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
@@ -15,7 +16,9 @@ from burstlens.clients.opened.view import RunView
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.run.directory import all_runs
 from burstlens.core.run.follow import Line, read_stretch
-from burstlens.core.run.index import product_path, published
+from burstlens.core.run.index import grid_path, product_path, published, values_path
+from burstlens.viz.values.lookup import Grid
+from burstlens.viz.values.script import read_payload
 
 STATUS_PERIOD_S = 0.5
 BATCH_BYTES = 500_000
@@ -35,6 +38,8 @@ class Answers:
     * ``poll`` with ``offset`` and ``stamp`` of the answer before: ``status`` (None when it is the
       same), ``stamp``, ``lines`` of the index, ``offset``, ``fresh``, ``more``, ``may_stop``
     * ``image`` with the ``name`` of an index line: ``type``, and the bytes
+    * ``values`` with the ``name`` of a picture: the payload of its values
+    * ``grid`` with a ``hash``: ``grid``, what its file holds
     * ``others``: ``runs`` in the same folder
     * ``control`` with ``what``, ``stop`` or ``stop-now``
     """
@@ -46,6 +51,8 @@ class Answers:
         self._asks: dict[str, Callable[[RunView, Mapping[str, Any]], Answer]] = {
             "poll": self._poll,
             "image": self._image,
+            "values": self._values,
+            "grid": self._grid,
             "others": self._others,
             "control": self._control,
         }
@@ -114,6 +121,16 @@ class Answers:
             raise RunError(f"{name} is not a picture")
         path = product_path(run.directory.products, name)
         return {"type": picture_type(path)}, [read_picture(path)]
+
+    def _values(self, run: RunView, request: Mapping[str, Any]) -> Answer:
+        products = run.directory.products
+        path = product_path(products, values_path(Path(request["name"])).as_posix())
+        return {}, [read_payload(path)]
+
+    def _grid(self, run: RunView, request: Mapping[str, Any]) -> Answer:
+        products = run.directory.products
+        name = grid_path(products, str(request["hash"])).relative_to(products).as_posix()
+        return {"grid": Grid.read(product_path(products, name)).facts}, []
 
     def _others(self, run: RunView, _: Mapping[str, Any]) -> Answer:
         rows = []

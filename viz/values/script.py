@@ -165,6 +165,20 @@ class ValuesFile:
         return found
 
 
+def read_payload(path: Path) -> bytes:
+    """What a script of values passes to the page. Raises ValuesError."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ValuesError(f"{path} cannot be read: {error.strerror}") from error
+    if not (text.startswith(_BEFORE) and text.endswith(_AFTER)):
+        raise ValuesError(f"{path} is not a file of values, or cut short")
+    try:
+        return binascii.a2b_base64(text[len(_BEFORE) : -len(_AFTER)], strict_mode=True)
+    except binascii.Error as error:
+        raise ValuesError(f"{path} is damaged") from error
+
+
 def _laid(facts: Mapping[str, Any]) -> Laid:
     rows, columns, first = (int(facts[name]) for name in ("ny", "nx", "first"))
     if min(rows, columns) < 1 or first < 0:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.units import printed
 from burstlens.viz.drawing.maps.overlay import Overlay
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.geometry.field import Field
@@ -57,6 +58,7 @@ def shown_on_map(
         "variable": field.name,
         "long_name": field.long_name,
         "units": field.units,
+        "printed": printed(field.units),
         "level": field.level,
         "stride": every,
     } | ({"label": label} if label else {})

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.units import printed
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.kinds.section.axes import off_axis, on_axis
 from burstlens.viz.kinds.section.read import Sections
@@ -59,6 +60,7 @@ def section_values(sections: Sections, shown: Array, rows: Array, asked: Values)
         "variable": field.name,
         "long_name": field.long_name,
         "units": field.units,
+        "printed": printed(field.units),
         "level": "",
     }
     along = None

@@ -1,0 +1,261 @@
+import { decodeFields } from "./values_file.js";
+
+/** @import { GridAxis, GridFacts, Place } from "./types.d.ts" */
+
+const DEGREE = Math.PI / 180;
+const NO_POINT = 0xffff;
+const STEPS = 12;
+
+/** Where the points of values lie: the point at a place, the place of a point (lookup.py). */
+export class Grid {
+  #x;
+  #y;
+  /** @type {Uint16Array[] | null} */
+  #pixels = null;
+  /** @type {Float64Array | null} unit vectors of the mesh's nodes, three numbers each */
+  #nodes = null;
+
+  /** @param {GridFacts} facts */
+  constructor(facts) {
+    this.facts = facts;
+    this.#x = pointsOf(facts.x);
+    this.#y = pointsOf(facts.y);
+    const { mesh } = facts;
+    if (mesh) {
+      this.#nodes = new Float64Array(3 * mesh.n ** 2);
+      mesh.lon.forEach((lon, at) => {
+        this.#nodes?.set(vector(lon ?? NaN, mesh.lat[at] ?? NaN), 3 * at);
+      });
+    }
+  }
+
+  /**
+   * The grid that a grid file describes; rejects where it is not one.
+   * @param {any} facts
+   */
+  static async read(facts) {
+    if (facts?.format !== 1) throw new Error("the grid was written by another version");
+    const grid = new Grid(facts);
+    if (facts.kind === "pixels") {
+      const stream = Uint8Array.from(atob(facts.stream), (sign) => sign.charCodeAt(0));
+      const size = { nx: facts.width, ny: facts.height };
+      grid.#pixels = await decodeFields(stream, [size, size], facts.block);
+    }
+    return grid;
+  }
+
+  /** Whether places are longitude and latitude. */
+  get onEarth() {
+    return Boolean(this.facts.geographic) || this.#nodes !== null;
+  }
+
+  /**
+   * Row and column of the point that lies at x and y of the plane, as one number; -1 outside.
+   * @param {number} x
+   * @param {number} y
+   */
+  pointAt(x, y) {
+    const { facts } = this;
+    if (this.#pixels) {
+      const [left, right, bottom, top] = facts.extent ?? [];
+      const { width = 0, height = 0 } = facts;
+      const across = Math.floor(((x - left) / (right - left)) * width);
+      const down = Math.floor(((top - y) / (top - bottom)) * height);
+      if (!(across >= 0 && across < width && down >= 0 && down < height)) return -1;
+      const row = this.#pixels[0][down * width + across];
+      return row === NO_POINT ? -1 : row * facts.x.n + this.#pixels[1][down * width + across];
+    }
+    const row = nearest(facts.y, this.#y, y);
+    const column = nearest(facts.x, this.#x, x);
+    return row < 0 || column < 0 ? -1 : row * facts.x.n + column;
+  }
+
+  /**
+   * The point nearest to a place, as one number; -1 outside of the grid.
+   * @param {Place} place
+   */
+  point(place) {
+    const at = this.coordinates(place);
+    return at === null ? -1 : this.pointAt(...at);
+  }
+
+  /**
+   * x and y of a place on the plane, or null where it cannot lie there.
+   * @param {Place} place
+   * @returns {[x: number, y: number] | null}
+   */
+  coordinates({ lat, lon, x, y }) {
+    if (!this.onEarth || lat === undefined || lon === undefined) {
+      return x === undefined || y === undefined || this.onEarth ? null : [x, y];
+    }
+    if (this.#nodes) return this.#fromMesh(lon, lat);
+    const [a, b] = this.#pixels ? (this.facts.extent ?? []) : (this.facts.x.edges ?? []);
+    const left = Math.min(a, b);
+    const turned = left + ((((lon - left) % 360) + 360) % 360);
+    return [turned <= Math.max(a, b) ? turned : lon, lat];
+  }
+
+  /**
+   * The place at x and y of the plane.
+   * @param {number} x
+   * @param {number} y
+   * @returns {Place}
+   */
+  place(x, y) {
+    const { facts } = this;
+    if (facts.geographic) return { lat: y, lon: turn(x) };
+    if (facts.along) {
+      const at = nearest(facts.x, this.#x, x);
+      return at < 0 ? { x, y } : { lat: facts.along.lat[at], lon: facts.along.lon[at], x, y };
+    }
+    if (!this.#nodes) return { x, y };
+    const [left, right] = facts.x.edges ?? [];
+    const [top, bottom] = facts.y.edges ?? [];
+    const last = (facts.mesh?.n ?? 2) - 1;
+    const [a, b, c] = this.#between(
+      ((y - top) / (bottom - top)) * last,
+      ((x - left) / (right - left)) * last,
+    );
+    return { lat: Math.atan2(c, Math.hypot(a, b)) / DEGREE, lon: Math.atan2(b, a) / DEGREE };
+  }
+
+  /**
+   * The coordinates of a point's own place, or null for a plane without straight rows.
+   * @param {number} point
+   * @returns {[x: number, y: number] | null}
+   */
+  of(point) {
+    const { n } = this.facts.x;
+    return this.#pixels ? null : [this.#x[point % n], this.#y[Math.floor(point / n)]];
+  }
+
+  /**
+   * The file's index of a point by dimension, as text; "" where there is none.
+   * @param {number} point
+   */
+  index(point) {
+    const { x, y } = this.facts;
+    const at = [Math.floor(point / x.n), point % x.n];
+    const parts = [y, x].map(({ dimension, index }, one) =>
+      dimension && index ? `${dimension} ${index[0] + index[1] * at[one]}` : "",
+    );
+    return parts.filter(Boolean).join(", ");
+  }
+
+  /**
+   * Bilinear between nodes; linear beyond the outermost.
+   * @param {number} row
+   * @param {number} column
+   */
+  #between(row, column) {
+    const nodes = this.#nodes ?? new Float64Array();
+    const { n } = this.facts.mesh ?? { n: 2 };
+    const r = Math.min(n - 2, Math.max(0, Math.floor(row)));
+    const c = Math.min(n - 2, Math.max(0, Math.floor(column)));
+    const [down, right] = [row - r, column - c];
+    return [0, 1, 2].map((part) => {
+      const at = 3 * (r * n + c) + part;
+      const upper = nodes[at] * (1 - right) + nodes[at + 3] * right;
+      const lower = nodes[at + 3 * n] * (1 - right) + nodes[at + 3 * n + 3] * right;
+      return upper * (1 - down) + lower * down;
+    });
+  }
+
+  /**
+   * By Newton's steps from the nearest node.
+   * @param {number} lon
+   * @param {number} lat
+   * @returns {[x: number, y: number] | null}
+   */
+  #fromMesh(lon, lat) {
+    const nodes = this.#nodes ?? new Float64Array();
+    const { n } = this.facts.mesh ?? { n: 2 };
+    const wanted = vector(lon, lat);
+    let best = -2;
+    let at = [0, 0];
+    for (let node = 0; node < n * n; node += 1) {
+      const near = dot(wanted, [...nodes.subarray(3 * node, 3 * node + 3)]);
+      if (near > best) [best, at] = [near, [Math.floor(node / n), node % n]];
+    }
+    for (let step = 0; step < STEPS; step += 1) {
+      const [row, column] = at;
+      const here = this.#between(row, column);
+      const far = Math.hypot(...here);
+      const rest = wanted.map((part, axis) => part * far - here[axis]);
+      const below = this.#between(row + 0.5, column);
+      const above = this.#between(row - 0.5, column);
+      const right = this.#between(row, column + 0.5);
+      const left = this.#between(row, column - 0.5);
+      const byRow = below.map((part, axis) => part - above[axis]);
+      const byColumn = right.map((part, axis) => part - left[axis]);
+      // Least squares of three equations in two unknowns.
+      const [aa, ab, bb] = [dot(byRow, byRow), dot(byRow, byColumn), dot(byColumn, byColumn)];
+      const [ra, rb] = [dot(byRow, rest), dot(byColumn, rest)];
+      const whole = aa * bb - ab * ab;
+      const by = [(ra * bb - rb * ab) / whole, (rb * aa - ra * ab) / whole];
+      if (!by.every(Number.isFinite)) return null;
+      at = at.map((one, axis) => Math.min(n, Math.max(-1, one + by[axis])));
+      if (Math.max(...by.map(Math.abs)) < 1e-9) break;
+    }
+    const [left, right] = this.facts.x.edges ?? [];
+    const [top, bottom] = this.facts.y.edges ?? [];
+    return [left + (at[1] / (n - 1)) * (right - left), top + (at[0] / (n - 1)) * (bottom - top)];
+  }
+}
+
+/**
+ * The coordinates of an axis's points; none for a plane without straight rows.
+ * @param {GridAxis} axis
+ */
+function pointsOf({ n, start, step, points }) {
+  if (points) return Float64Array.from(points);
+  if (start === undefined) return new Float64Array();
+  return Float64Array.from({ length: n }, (_, at) => start + (step ?? 0) * at);
+}
+
+/**
+ * The number of the nearest point, or -1 beyond the axis's edges.
+ * @param {GridAxis} axis
+ * @param {Float64Array} points sorted, in either direction
+ * @param {number} at
+ */
+function nearest({ edges = [0, 0], log, start, step }, points, at) {
+  if (!(at >= Math.min(...edges) && at <= Math.max(...edges))) return -1;
+  const last = points.length - 1;
+  if (start !== undefined) {
+    return step ? Math.min(last, Math.max(0, Math.round((at - start) / step))) : 0;
+  }
+  const rising = points[0] <= points[last];
+  let low = 0;
+  let high = last;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[middle] < at === rising) low = middle + 1;
+    else high = middle;
+  }
+  const far = (/** @type {number} */ one) =>
+    log ? Math.abs(Math.log(points[one] / at)) : Math.abs(points[one] - at);
+  return low > 0 && far(low - 1) <= far(low) ? low - 1 : low;
+}
+
+/**
+ * @param {number} lon
+ * @param {number} lat
+ */
+function vector(lon, lat) {
+  const across = Math.cos(lat * DEGREE);
+  return [across * Math.cos(lon * DEGREE), across * Math.sin(lon * DEGREE), Math.sin(lat * DEGREE)];
+}
+
+/**
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+function dot(a, b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/** @param {number} lon */
+function turn(lon) {
+  return ((((lon + 180) % 360) + 360) % 360) - 180;
+}

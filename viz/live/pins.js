@@ -1,0 +1,40 @@
+/** @import { Changed, Place } from "./types.d.ts" */
+
+/** Distinct for most colour-blind readers (Okabe and Ito 2008). */
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const MOST = 12;
+
+/**
+ * A kept place: its name, a letter; and its colour in the picture and in the plot.
+ * @typedef {{ name: string, place: Place, colour: string }} Pin
+ */
+
+/** The places that a reader keeps. */
+export class Pins {
+  /** @type {Pin[]} */
+  list = [];
+  #changed;
+
+  /** @param {Changed} changed */
+  constructor(changed) {
+    this.#changed = changed;
+  }
+
+  /**
+   * Keep a place; the oldest of too many is given up.
+   * @param {Place} place
+   */
+  add(place) {
+    const free = [..."ABCDEFGHIJKLM"].find((one) => this.list.every(({ name }) => name !== one));
+    const name = free ?? "?";
+    const colour = COLOURS[(name.charCodeAt(0) - 65) % COLOURS.length];
+    this.list = [...this.list, { name, place, colour }].slice(-MOST);
+    this.#changed();
+  }
+
+  /** @param {Pin} pin */
+  remove(pin) {
+    this.list = this.list.filter((one) => one !== pin);
+    this.#changed();
+  }
+}

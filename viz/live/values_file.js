@@ -1,0 +1,161 @@
+/** @import { FieldFacts, ValuesHeader } from "./types.d.ts" */
+
+const MAGIC = 0x31564c42; // "BLV1", little-endian
+/** Ends a stream that is cut after a block. */
+const LAST = Uint8Array.of(3, 0);
+
+/** The values of one picture: its header, its fields as codes, and what lies over them. */
+export class ValuesFile {
+  #payload;
+  #ends;
+  #stream;
+
+  /**
+   * Throws where the payload is not one of values, of another version, or cut short.
+   * @param {Uint8Array<ArrayBuffer>} payload
+   */
+  constructor(payload) {
+    this.#payload = payload;
+    const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+    if (payload.length < 8 || view.getUint32(0, true) !== MAGIC) throw new Error("no values");
+    const length = view.getUint32(4, true);
+    /** @type {ValuesHeader} */
+    const header = JSON.parse(new TextDecoder().decode(payload.subarray(8, 8 + length)));
+    if (header.format !== 1) throw new Error("values of another version");
+    this.header = header;
+    const blocks = header.fields.reduce((sum, one) => sum + blockCount(one, header.block), 0);
+    this.#ends = Array.from({ length: blocks }, (_, at) =>
+      view.getUint32(8 + length + 4 * at, true),
+    );
+    this.#stream = 8 + length + 4 * blocks;
+    if (payload.length < this.#stream + header.bytes) throw new Error("values cut short");
+  }
+
+  /** The codes of all fields, each row by row from the top. */
+  codes() {
+    const { header } = this;
+    const stream = this.#payload.subarray(this.#stream, this.#stream + header.bytes);
+    return decodeFields(stream, header.fields, header.block);
+  }
+
+  /**
+   * The code of one point; inflates its block alone.
+   * @param {number} field
+   * @param {number} row
+   * @param {number} column
+   */
+  async codeAt(field, row, column) {
+    const { block, fields } = this.header;
+    const { nx, first } = fields[field];
+    const across = Math.ceil(nx / block);
+    const number = first + Math.floor(row / block) * across + Math.floor(column / block);
+    const begin = number ? this.#ends[number - 1] : 0;
+    const part = this.#payload.subarray(this.#stream + begin, this.#stream + this.#ends[number]);
+    const one = new Uint8Array(part.length + LAST.length);
+    one.set(part);
+    one.set(LAST, part.length);
+    const [codes] = await decodeFields(one, [{ nx: block, ny: block }], block);
+    return codes[(row % block) * block + (column % block)];
+  }
+
+  /** The images over the fields: where they lie, and their PNG. */
+  get overlay() {
+    let at = this.#stream + this.header.bytes;
+    return this.header.overlay.map(({ at: box, bytes }) => {
+      const part = this.#payload.subarray(at, at + bytes);
+      at += bytes;
+      return { box, image: new Blob([part], { type: "image/png" }) };
+    });
+  }
+}
+
+/**
+ * The value that each code of a field stands for.
+ * @param {FieldFacts} field
+ */
+export function valuesOfCodes({ bits, offset, scale, transform, negative }) {
+  const values = new Float64Array(2 ** bits);
+  const top = values.length - 4;
+  for (let code = 0; code < top; code += 1) {
+    const below = negative !== null && code >= negative;
+    const size = offset + scale * (below ? code - negative : code);
+    values[code] = transform === "log" ? (below ? -1 : 1) * Math.exp(size) : size;
+  }
+  values.set([0, -Infinity, Infinity, NaN], top);
+  return values;
+}
+
+/**
+ * The bytes of a text in base64.
+ * @param {string} text
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function fromBase64(text) {
+  if ("fromBase64" in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
+  const signs = atob(text);
+  const bytes = new Uint8Array(signs.length);
+  for (let at = 0; at < signs.length; at += 1) bytes[at] = signs.charCodeAt(at);
+  return bytes;
+}
+
+/**
+ * @param {Pick<FieldFacts, "nx" | "ny">} field
+ * @param {number} block
+ */
+function blockCount({ nx, ny }, block) {
+  return Math.ceil(nx / block) * Math.ceil(ny / block);
+}
+
+/**
+ * The codes of fields whose blocks follow each other in one stream (blocks.py).
+ * @param {Uint8Array<ArrayBuffer>} stream
+ * @param {Pick<FieldFacts, "nx" | "ny">[]} fields
+ * @param {number} block
+ */
+export async function decodeFields(stream, fields, block) {
+  const inflated = new Blob([stream]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(inflated).arrayBuffer());
+  const whole = 2 * block * block;
+  const blocks = fields.reduce((sum, one) => sum + blockCount(one, block), 0);
+  if (bytes.length < blocks * whole) throw new Error("values cut short");
+  let at = 0;
+  return fields.map((field) => {
+    const codes = new Uint16Array(field.nx * field.ny);
+    for (let top = 0; top < field.ny; top += block) {
+      for (let left = 0; left < field.nx; left += block) {
+        unfold(bytes, at, block, codes, field, top, left);
+        at += whole;
+      }
+    }
+    return codes;
+  });
+}
+
+/**
+ * Put one block into the codes of its field: differences folded to unsigned numbers, low bytes
+ * before high ones, each the difference to left + above - above left.
+ * @param {Uint8Array} bytes
+ * @param {number} low
+ * @param {number} block
+ * @param {Uint16Array} codes
+ * @param {Pick<FieldFacts, "nx" | "ny">} field
+ * @param {number} top
+ * @param {number} left
+ */
+function unfold(bytes, low, block, codes, { nx, ny }, top, left) {
+  const high = low + block * block;
+  const rows = Math.min(block, ny - top);
+  const columns = Math.min(block, nx - left);
+  const above = new Uint16Array(columns);
+  for (let row = 0; row < rows; row += 1) {
+    const from = row * block;
+    const to = (top + row) * nx + left;
+    let code = 0;
+    for (let column = 0; column < columns; column += 1) {
+      const folded = bytes[low + from + column] | (bytes[high + from + column] << 8);
+      above[column] += (folded >>> 1) ^ -(folded & 1);
+      code = (code + above[column]) & 0xffff;
+      codes[to + column] = code;
+    }
+  }
+}
