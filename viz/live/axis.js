@@ -1,3 +1,7 @@
+import { axisKind, positions, tickLabel } from "./valid_time.js";
+
+/** @import { Axis } from "./types.d.ts" */
+
 const YEAR_S = 31536000;
 const CLOCK_STEPS_S = [
   1,
@@ -53,6 +57,20 @@ export function clockTicks(low, high, count) {
       ? ticks(low, high, count)[1] - ticks(low, high, count)[0] || 1
       : (CLOCK_STEPS_S.find((s) => s >= rough) ?? YEAR_S);
   return { step, values: multiples(low, high, step) };
+}
+
+/**
+ * The axis of model time of these valid-time keys, and where each lies on it.
+ * @param {string[]} times
+ * @returns {{ x: Axis, at: number[] }}
+ */
+export function modelTimeAxis(times) {
+  const at = positions(times);
+  const low = at[0];
+  const high = Math.max(at[at.length - 1], low + 1e-3);
+  const kind = axisKind(times[0]);
+  const { step, values } = clockTicks(low, high, kind === "calendar" ? 3 : 5);
+  return { x: { low, high, ticks: values.map((v) => [v, tickLabel(v, step, kind)]) }, at };
 }
 
 /**

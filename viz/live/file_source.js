@@ -136,6 +136,10 @@ export class FileSource {
     return relativeUrl(this.#base, name);
   }
 
+  get series() {
+    return null;
+  }
+
   get ask() {
     return null;
   }

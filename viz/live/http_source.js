@@ -152,6 +152,30 @@ export class HttpSource {
     return relativeUrl(this.#base, name);
   }
 
+  /** @returns {Source["series"]} */
+  get series() {
+    return this.#served === null ? null : (...words) => this.#series(...words);
+  }
+
+  /** @type {NonNullable<Source["series"]>} */
+  async #series({ product, stream, ...place }, take, signal) {
+    const query = new URLSearchParams({ product, stream });
+    for (const [name, at] of Object.entries(place)) query.set(name, String(at));
+    const answer = await fetch(`${this.#base}../series?${query}`, { ...request(), signal });
+    if (!answer.ok || !answer.body) throw new Error(`the server answered ${answer.status}`);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const found = JSON.parse(line);
+        if (Array.isArray(found)) take(found[0], found[1] ?? NaN);
+      }
+    }
+  }
+
   /** @returns {Source["ask"]} */
   get ask() {
     return this.#served === "stop" ? (what) => this.#post(what) : null;

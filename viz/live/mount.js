@@ -14,8 +14,10 @@ import { Measures } from "./measures.js";
 import { Notes } from "./notes.js";
 import { Pictures } from "./pictures.js";
 import { Pins } from "./pins.js";
+import { Places } from "./places.js";
 import { Player } from "./player.js";
 import { Pulse } from "./pulse.js";
+import { SeriesStore } from "./series.js";
 import { messageOf } from "./source.js";
 import { isOver, standing } from "./standing.js";
 import { Stop } from "./stop.js";
@@ -93,6 +95,7 @@ class View {
     this.#pictures = new Pictures(source, changed);
     this.#fields = new FieldStore(source, changed);
     this.#pins = new Pins(changed);
+    this.#places = new Places(new SeriesStore(source, this.#fields, changed));
     this.#wall = new Wall(this.#lens, new Cursor(changed), this.#pins, changed);
     this.#comparer = new Comparer(source, changed, () => this.#timeline.element.focus());
     this.#transport = new Transport(this.#player, changed);
@@ -118,6 +121,7 @@ class View {
   #pictures;
   #fields;
   #pins;
+  #places;
   #wall;
   #comparer;
   #transport;
@@ -175,6 +179,7 @@ class View {
         "aside",
         { "aria-label": "About the run", tabIndex: 0 },
         this.#folder.element,
+        this.#places.element,
         this.#measures.element,
         this.#notes.element,
       ),
@@ -274,6 +279,7 @@ class View {
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
     this.#masthead.show(status, this.#standing(), this.#why, marks);
     this.#folder.show(status);
+    this.#places.show(state, series);
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
     this.#stop.show(status);

@@ -112,6 +112,15 @@ export class Plot {
     set(this.#here, { d: inside ? `M${place.toFixed(1)} ${TOP}V${PLOT_HEIGHT - BOTTOM}` : "" });
   }
 
+  /**
+   * Give a curve a colour of its own.
+   * @param {number} curve
+   * @param {string} colour
+   */
+  colour(curve, colour) {
+    this.#curves[curve].style.stroke = colour;
+  }
+
   hide() {
     this.element.hidden = true;
   }

@@ -35,6 +35,8 @@ export class Probe {
   #pressed = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #click;
+  /** @type {{ x: number, y: number } | null} a click whose place is kept once values are there */
+  #kept = null;
   #cross = element("div", { className: "cross", hidden: true });
   #text = element("output", { className: "readout", "aria-live": "polite" });
   /** @type {Map<Pin, HTMLElement>} */
@@ -74,8 +76,10 @@ export class Probe {
       if (!from || Math.hypot(event.clientX - from.x, event.clientY - from.y) > CLICK_PX) return;
       if (event.target instanceof Element && event.target.closest("button, .handle")) return;
       clearTimeout(this.#click);
-      const place = this.#cursor.place;
-      if (place) this.#click = setTimeout(() => this.#pins.add(place), DOUBLE_MS);
+      this.#click = setTimeout(() => {
+        this.#kept = from;
+        this.#cursor.moved();
+      }, DOUBLE_MS);
     });
     glass.addEventListener("dblclick", () => clearTimeout(this.#click));
     glass.addEventListener("keydown", (event) => this.#key(event));
@@ -111,6 +115,11 @@ export class Probe {
   show({ fields, line, sheet, missing }, theirs, lens) {
     const beside = theirs.mode === "side" && this.#isOver(theirs.sheet);
     const [over, under] = beside ? [theirs.fields, theirs.sheet] : [fields, sheet];
+    if (this.#kept && over) {
+      const kept = this.#placeAt(over, under, lens, this.#kept);
+      if (kept) this.#pins.add(kept);
+    }
+    if (over || missing) this.#kept = null;
     if (this.#pointer && over) this.#cursor.place = this.#placeAt(over, under, lens, this.#pointer);
     const place = this.#cursor.place;
     const found = place && fields ? foundAt(fields, place) : null;

@@ -238,6 +238,17 @@ export interface Source {
   values(line: IndexLine): Promise<Uint8Array<ArrayBuffer>>;
   /** The content of the grid file of that hash (Grid.read reads it). */
   grid(hash: string): Promise<unknown>;
+  /**
+   * Gives the series of a product at a place, newest first, one (time, value) after the other; NaN
+   * where there is none. Null where only single pictures' values can be read.
+   */
+  readonly series:
+    | ((
+        query: Place & { product: string; stream: string },
+        take: (time: string, value: number) => void,
+        signal: AbortSignal,
+      ) => Promise<void>)
+    | null;
   /** URL of a file by its name relative to products/, or null when none can be given. */
   link(name: string): string | null;
   /**

@@ -73,16 +73,21 @@ export class ValuesFile {
  * The value that each code of a field stands for.
  * @param {FieldFacts} field
  */
-export function valuesOfCodes({ bits, offset, scale, transform, negative }) {
-  const values = new Float64Array(2 ** bits);
-  const top = values.length - 4;
-  for (let code = 0; code < top; code += 1) {
-    const below = negative !== null && code >= negative;
-    const size = offset + scale * (below ? code - negative : code);
-    values[code] = transform === "log" ? (below ? -1 : 1) * Math.exp(size) : size;
-  }
-  values.set([0, -Infinity, Infinity, NaN], top);
-  return values;
+export function valuesOfCodes(field) {
+  return Float64Array.from({ length: 2 ** field.bits }, (_, code) => valueOfCode(field, code));
+}
+
+/**
+ * The value that a code of a field stands for; the four highest are special.
+ * @param {FieldFacts} field
+ * @param {number} code
+ */
+export function valueOfCode({ bits, offset, scale, transform, negative }, code) {
+  const top = 2 ** bits - 4;
+  if (code >= top) return [0, -Infinity, Infinity, NaN][code - top];
+  const below = negative !== null && code >= negative;
+  const size = offset + scale * (below ? code - negative : code);
+  return transform === "log" ? (below ? -1 : 1) * Math.exp(size) : size;
 }
 
 /**

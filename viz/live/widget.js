@@ -288,6 +288,11 @@ export class WidgetSource {
     return null; // a notebook's server may show other folders, or none
   }
 
+  /** @returns {null} */
+  get series() {
+    return null;
+  }
+
   /** @returns {Source["ask"]} */
   get ask() {
     if (!this.#mayStop) return null;
