@@ -38,7 +38,7 @@ export class Comparison {
     this.mode = "split";
     this.source = source;
     this.pictures = new Pictures(source, changed);
-    this.fields = new FieldStore(source, changed);
+    this.fields = new FieldStore(source, changed, run);
     this.#follow(changed);
   }
 

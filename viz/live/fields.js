@@ -1,4 +1,5 @@
 import { Grid } from "./grid.js";
+import { PixelMap } from "./paint.js";
 import { ValuesFile, valuesOfCodes } from "./values_file.js";
 
 /** @import { Changed, FieldFacts, GridFacts, IndexLine, Place, Source } from "./types.d.ts" */
@@ -6,6 +7,9 @@ import { ValuesFile, valuesOfCodes } from "./values_file.js";
 const HELD = 24;
 const AT_ONCE = 3;
 const AGAIN_MS = 3000;
+const MAPS = 12;
+/** @type {Map<string, PixelMap>} */
+const pixelMaps = new Map();
 
 /**
  * A point of a picture's values: its field, its number in it, its value, and where it lies.
@@ -23,6 +27,12 @@ const AGAIN_MS = 3000;
 export class Fields {
   /** @type {Map<number, number>[]} exact values by point */
   #outliers;
+
+  run = "";
+  /** @type {({ value: number, place: Place } | null)[] | null} */
+  #extremes = null;
+  /** @type {{ box: number[], image: ImageBitmap }[] | null} what lies over the fields */
+  overlay = null;
 
   /**
    * @param {ValuesFile} file
@@ -49,9 +59,71 @@ export class Fields {
     return this.#outliers[number].get(point) ?? this.values[number][this.codes[number][point]];
   }
 
-  /** The units of the lowest field, as printed. */
-  get units() {
-    return this.header.fields[0].printed;
+  /**
+   * All values of a field, its exact ones among them, point by point.
+   * @param {number} number
+   */
+  all(number) {
+    const values = this.values[number];
+    const found = Float64Array.from(this.codes[number], (code) => values[code]);
+    for (const [point, value] of this.#outliers[number]) found[point] = value;
+    return found;
+  }
+
+  /** The smallest and the largest finite value of the lowest field, each with its place. */
+  get extremes() {
+    this.#extremes ??= this.#findExtremes();
+    return this.#extremes;
+  }
+
+  #findExtremes() {
+    const values = this.all(0);
+    let [least, most] = [-1, -1];
+    values.forEach((value, point) => {
+      if (!Number.isFinite(value)) return;
+      if (least < 0 || value < values[least]) least = point;
+      if (most < 0 || value > values[most]) most = point;
+    });
+    return [least, most].map((point) => {
+      const at = point < 0 ? null : this.grids[0].of(point);
+      return at && { value: values[point], place: this.grids[0].place(...at) };
+    });
+  }
+
+  /**
+   * A quantity of each point of a field, by what each code has of it.
+   * @param {number} number
+   * @param {(values: ArrayLike<number>) => Uint32Array} of
+   */
+  each(number, of) {
+    const codes = this.codes[number];
+    const byCode = of(this.values[number]);
+    const found = new Uint32Array(codes.length);
+    for (let point = 0; point < codes.length; point += 1) found[point] = byCode[codes[point]];
+    for (const [point, value] of this.#outliers[number]) found[point] = of([value])[0];
+    return found;
+  }
+
+  /**
+   * The point of each pixel of the map.
+   * @param {number} number
+   */
+  pixels(number) {
+    const { box, extent, fields } = this.header;
+    const key = `${fields[number].grid} ${box} ${extent}`;
+    let map = pixelMaps.get(key);
+    if (!map) {
+      map = new PixelMap(this, number);
+      if (pixelMaps.size >= MAPS) pixelMaps.clear();
+      pixelMaps.set(key, map);
+    }
+    return map;
+  }
+
+  /** The name of the picture that these values belong to. */
+  get key() {
+    const { product, stream, time, picture } = this.header;
+    return `${product} ${stream} ${time} ${picture}`;
   }
 
   /**
@@ -116,6 +188,7 @@ export class Fields {
 /** The values of one source's pictures: loaded when they are needed, a bounded number held. */
 export class FieldStore {
   #source;
+  #run;
   #changed;
   /** @type {Map<string, Fields>} */
   #held = new Map();
@@ -125,15 +198,19 @@ export class FieldStore {
   #grids = new Map();
   /** @type {Set<string>} */
   #loading = new Set();
+  /** @type {WeakSet<Fields>} */
+  #dressing = new WeakSet();
   /** @type {IndexLine[]} */
   #wanted = [];
 
   /**
    * @param {Source} source
    * @param {Changed} changed
+   * @param {string} [run] the name of another run than the one that is shown
    */
-  constructor(source, changed) {
+  constructor(source, changed, run = "") {
     this.#source = source;
+    this.#run = run;
     this.#changed = changed;
   }
 
@@ -149,6 +226,19 @@ export class FieldStore {
       this.#held.set(key, fields);
     }
     return fields;
+  }
+
+  /**
+   * The same once its overlay is decoded, for painting.
+   * @param {IndexLine} line
+   */
+  whole(line) {
+    const fields = this.get(line);
+    if (fields && !fields.overlay && !this.#dressing.has(fields)) {
+      this.#dressing.add(fields);
+      decoded(fields).then(this.#changed, this.#changed);
+    }
+    return fields?.overlay ? fields : null;
   }
 
   /**
@@ -202,7 +292,9 @@ export class FieldStore {
   async #read(line) {
     const file = await this.open(line);
     const grids = file.header.fields.map((field) => this.grid(field.grid));
-    return new Fields(file, await file.codes(), await Promise.all(grids));
+    const fields = new Fields(file, await file.codes(), await Promise.all(grids));
+    fields.run = this.#run;
+    return fields;
   }
 
   /**
@@ -228,6 +320,18 @@ export class FieldStore {
     }
     return grid;
   }
+}
+
+/**
+ * Decode what lies over the fields; without it where it is damaged.
+ * @param {Fields} fields
+ */
+async function decoded(fields) {
+  const pieces = fields.file.overlay.map(async ({ box, image }) => ({
+    box,
+    image: await createImageBitmap(image),
+  }));
+  fields.overlay = await Promise.all(pieces).catch(() => []);
 }
 
 /** @param {IndexLine} line */

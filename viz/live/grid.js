@@ -12,6 +12,8 @@ export class Grid {
   #y;
   /** @type {Uint16Array[] | null} */
   #pixels = null;
+  /** @type {Int32Array | null} */
+  #pixelOf = null;
   /** @type {Float64Array | null} unit vectors of the mesh's nodes, three numbers each */
   #nodes = null;
 
@@ -120,13 +122,32 @@ export class Grid {
   }
 
   /**
-   * The coordinates of a point's own place, or null for a plane without straight rows.
+   * The coordinates of a point; on a plane without straight rows of a pixel that shows it, or null
+   * where there is none.
    * @param {number} point
    * @returns {[x: number, y: number] | null}
    */
   of(point) {
-    const { n } = this.facts.x;
-    return this.#pixels ? null : [this.#x[point % n], this.#y[Math.floor(point / n)]];
+    const { x, extent = [], width = 0, height = 0 } = this.facts;
+    if (!this.#pixels) return [this.#x[point % x.n], this.#y[Math.floor(point / x.n)]];
+    this.#pixelOf ??= this.#pixelsOfPoints(this.#pixels);
+    const pixel = this.#pixelOf[point] ?? -1;
+    if (pixel < 0) return null;
+    const [left, right, bottom, top] = extent;
+    return [
+      left + (((pixel % width) + 0.5) / width) * (right - left),
+      top - ((Math.floor(pixel / width) + 0.5) / height) * (top - bottom),
+    ];
+  }
+
+  /** @param {Uint16Array[]} pixels */
+  #pixelsOfPoints([rows, columns]) {
+    const { x, y } = this.facts;
+    const found = new Int32Array(x.n * y.n).fill(-1);
+    for (let pixel = 0; pixel < rows.length; pixel += 1) {
+      if (rows[pixel] !== NO_POINT) found[rows[pixel] * x.n + columns[pixel]] = pixel;
+    }
+    return found;
   }
 
   /**

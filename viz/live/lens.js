@@ -77,7 +77,7 @@ export class Lens {
     );
     target.addEventListener("dblclick", () => this.reset());
     target.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
+      if (event.button !== 0 || event.shiftKey) return; // with shift a line is drawn
       target.setPointerCapture(event.pointerId);
       fingers.set(event.pointerId, event);
     });

@@ -8,6 +8,7 @@ import { icon } from "./icon.js";
 import { actOf, keyHelp } from "./keys.js";
 import { Lens } from "./lens.js";
 import SHEET from "./live.css" with { type: "css" };
+import { Looks } from "./looks.js";
 import { marksOf } from "./marks.js";
 import { Masthead } from "./masthead.js";
 import { Measures } from "./measures.js";
@@ -16,6 +17,7 @@ import { Pictures } from "./pictures.js";
 import { Pins } from "./pins.js";
 import { Places } from "./places.js";
 import { Player } from "./player.js";
+import { Profile } from "./profile.js";
 import { Pulse } from "./pulse.js";
 import { SeriesStore } from "./series.js";
 import { messageOf } from "./source.js";
@@ -94,9 +96,14 @@ class View {
     this.#lens = new Lens(changed);
     this.#pictures = new Pictures(source, changed);
     this.#fields = new FieldStore(source, changed);
-    this.#pins = new Pins(changed);
-    this.#places = new Places(new SeriesStore(source, this.#fields, changed));
-    this.#wall = new Wall(this.#lens, new Cursor(changed), this.#pins, changed);
+    this.#tools = {
+      cursor: new Cursor(changed),
+      pins: new Pins(changed),
+      profile: new Profile(changed),
+      looks: new Looks(changed),
+    };
+    this.#places = new Places(new SeriesStore(source, this.#fields, changed), this.#tools);
+    this.#wall = new Wall(this.#lens, this.#tools, changed);
     this.#comparer = new Comparer(source, changed, () => this.#timeline.element.focus());
     this.#transport = new Transport(this.#player, changed);
     this.#measures = new Measures();
@@ -120,7 +127,7 @@ class View {
   #lens;
   #pictures;
   #fields;
-  #pins;
+  #tools;
   #places;
   #wall;
   #comparer;
@@ -180,6 +187,7 @@ class View {
         { "aria-label": "About the run", tabIndex: 0 },
         this.#folder.element,
         this.#places.element,
+        this.#tools.profile.element,
         this.#measures.element,
         this.#notes.element,
       ),
@@ -266,7 +274,7 @@ class View {
       marks,
       pictures: this.#pictures,
       fields: this.#fields,
-      pins: this.#pins,
+      ...this.#tools,
       source: this.source,
       run: status?.run ?? "",
       comparison: this.#comparer.shown,

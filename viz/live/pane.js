@@ -1,6 +1,7 @@
 import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { element, say, set } from "./element.js";
+import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { showNumber, showUnits } from "./quantity.js";
 import { Sheet } from "./sheet.js";
@@ -8,11 +9,10 @@ import { timeLabel } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Comparison } from "./comparison.js" */
-/** @import { Cursor } from "./cursor.js" */
 /** @import { Lens } from "./lens.js" */
+/** @import { Looks } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
-/** @import { Pins } from "./pins.js" */
-/** @import { Changed, Facts, IndexLine, Source, ViewState } from "./types.d.ts" */
+/** @import { Changed, Facts, IndexLine, Source, Tools, ViewState } from "./types.d.ts" */
 
 /** How far a key moves the line between two runs, as a part of the width. */
 const STEPS = new Map([
@@ -45,15 +45,15 @@ export class Pane {
   /**
    * `changed()` asks for a new drawing, `removed(pane)` removes it.
    * @param {Lens} lens
-   * @param {Cursor} cursor
-   * @param {Pins} pins
+   * @param {Tools} tools
    * @param {Changed} changed
    * @param {(pane: Pane) => void} removed
    */
-  constructor(lens, cursor, pins, changed, removed) {
+  constructor(lens, tools, changed, removed) {
     this.#lens = lens;
     this.#changed = changed;
-    this.#probe = new Probe(this.#glass, cursor, pins);
+    this.#probe = new Probe(this.#glass, tools);
+    this.#palette = new Palette(tools.looks, changed);
     this.#first.element.classList.add("first");
     for (const sheet of [this.#first, this.#second]) {
       lens.attach(sheet.element, () => sheet.frame(lens));
@@ -79,16 +79,23 @@ export class Pane {
         this.#caveat,
         this.#range,
         element("span", { className: "gap" }),
+        this.#palette.button,
         this.#hold,
         this.#open,
         this.#remove,
       ),
       this.#glass,
+      this.#palette.element,
     );
   }
 
   #changed;
   #probe;
+  #palette;
+  /** @type {ReturnType<Looks["paint"]> | null} */
+  #painted = null;
+  /** @type {IndexLine[]} lines whose values are needed for what is shown */
+  #needs = [];
   /** @type {string | null} */
   #time = null;
   /** @type {IndexLine | undefined} */
@@ -178,17 +185,38 @@ export class Pane {
     // Until it is loaded another picture is shown, and all texts describe that one.
     const seen = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
     this.#seen = seen;
-    this.#first.show(seen ? pictures.get(seen) : null, this.#lens);
     const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
+    const painted = seen ? this.#paint(state, series, seen, other) : null;
+    this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);
     this.#compare(comparison, other, run);
     this.#label(line, seen, other, state);
     const newest = series?.at(series.times[series.times.length - 1]);
-    say(this.#range, rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest));
+    const { difference } = painted ?? {};
+    say(
+      this.#range,
+      difference
+        ? differenceLabel(difference, seen?.facts?.units)
+        : rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest),
+    );
     say(this.#caveat, caveat(seen));
     this.#link(seen, source);
+    const fields = seen ? state.fields.get(seen) : null;
+    const limits = painted?.limits ?? fields?.header.colours.limits;
+    this.#palette.show(
+      id,
+      fields,
+      difference,
+      limits,
+      this.#first,
+      this.#lens,
+      comparison !== null,
+    );
+    this.#palette.button.hidden = !seen?.values;
     this.#probe.show(
       {
-        fields: seen ? state.fields.get(seen) : null,
+        difference,
+        extremes: state.looks.of(id).extremes,
+        fields,
         line: seen,
         sheet: this.#first,
         missing: seen !== undefined && (!seen.values || state.fields.isMissing(seen)),
@@ -201,7 +229,38 @@ export class Pane {
       },
       this.#lens,
     );
-    return { line, other, seen };
+    return { line, other, seen, needs: this.#needs };
+  }
+
+  /**
+   * The picture in the look that the reader has chosen, or null: then it is shown as it was drawn.
+   * While values are loaded the one before stays.
+   * @param {ViewState} state
+   * @param {Series | undefined} series
+   * @param {IndexLine} seen
+   * @param {IndexLine | undefined} other
+   */
+  #paint({ looks, fields, pictures, comparison }, series, seen, other) {
+    const id = this.seriesId ?? "";
+    this.#needs = this.#palette.asks ? [seen] : [];
+    if (!series || !seen.values || !looks.paints(id)) {
+      this.#painted = null;
+      return null;
+    }
+    const { minus } = looks.of(id);
+    const at = series.times.indexOf(seen.time);
+    const times = { first: series.times[0], before: series.times[Math.max(0, at - 1)] };
+    const base = minus === "first" || minus === "before" ? series.exactly(times[minus]) : undefined;
+    this.#needs = base ? [seen, base] : [seen];
+    const picture = pictures.get(seen);
+    const mine = fields.whole(seen);
+    const theirs =
+      minus === "run" ? other && comparison?.fields.get(other) : base && fields.get(base);
+    const wanted = minus === "" || (minus === "run" && !other) || theirs;
+    if (picture && mine && wanted) {
+      this.#painted = looks.paint(id, picture, mine, theirs ?? null);
+    } else if (fields.isMissing(seen)) this.#painted = null;
+    return this.#painted;
   }
 
   /**
@@ -302,6 +361,15 @@ function shownMode(comparison, other) {
   if (!comparison) return "off";
   if (other) return comparison.mode;
   return ALONE.get(comparison.mode) ?? comparison.mode;
+}
+
+/**
+ * @param {import("./difference.js").Difference} difference
+ * @param {string} [units]
+ */
+function differenceLabel({ mean, rms, note }, units = "") {
+  const parts = [`difference: mean ${showNumber(mean)}, RMS ${showNumber(rms)}`, showUnits(units)];
+  return parts.join(" ") + (note ? `; ${note}` : "");
 }
 
 /** @param {Facts} facts */

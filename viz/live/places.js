@@ -9,7 +9,7 @@ import { timeSeconds } from "./valid_time.js";
 /** @import { Series } from "./album.js" */
 /** @import { Pin } from "./pins.js" */
 /** @import { SeriesStore } from "./series.js" */
-/** @import { ViewState } from "./types.d.ts" */
+/** @import { Tools, ViewState } from "./types.d.ts" */
 
 const MOST = 12;
 
@@ -21,15 +21,26 @@ export class Places {
   #plots = new Map();
   #figures = element("div");
   #store;
+  #profile;
   /** @type {ViewState | null} */
   #state = null;
   /** @type {Series[]} */
   #shown = [];
   #drawnFor = "";
 
-  /** @param {SeriesStore} store */
-  constructor(store) {
+  #between = element(
+    "button",
+    { type: "button", className: "small", onclick: () => this.#across() },
+    "Profile",
+  );
+
+  /**
+   * @param {SeriesStore} store
+   * @param {Tools} tools
+   */
+  constructor(store, { profile }) {
     this.#store = store;
+    this.#profile = profile;
     this.element = element(
       "section",
       { "aria-label": "Kept places", hidden: true },
@@ -37,6 +48,8 @@ export class Places {
         "h2",
         {},
         "Places",
+        element("span", { className: "gap" }),
+        this.#between,
         element(
           "button",
           { type: "button", className: "small", onclick: () => this.#save() },
@@ -79,6 +92,14 @@ export class Places {
     const names = pins.map(({ name }) => name).join();
     if (names === this.#drawnFor) return;
     this.#drawnFor = names;
+    this.#between.hidden = pins.length < 2;
+    say(
+      this.#between,
+      `Profile ${pins
+        .slice(-2)
+        .map(({ name }) => name)
+        .join("–")}`,
+    );
     this.#list.replaceChildren(
       ...pins.map((pin, at) => {
         const remove = element(
@@ -135,6 +156,12 @@ export class Places {
     for (const [index, pin] of pins.entries()) plot.colour(index, pin.colour);
     plot.show(heading, x, y, at, lists);
     plot.point(time === null ? NaN : timeSeconds(time));
+  }
+
+  /** Take the values between the two places that were kept last. */
+  #across() {
+    const [from, to] = (this.#state?.pins.list ?? []).slice(-2);
+    if (to) this.#profile.draw([from.place, to.place]);
   }
 
   /** Download all series that are shown. */

@@ -1,13 +1,13 @@
-import { element, say, set } from "./element.js";
+import { drawn, element, say, set } from "./element.js";
 import { placeLabel, valueLabel } from "./place.js";
 import { timeLabel } from "./valid_time.js";
 
-/** @import { Cursor } from "./cursor.js" */
+/** @import { Difference } from "./difference.js" */
 /** @import { Fields, Found } from "./fields.js" */
 /** @import { Lens } from "./lens.js" */
-/** @import { Pin, Pins } from "./pins.js" */
+/** @import { Pin } from "./pins.js" */
 /** @import { Sheet } from "./sheet.js" */
-/** @import { IndexLine, Place } from "./types.d.ts" */
+/** @import { IndexLine, Place, Tools } from "./types.d.ts" */
 
 /** Further than this a press of the pointer is a drag, not a click. */
 const CLICK_PX = 5;
@@ -28,7 +28,12 @@ const STEPS = new Map([
 export class Probe {
   #cursor;
   #pins;
+  #profile;
   #glass;
+  /** @type {Place | null} where a line begins that is being drawn */
+  #from = null;
+  #line = drawn("path");
+  #lines = drawn("svg", { class: "across" }, this.#line);
   /** @type {{ x: number, y: number } | null} the pointer, in CSS pixels of the window */
   #pointer = null;
   /** @type {{ x: number, y: number } | null} */
@@ -38,20 +43,21 @@ export class Probe {
   /** @type {{ x: number, y: number } | null} a click whose place is kept once values are there */
   #kept = null;
   #cross = element("div", { className: "cross", hidden: true });
+  #extremes = ["least", "most"].map((name) => element("div", { className: `extreme ${name}` }));
   #text = element("output", { className: "readout", "aria-live": "polite" });
   /** @type {Map<Pin, HTMLElement>} */
   #flags = new Map();
 
   /**
    * @param {HTMLElement} glass
-   * @param {Cursor} cursor
-   * @param {Pins} pins
+   * @param {Tools} tools
    */
-  constructor(glass, cursor, pins) {
+  constructor(glass, { cursor, pins, profile }) {
     this.#glass = glass;
     this.#cursor = cursor;
+    this.#profile = profile;
     this.#pins = pins;
-    glass.append(this.#cross, this.#text);
+    glass.append(this.#lines, ...this.#extremes, this.#cross, this.#text);
     this.#listen();
   }
 
@@ -68,11 +74,12 @@ export class Probe {
     glass.addEventListener("pointerdown", (event) => {
       this.#pointer = { x: event.clientX, y: event.clientY };
       this.#pressed = event.button === 0 && !event.shiftKey ? this.#pointer : null;
+      this.#from = event.button === 0 && event.shiftKey ? this.#cursor.place : null;
       this.#cursor.moved();
     });
     glass.addEventListener("pointerup", (event) => {
       const from = this.#pressed;
-      this.#pressed = null;
+      this.#pressed = this.#from = null;
       if (!from || Math.hypot(event.clientX - from.x, event.clientY - from.y) > CLICK_PX) return;
       if (event.target instanceof Element && event.target.closest("button, .handle")) return;
       clearTimeout(this.#click);
@@ -108,11 +115,12 @@ export class Probe {
   /**
    * Draw. `fields` are those of the picture on the first sheet, `others` those of the second;
    * each null until it is loaded.
-   * @param {{ fields: Fields | null, line: IndexLine | undefined, sheet: Sheet, missing: boolean }} mine
+   * @param {{ fields: Fields | null, line: IndexLine | undefined, sheet: Sheet, missing: boolean, extremes: boolean,
+   *   difference?: Difference | null }} mine
    * @param {{ fields: Fields | null, run: string, sheet: Sheet, mode: string }} theirs
    * @param {Lens} lens
    */
-  show({ fields, line, sheet, missing }, theirs, lens) {
+  show({ fields, line, sheet, missing, extremes, difference }, theirs, lens) {
     const beside = theirs.mode === "side" && this.#isOver(theirs.sheet);
     const [over, under] = beside ? [theirs.fields, theirs.sheet] : [fields, sheet];
     if (this.#kept && over) {
@@ -125,8 +133,44 @@ export class Probe {
     const found = place && fields ? foundAt(fields, place) : null;
     this.#mark(this.#cross, fields && place ? spot(fields, place, sheet, lens) : null);
     const other = place && theirs.fields ? foundAt(theirs.fields, place) : null;
-    this.#write(found, line, other, theirs.run, missing && this.#pointer !== null);
+    const away = found && difference?.values[found.number][found.point];
+    const further = [
+      ...(found && away != null ? [`difference ${valueLabel(away, found.field)}`] : []),
+      ...(found && other && away == null ? comparedWith(found, other, theirs.run) : []),
+    ];
+    this.#write(found, line, further, missing && this.#pointer !== null);
+    if (this.#from && place && place !== this.#from) this.#profile.draw([this.#from, place]);
+    this.#showLine(fields, sheet, lens);
     this.#showPins(fields, sheet, lens);
+    this.#showExtremes(extremes ? fields : null, sheet, lens);
+  }
+
+  /**
+   * @param {Fields | null} fields
+   * @param {Sheet} sheet
+   * @param {Lens} lens
+   */
+  #showLine(fields, sheet, lens) {
+    const ends = fields ? (this.#profile.ends ?? []) : [];
+    const box = this.#glass.getBoundingClientRect();
+    const at = ends.map((end) => fields && spot(fields, end, sheet, lens));
+    const parts = at.map((one) => one && `${one.x - box.left} ${one.y - box.top}`);
+    set(this.#line, { d: parts.length && parts.every(Boolean) ? `M${parts.join("L")}` : "" });
+  }
+
+  /**
+   * @param {Fields | null} fields
+   * @param {Sheet} sheet
+   * @param {Lens} lens
+   */
+  #showExtremes(fields, sheet, lens) {
+    const ends = fields?.extremes ?? [];
+    this.#extremes.forEach((mark, end) => {
+      const at = ends[end];
+      const place = fields && at?.place;
+      this.#mark(mark, place ? spot(fields, place, sheet, lens) : null);
+      if (fields && at) say(mark, valueLabel(at.value, fields.header.fields[0]));
+    });
   }
 
   /** @param {Sheet} sheet */
@@ -155,11 +199,10 @@ export class Probe {
   /**
    * @param {Found | null} found
    * @param {IndexLine | undefined} line
-   * @param {Found | null} other
-   * @param {string} run
+   * @param {string[]} further what it is compared with
    * @param {boolean} missing
    */
-  #write(found, line, other, run, missing) {
+  #write(found, line, further, missing) {
     const text = this.#text;
     if (!found || !line) {
       say(text, missing ? "This picture has no values" : "");
@@ -167,12 +210,7 @@ export class Probe {
       return;
     }
     const { field, value, place, index, number } = found;
-    const parts = [valueLabel(value, field)];
-    if (other) {
-      parts.push(`${run}: ${valueLabel(other.value, other.field)}`);
-      const same = other.field.units === field.units;
-      if (same) parts.push(`difference ${valueLabel(value - other.value, field)}`);
-    }
+    const parts = [valueLabel(value, field), ...further];
     if (number > 0 && field.label) parts.unshift(field.label);
     parts.push(placeLabel(place, found.grid));
     if (index) parts.push(field.stride > 1 ? `${index} (1 of ${field.stride} points)` : index);
@@ -216,6 +254,17 @@ export class Probe {
     const box = this.#glass.getBoundingClientRect();
     target.style.transform = `translate(${at.x - box.left}px, ${at.y - box.top}px)`;
   }
+}
+
+/**
+ * @param {Found} found
+ * @param {Found} other
+ * @param {string} run
+ */
+function comparedWith({ value, field }, other, run) {
+  const theirs = `${run}: ${valueLabel(other.value, other.field)}`;
+  if (other.field.units !== field.units) return [theirs];
+  return [theirs, `difference ${valueLabel(value - other.value, field)}`];
 }
 
 /**

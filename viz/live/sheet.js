@@ -13,7 +13,7 @@ export class Sheet {
   #box = null;
   /** @type {number | undefined} */
   #better;
-  /** @type {ImageBitmap | null} */
+  /** @type {ImageBitmap | OffscreenCanvas | null} */
   bitmap = null;
 
   /** @param {string} className */
@@ -24,7 +24,7 @@ export class Sheet {
 
   /**
    * Draw a decoded picture; null draws nothing.
-   * @param {ImageBitmap | null} bitmap
+   * @param {ImageBitmap | OffscreenCanvas | null} bitmap
    * @param {Lens} lens
    */
   show(bitmap, lens) {

@@ -5,10 +5,13 @@
 
 import type { Album } from "./album.js";
 import type { Comparison } from "./comparison.js";
+import type { Cursor } from "./cursor.js";
 import type { FieldStore } from "./fields.js";
+import type { Looks } from "./looks.js";
 import type { Pictures } from "./pictures.js";
 import type { Pins } from "./pins.js";
 import type { Player } from "./player.js";
+import type { Profile } from "./profile.js";
 
 /**
  * status.json; docs/journal.md explains its keys. Keys that only a driver knows are missing
@@ -379,8 +382,18 @@ export interface Standing {
   command: string;
 }
 
+/** What a reader does with values, shared by all pictures. */
+export interface Tools {
+  cursor: Cursor;
+  /** Places that are kept. */
+  pins: Pins;
+  profile: Profile;
+  /** Own limits and colours. */
+  looks: Looks;
+}
+
 /** What the parts of the view draw. */
-export interface ViewState {
+export interface ViewState extends Tools {
   status: Status | null;
   album: Album;
   player: Player;
@@ -388,8 +401,6 @@ export interface ViewState {
   pictures: Pictures;
   /** Their values. */
   fields: FieldStore;
-  /** Places that the reader keeps. */
-  pins: Pins;
   source: Source;
   /** The run's id, or "". */
   run: string;

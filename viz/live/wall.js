@@ -3,12 +3,11 @@ import { element, set } from "./element.js";
 import { Pane } from "./pane.js";
 
 /** @import { Album } from "./album.js" */
-/** @import { Cursor } from "./cursor.js" */
 /** @import { Lens } from "./lens.js" */
-/** @import { Pins } from "./pins.js" */
-/** @import { Changed, IndexLine, ViewState } from "./types.d.ts" */
+/** @import { Changed, IndexLine, Tools, ViewState } from "./types.d.ts" */
 
 const AHEAD = 8;
+const AHEAD_VALUES = 4;
 
 /** The panes side by side, and which pictures they need next. */
 export class Wall {
@@ -17,19 +16,16 @@ export class Wall {
   /** @type {Pane[]} */
   #panes = [];
   #touched = false;
-  #cursor;
-  #pins;
+  #tools;
 
   /**
    * @param {Lens} lens
-   * @param {Cursor} cursor
-   * @param {Pins} pins
+   * @param {Tools} tools
    * @param {Changed} changed
    */
-  constructor(lens, cursor, pins, changed) {
+  constructor(lens, tools, changed) {
     this.#lens = lens;
-    this.#cursor = cursor;
-    this.#pins = pins;
+    this.#tools = tools;
     this.#changed = changed;
     this.element = element("div", { className: "wall" });
     new ResizeObserver(() => changed()).observe(this.element);
@@ -70,9 +66,7 @@ export class Wall {
 
   /** @param {string | null} [seriesId] */
   #add(seriesId = null) {
-    const pane = new Pane(this.#lens, this.#cursor, this.#pins, this.#changed, (gone) =>
-      this.#remove(gone),
-    );
+    const pane = new Pane(this.#lens, this.#tools, this.#changed, (gone) => this.#remove(gone));
     pane.seriesId = seriesId;
     this.#panes.push(pane);
     this.element.append(pane.element);
@@ -125,18 +119,29 @@ export class Wall {
       }
     }
     pictures.want(mine, next);
-    if (this.#cursor.asks || this.#pins.list.length) {
-      const seen = drawn.map((one) => one.seen).filter((line) => line !== undefined);
-      state.fields.want(seen);
-      comparison?.fields.want(theirs);
-    }
+    const { cursor, looks, pins, profile } = this.#tools;
+    const asked = cursor.asks || pins.list.length > 0 || profile.ends !== null;
+    const seen = drawn.map((one) => one.seen).filter((line) => line !== undefined);
+    const needs = [...drawn.flatMap((one) => one.needs), ...(asked ? seen : [])];
+    const painted = next.filter((line) => looks.paints(seriesId(line)));
+    state.fields.want([...new Set(needs), ...painted.slice(0, AHEAD_VALUES)]);
+    profile.show(
+      seen.flatMap((line) => {
+        const fields = state.fields.get(line);
+        return fields && !fields.grids[0].facts.along ? [{ line, fields }] : [];
+      }),
+    );
+    if (asked || needs.length) comparison?.fields.want(theirs);
     comparison?.pictures.want(
       theirs,
       next
         .map((line) => comparison.album.series.get(seriesId(line))?.exactly(line.time))
         .filter((line) => line !== undefined),
     );
-    return mine.every((line) => pictures.get(line) || pictures.isMissing(line));
+    return (
+      mine.every((line) => pictures.get(line) || pictures.isMissing(line)) &&
+      needs.every((line) => state.fields.get(line) || state.fields.isMissing(line) || !line.values)
+    );
   }
 }
 

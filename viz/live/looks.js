@@ -1,0 +1,148 @@
+import { differenceOf } from "./difference.js";
+import { coloursOf, rampOf, repainted } from "./paint.js";
+import { timeLabel } from "./valid_time.js";
+
+/** @import { Fields } from "./fields.js" */
+/** @import { Difference } from "./difference.js" */
+/** @import { Changed } from "./types.d.ts" */
+
+/**
+ * How a reader wants to see a product: limits (null: the picture's), a colour map (null: the
+ * picture's), and from what its values are taken away: the first frame, the one before, or the
+ * other run's.
+ * @typedef {object} Look
+ * @property {[low: number, high: number] | null} limits
+ * @property {string | null} map
+ * @property {"" | "first" | "before" | "run"} minus
+ * @property {boolean} extremes whether the smallest and largest value are marked
+ */
+
+const DIVERGING = "vik";
+const HELD = 8;
+
+/** @type {Look} */
+const PLAIN = { limits: null, map: null, minus: "", extremes: false };
+
+/** The looks that a reader has chosen, by series, and the pictures painted so. */
+export class Looks {
+  /** @type {Map<string, Look>} */
+  #chosen = new Map();
+  /** @type {Map<string, Painted>} */
+  #painted = new Map();
+  #changed;
+
+  /** @param {Changed} changed */
+  constructor(changed) {
+    this.#changed = changed;
+  }
+
+  /**
+   * The look of a series.
+   * @param {string} series
+   */
+  of(series) {
+    return this.#chosen.get(series) ?? PLAIN;
+  }
+
+  /**
+   * Whether a series' pictures are painted here, so that their values are needed.
+   * @param {string} series
+   */
+  paints(series) {
+    const { limits, map, minus } = this.of(series);
+    return limits !== null || map !== null || minus !== "";
+  }
+
+  /**
+   * Change a part of a series' look.
+   * @param {string} series
+   * @param {Partial<Look>} parts
+   */
+  choose(series, parts) {
+    this.#chosen.set(series, { ...this.of(series), ...parts });
+    this.#changed();
+  }
+
+  /**
+   * Look at a series as it was drawn.
+   * @param {string} series
+   */
+  reset(series) {
+    this.#chosen.delete(series);
+    this.#changed();
+  }
+
+  /** All looks that differ from the pictures' own, by series. */
+  get chosen() {
+    return this.#chosen;
+  }
+
+  /**
+   * A picture in the look of its series; the same object for the same picture and look.
+   * @param {string} series
+   * @param {ImageBitmap} picture
+   * @param {Fields} fields
+   * @param {Fields | null} other the values that are taken away, of `minus`
+   */
+  paint(series, picture, fields, other) {
+    const look = this.of(series);
+    const key = [fields.key, other?.key, look.limits, look.map, look.minus].join("|");
+    let painted = this.#painted.get(key);
+    if (!painted) {
+      painted = paintedIn(look, picture, fields, other);
+      this.#painted.set(key, painted);
+      for (const old of this.#painted.keys()) {
+        if (this.#painted.size > HELD) this.#painted.delete(old);
+      }
+    }
+    return painted;
+  }
+}
+
+/**
+ * @typedef {{ canvas: OffscreenCanvas, limits: [number, number], difference: Difference | null }}
+ *   Painted
+ */
+
+/**
+ * What is taken away, in words.
+ * @param {Fields} mine
+ * @param {Fields} other
+ */
+function noteOf({ header }, { header: base, run }) {
+  return header.time === base.time && run ? run : timeLabel(base.time);
+}
+
+/**
+ * @param {Look} look
+ * @param {ImageBitmap} picture
+ * @param {Fields} fields
+ * @param {Fields | null} other
+ * @returns {Painted}
+ */
+function paintedIn({ limits, map, minus }, picture, fields, other) {
+  const own = fields.header.colours;
+  if (minus && other) {
+    const difference = differenceOf(fields, other);
+    const [low, high] = limits ?? [-difference.bound, difference.bound];
+    const ramp = rampOf({ ...own, edges: [] }, map ?? DIVERGING);
+    const units = fields.header.fields[0].printed;
+    const canvas = repainted(
+      picture,
+      fields,
+      (number) => coloursOf(difference.values[number], ramp, [low, high], false),
+      { ramp, limits: [low, high], log: false, units, note: `minus ${noteOf(fields, other)}` },
+    );
+    return { canvas, limits: [low, high], difference };
+  }
+  const shown = limits ?? own.limits;
+  const log = own.log && shown[0] > 0;
+  const ramp = rampOf(own, map);
+  const canvas = repainted(
+    picture,
+    fields,
+    (number) => fields.each(number, (values) => coloursOf(values, ramp, shown, log)),
+    { ramp, limits: shown, log, units: fields.header.fields[0].printed },
+  );
+  return { canvas, limits: shown, difference: null };
+}

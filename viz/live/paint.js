@@ -1,0 +1,221 @@
+import { ticks } from "./axis.js";
+import { MAPS } from "./maps.js";
+
+/** @import { Fields } from "./fields.js" */
+/** @import { ValuesHeader } from "./types.d.ts" */
+
+const STEPS = 256;
+const BAR = { gap: 18, width: 17, above: 34, below: 16 };
+/** Pixels per point of the letters that a picture of 900 pixels has. */
+const LETTERS = 11.5 / 900;
+
+/**
+ * Colours by value: 256 from low to high as 0xAABBGGRR, and those beyond the ends.
+ * @typedef {{ table: Uint32Array, under: number, over: number, bad: number }} Ramp
+ */
+
+/**
+ * What a picture's colours mean; `note` stands in the map's corner.
+ * @typedef {{ ramp: Ramp, limits: [number, number], log: boolean, units: string, note?: string }} Bar
+ */
+
+/**
+ * The colours of a map that readers can choose, or of the picture's own.
+ * @param {ValuesHeader["colours"]} own
+ * @param {string | null} name
+ * @returns {Ramp}
+ */
+export function rampOf(own, name) {
+  const stops = name && MAPS[name] ? bytesOfHex(MAPS[name]) : bytesOfBase64(own.table);
+  const count = stops.length / 3;
+  const table = Uint32Array.from({ length: STEPS }, (_, at) => {
+    const place =
+      own.edges.length && !name
+        ? Math.floor((at / STEPS) * count)
+        : (at / (STEPS - 1)) * (count - 1);
+    const low = Math.min(count - 1, Math.floor(place));
+    const high = Math.min(count - 1, low + 1);
+    const mixed = [0, 1, 2].map((part) =>
+      Math.round(
+        stops[3 * low + part] + (place - low) * (stops[3 * high + part] - stops[3 * low + part]),
+      ),
+    );
+    return colour(mixed);
+  });
+  const ends = name
+    ? { under: table[0], over: table[STEPS - 1] }
+    : {
+        under: colour(bytesOfHex(own.under.slice(1))),
+        over: colour(bytesOfHex(own.over.slice(1))),
+      };
+  return { table, ...ends, bad: colour(bytesOfHex(own.bad.slice(1))) };
+}
+
+/**
+ * The colour of each value, by the limits of a scale that may be logarithmic.
+ * @param {ArrayLike<number>} values
+ * @param {Ramp} ramp
+ * @param {[low: number, high: number]} limits
+ * @param {boolean} log
+ */
+export function coloursOf(values, { table, under, over, bad }, [low, high], log) {
+  const scale = log ? Math.log : (/** @type {number} */ v) => v;
+  const first = scale(low);
+  const factor = STEPS / (scale(high) - first || 1);
+  return Uint32Array.from(values, (value) => {
+    if (Number.isNaN(value)) return bad;
+    if (value < low) return under;
+    if (value > high) return over;
+    return table[Math.min(STEPS - 1, Math.floor((scale(value) - first) * factor))];
+  });
+}
+
+/** Where each pixel of a picture's map has its point: for one grid, once. */
+export class PixelMap {
+  /**
+   * @param {Fields} fields
+   * @param {number} number
+   */
+  constructor(fields, number) {
+    const [left, top, right, bottom] = fields.header.box;
+    this.width = right - left;
+    this.height = bottom - top;
+    this.points = new Int32Array(this.width * this.height);
+    const grid = fields.grids[number];
+    const separable = grid.facts.kind === "axes";
+    const xs = Array.from({ length: this.width }, (_, at) => at + left + 0.5);
+    const ys = Array.from({ length: this.height }, (_, at) => at + top + 0.5);
+    const x = xs.map((at) => fields.coordinates(at, top + 0.5)?.[0] ?? NaN);
+    const y = ys.map((at) => fields.coordinates(left + 0.5, at)?.[1] ?? NaN);
+    // A plane of straight rows is looked up along its edges alone.
+    const middle = separable ? [grid.of(0)?.[0] ?? NaN, grid.of(0)?.[1] ?? NaN] : [];
+    const columns = separable ? x.map((at) => grid.pointAt(at, middle[1])) : [];
+    const { n } = grid.facts.x;
+    const rows = separable ? y.map((at) => Math.floor(grid.pointAt(middle[0], at) / n)) : [];
+    for (let row = 0, pixel = 0; row < this.height; row += 1) {
+      for (let column = 0; column < this.width; column += 1, pixel += 1) {
+        if (!separable) this.points[pixel] = grid.pointAt(x[column], y[row]);
+        else {
+          const outside = rows[row] < 0 || columns[column] < 0;
+          this.points[pixel] = outside ? -1 : rows[row] * n + (columns[column] % n);
+        }
+      }
+    }
+  }
+}
+
+/**
+ * A picture with its field in other colours: the picture itself around the map, the field, what
+ * lies over it, and a colour bar of its own.
+ * @param {ImageBitmap} picture
+ * @param {Fields} fields
+ * @param {(number: number) => Uint32Array} colours of each point of a field
+ * @param {Bar} bar
+ */
+export function repainted(picture, fields, colours, bar) {
+  const { header } = fields;
+  const [left, top, right, bottom] = header.box;
+  const canvas = new OffscreenCanvas(picture.width, picture.height);
+  const context = canvas.getContext("2d");
+  if (!context) return canvas;
+  context.drawImage(picture, 0, 0);
+  const image = new ImageData(right - left, bottom - top);
+  const pixels = new Uint32Array(image.data.buffer);
+  pixels.fill(bar.ramp.bad);
+  header.fields.forEach((_, number) => {
+    const { points } = fields.pixels(number);
+    const shown = colours(number);
+    for (let pixel = 0; pixel < pixels.length; pixel += 1) {
+      if (points[pixel] >= 0) pixels[pixel] = shown[points[pixel]];
+    }
+  });
+  context.putImageData(image, left, top);
+  for (const { image: over, box } of fields.overlay ?? []) context.drawImage(over, box[0], box[1]);
+  drawBar(context, header, bar);
+  if (bar.note) drawNote(context, bar.note, left, top, lettersOf(header));
+  return canvas;
+}
+
+/**
+ * @param {OffscreenCanvasRenderingContext2D} context
+ * @param {ValuesHeader} header
+ * @param {Bar} bar
+ */
+function drawBar(context, { box, size }, { ramp, limits, log, units }) {
+  const [, top, right, bottom] = box;
+  const [left, height] = [right + BAR.gap, bottom - top];
+  context.fillStyle = "white";
+  context.fillRect(right + 4, top - BAR.above, size[0] - right, height + BAR.above + BAR.below);
+  const image = new ImageData(BAR.width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let row = 0; row < height; row += 1) {
+    const at = Math.floor(((height - 1 - row) / height) * STEPS);
+    pixels.fill(ramp.table[at], row * BAR.width, (row + 1) * BAR.width);
+  }
+  context.putImageData(image, left, top);
+  context.strokeStyle = "#5b646d";
+  context.lineWidth = 1;
+  context.strokeRect(left - 0.5, top - 0.5, BAR.width + 1, height + 1);
+  const letters = lettersOf({ size });
+  Object.assign(context, { fillStyle: "#1b1f24", font: `${letters}px sans-serif` });
+  context.textBaseline = "middle";
+  const scale = log ? Math.log : (/** @type {number} */ v) => v;
+  const [low, high] = limits.map(scale);
+  for (const value of log ? decades(limits) : ticks(limits[0], limits[1], 6)) {
+    const y = bottom - ((scale(value) - low) / (high - low)) * height;
+    context.fillRect(left + BAR.width, y - 0.5, 4, 1);
+    const text = String(Number(value.toPrecision(6))).replace("-", "−");
+    context.fillText(text, left + BAR.width + 7, y);
+  }
+  context.textAlign = context.measureText(units).width > size[0] - left ? "right" : "left";
+  context.fillText(units, context.textAlign === "right" ? size[0] - 4 : left, top - 1.4 * letters);
+}
+
+/** @param {Pick<ValuesHeader, "size">} header */
+function lettersOf({ size }) {
+  return Math.max(8, Math.round(size[0] * LETTERS));
+}
+
+/**
+ * @param {OffscreenCanvasRenderingContext2D} context
+ * @param {string} note
+ * @param {number} left
+ * @param {number} top
+ * @param {number} letters
+ */
+function drawNote(context, note, left, top, letters) {
+  context.font = `${letters}px sans-serif`;
+  Object.assign(context, { textAlign: "left", textBaseline: "top", fillStyle: "#fffffff0" });
+  context.fillRect(left + 4, top + 4, context.measureText(note).width + 10, letters + 8);
+  context.fillStyle = "#1b1f24";
+  context.fillText(note, left + 9, top + 8);
+}
+
+/**
+ * Round values on a logarithmic scale.
+ * @param {[low: number, high: number]} limits
+ */
+function decades([low, high]) {
+  const values = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+    for (const step of high / low > 1000 ? [1] : [1, 2, 5]) values.push(step * 10 ** power);
+  }
+  return values.filter((value) => value >= low && value <= high);
+}
+
+/** @param {ArrayLike<number>} parts red, green, blue */
+function colour(parts) {
+  return ((255 << 24) | (parts[2] << 16) | (parts[1] << 8) | parts[0]) >>> 0;
+}
+
+/** @param {string} text */
+function bytesOfHex(text) {
+  return Uint8Array.from({ length: text.length / 2 }, (_, at) =>
+    Number.parseInt(text.slice(2 * at, 2 * at + 2), 16),
+  );
+}
+
+/** @param {string} text */
+function bytesOfBase64(text) {
+  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+}

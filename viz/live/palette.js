@@ -1,0 +1,226 @@
+import { drawn, element, say, set } from "./element.js";
+import { MAPS } from "./maps.js";
+import { valueLabel } from "./place.js";
+
+/** @import { Difference } from "./difference.js" */
+/** @import { Fields } from "./fields.js" */
+/** @import { Lens } from "./lens.js" */
+/** @import { Look, Looks } from "./looks.js" */
+/** @import { Sheet } from "./sheet.js" */
+/** @import { Changed } from "./types.d.ts" */
+
+const BINS = 60;
+const MINUS = [
+  ["", "nothing"],
+  ["first", "the first frame"],
+  ["before", "the frame before"],
+  ["run", "the other run"],
+];
+
+/** The controls of one picture's colours: limits, colour map, what is taken away, a histogram. */
+export class Palette {
+  #looks;
+  #series = "";
+  /** @type {() => [number, number] | null} */
+  #inSight = () => null;
+  #low = number("Lowest value of the colours");
+  #high = number("Highest value of the colours");
+  #map = choice("Colour map", [["", "as drawn"], ...Object.keys(MAPS).map((one) => [one, one])]);
+  #minus = choice("What is taken away", MINUS);
+  #marks = element("input", { type: "checkbox" });
+  #bars = drawn("path", { class: "bars" });
+  #ends = drawn("path", { class: "here" });
+  #words = element("p", { className: "faint" });
+  #histogramOf = "";
+  /** @type {HTMLButtonElement} */
+  button;
+
+  /**
+   * @param {Looks} looks
+   * @param {Changed} changed
+   */
+  constructor(looks, changed) {
+    this.#looks = looks;
+    this.button = element(
+      "button",
+      {
+        type: "button",
+        className: "small",
+        title: "Own limits and colours, differences, histogram",
+        "aria-expanded": false,
+        onclick: () => {
+          this.element.hidden = !this.element.hidden;
+          set(this.button, { "aria-expanded": !this.element.hidden });
+          changed();
+        },
+      },
+      "Colours",
+    );
+    const plain = { type: /** @type {const} */ ("button"), className: "small" };
+    this.element = element(
+      "div",
+      { className: "palette", hidden: true, role: "group", "aria-label": "Colours" },
+      element("div", {}, element("span", {}, "Limits"), this.#low, "to", this.#high),
+      element(
+        "div",
+        {},
+        element("button", { ...plain, onclick: () => this.#stretch() }, "To the values in sight"),
+        element("button", { ...plain, onclick: () => looks.reset(this.#series) }, "As drawn"),
+      ),
+      element("label", {}, "Map", this.#map),
+      element("label", {}, "Minus", this.#minus),
+      element("label", {}, this.#marks, "Mark smallest and largest"),
+      drawn(
+        "svg",
+        { viewBox: "0 0 240 48", role: "img", "aria-label": "Histogram of the values" },
+        this.#bars,
+        this.#ends,
+      ),
+      this.#words,
+    );
+    for (const input of [this.#low, this.#high]) {
+      input.addEventListener("change", () => this.#enter());
+    }
+    this.#map.addEventListener("change", () => this.#choose({ map: this.#map.value || null }));
+    this.#minus.addEventListener("change", () => {
+      const minus = /** @type {Look["minus"]} */ (this.#minus.value);
+      this.#choose({ minus, limits: null, map: null });
+    });
+    this.#marks.addEventListener("change", () => this.#choose({ extremes: this.#marks.checked }));
+  }
+
+  /** @param {Partial<Look>} parts */
+  #choose(parts) {
+    this.#looks.choose(this.#series, parts);
+  }
+
+  #enter() {
+    const limits = /** @type {[number, number]} */ ([+this.#low.value, +this.#high.value]);
+    const fits = limits.every(Number.isFinite) && limits[0] < limits[1];
+    const text = fits ? "" : "The first number must be below the second";
+    this.#high.setCustomValidity(text);
+    if (fits) this.#choose({ limits });
+    else this.#high.reportValidity();
+  }
+
+  #stretch() {
+    const limits = this.#inSight();
+    if (limits && limits[0] < limits[1]) this.#choose({ limits });
+  }
+
+  /** Whether values are needed though the picture is shown as it was drawn. */
+  get asks() {
+    return !this.element.hidden || this.#looks.of(this.#series).extremes;
+  }
+
+  /**
+   * @param {string} series
+   * @param {Fields | null} fields
+   * @param {Difference | null | undefined} difference
+   * @param {[number, number] | undefined} limits of the colours that are shown
+   * @param {Sheet} sheet
+   * @param {Lens} lens
+   * @param {boolean} compared whether there is another run
+   */
+  show(series, fields, difference, limits, sheet, lens, compared) {
+    this.#series = series;
+    this.#inSight = () => fields && inSight(fields, sheet, lens);
+    if (this.element.hidden) return;
+    const look = this.#looks.of(series);
+    const root = this.element.getRootNode();
+    const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
+    [this.#low, this.#high].forEach((input, end) => {
+      const text = limits ? String(Number(limits[end].toPrecision(6))) : "";
+      if (active !== input && input.value !== text) input.value = text;
+    });
+    this.#map.value = look.map ?? "";
+    this.#minus.value = look.minus;
+    this.#minus.options[3].disabled = !compared;
+    this.#marks.checked = look.extremes;
+    if (fields) this.#histogram(fields, difference, limits);
+  }
+
+  /**
+   * @param {Fields} fields
+   * @param {Difference | null | undefined} difference
+   * @param {[number, number] | undefined} limits
+   */
+  #histogram(fields, difference, limits) {
+    const name = `${fields.key} ${limits} ${difference?.mean}`;
+    if (name === this.#histogramOf) return;
+    this.#histogramOf = name;
+    const field = fields.header.fields[0];
+    const log = field.transform === "log" && !difference;
+    const scale = log ? Math.log : (/** @type {number} */ v) => v;
+    const known = (difference?.values[0] ?? fields.all(0)).filter(
+      (v) => Number.isFinite(v) && (!log || v > 0),
+    );
+    const low = known.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
+    const counts = new Uint32Array(BINS);
+    const width = scale(high) - scale(low) || 1;
+    for (const value of known) {
+      counts[Math.min(BINS - 1, Math.floor(((scale(value) - scale(low)) / width) * BINS))] += 1;
+    }
+    const most = Math.max(...counts);
+    const step = 240 / BINS;
+    const bars = [...counts].map((count, at) => {
+      const tall = (44 * count) / most;
+      return count ? `M${at * step} 46v${-tall.toFixed(2)}h${step - 0.6}v${tall.toFixed(2)}z` : "";
+    });
+    set(this.#bars, { d: known.length ? bars.join("") : "" });
+    const ends = (limits ?? [])
+      .map((at) => ((scale(at) - scale(low)) / width) * 240)
+      .filter((at) => at >= 0 && at <= 240);
+    set(this.#ends, { d: ends.map((at) => `M${at.toFixed(1)} 0V48`).join("") });
+    const points = field.stride > 1 ? `, 1 of ${field.stride} points along each side` : "";
+    const ends_ = `${valueLabel(low, field)} to ${valueLabel(high, field)}`;
+    say(this.#words, known.length ? `${ends_}${points}` : "No finite values");
+  }
+}
+
+/**
+ * The range of the values that are seen through the lens, or null where there are none.
+ * @param {Fields} fields
+ * @param {Sheet} sheet
+ * @param {Lens} lens
+ * @returns {[number, number] | null}
+ */
+function inSight(fields, sheet, lens) {
+  const frame = sheet.frame(lens);
+  const seen = sheet.element.getBoundingClientRect();
+  const { size, box } = fields.header;
+  const [across, down] = [size[0] / frame.width, size[1] / frame.height];
+  const left = Math.max(box[0], (seen.left - frame.left) * across);
+  const right = Math.min(box[2], (seen.right - frame.left) * across);
+  const top = Math.max(box[1], (seen.top - frame.top) * down);
+  const bottom = Math.min(box[3], (seen.bottom - frame.top) * down);
+  const { points, width } = fields.pixels(0);
+  let [low, high] = [Infinity, -Infinity];
+  for (let y = Math.floor(top - box[1]); y < Math.floor(bottom - box[1]); y += 1) {
+    for (let x = Math.floor(left - box[0]); x < Math.floor(right - box[0]); x += 1) {
+      const point = points[y * width + x];
+      const value = point < 0 ? NaN : fields.value(0, point);
+      if (value < low && value > -Infinity) low = value;
+      if (value > high && value < Infinity) high = value;
+    }
+  }
+  return low < high ? [low, high] : null;
+}
+
+/** @param {string} label */
+function number(label) {
+  return element("input", { type: "number", step: "any", "aria-label": label });
+}
+
+/**
+ * @param {string} label
+ * @param {string[][]} options
+ */
+function choice(label, options) {
+  return element(
+    "select",
+    { "aria-label": label },
+    ...options.map(([value, text]) => element("option", { value }, text)),
+  );
+}

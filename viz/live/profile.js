@@ -1,0 +1,156 @@
+import { ticks } from "./axis.js";
+import { element, say } from "./element.js";
+import { placeLabel } from "./place.js";
+import { Plot } from "./plot.js";
+
+/** @import { Fields } from "./fields.js" */
+/** @import { Changed, IndexLine, Place } from "./types.d.ts" */
+
+const POINTS = 240;
+const EARTH_KM = 6370;
+const DEGREE = Math.PI / 180;
+
+/** A line that the reader has drawn across a map, and the values along it. */
+export class Profile {
+  /** @type {[Place, Place] | null} */
+  ends = null;
+  #changed;
+  #words = element("p", { className: "faint" });
+  #figures = element("div");
+  /** @type {Map<string, { plot: Plot, drawnFor: string }>} */
+  #plots = new Map();
+
+  /** @param {Changed} changed */
+  constructor(changed) {
+    this.#changed = changed;
+    const remove = element(
+      "button",
+      {
+        type: "button",
+        className: "small",
+        "aria-label": "Remove the profile",
+        onclick: () => this.draw(null),
+      },
+      "×",
+    );
+    this.element = element(
+      "section",
+      { "aria-label": "Profile", hidden: true },
+      element("h2", {}, "Profile", remove),
+      this.#words,
+      this.#figures,
+    );
+  }
+
+  /**
+   * Take the values between two places from now on; null ends it.
+   * @param {[Place, Place] | null} ends
+   */
+  draw(ends) {
+    if (JSON.stringify(ends) === JSON.stringify(this.ends)) return;
+    this.ends = ends;
+    this.#changed();
+  }
+
+  /**
+   * Draw one plot per picture that is seen and whose values are there.
+   * @param {{ line: IndexLine, fields: Fields }[]} seen
+   */
+  show(seen) {
+    const { ends } = this;
+    this.element.hidden = ends === null;
+    if (!ends) return;
+    say(this.#words, ends.map((end) => placeLabel(end)).join(" to "));
+    const names = new Set(seen.map(({ line }) => line.product));
+    for (const [name, { plot }] of this.#plots) {
+      if (names.has(name)) continue;
+      plot.element.remove();
+      this.#plots.delete(name);
+    }
+    for (const { line, fields } of seen) this.#plot(line.product, fields, ends);
+  }
+
+  /**
+   * @param {string} product
+   * @param {Fields} fields
+   * @param {[Place, Place]} ends
+   */
+  #plot(product, fields, ends) {
+    let known = this.#plots.get(product);
+    if (!known) {
+      known = { plot: new Plot(product, ["made"]), drawnFor: "" };
+      this.#plots.set(product, known);
+      this.#figures.append(known.plot.element);
+    }
+    const name = `${fields.key} ${JSON.stringify(ends)}`;
+    if (name === known.drawnFor) return;
+    known.drawnFor = name;
+    const { at, values, unit } = alongLine(fields, ends);
+    const finite = values.filter(Number.isFinite);
+    if (!finite.length) return known.plot.hide();
+    const [low, high] = [Math.min(...finite), Math.max(...finite)];
+    const room = (high - low || Math.abs(low) || 1) * 0.06;
+    const far = at[at.length - 1] || 1;
+    const x = {
+      low: 0,
+      high: far,
+      ticks: ticks(0, far, 4).map((v) => /** @type {[number, string]} */ ([v, `${v} ${unit}`])),
+    };
+    const y = {
+      low: low - room,
+      high: high + room,
+      ticks: ticks(low - room, high + room, 4).map(
+        (v) => /** @type {[number, string]} */ ([v, String(v).replace("-", "−")]),
+      ),
+    };
+    known.plot.show([[fields.header.fields[0].printed, ""]], x, y, at, [values]);
+  }
+}
+
+/**
+ * Distances from the first end, and the value of the point nearest to each place between.
+ * @param {Fields} fields
+ * @param {[Place, Place]} ends
+ */
+function alongLine(fields, ends) {
+  const grid = fields.grids[0];
+  const [from, to] = ends.map((end) => grid.coordinates(end));
+  /** @type {number[]} */
+  const at = [];
+  /** @type {number[]} */
+  const values = [];
+  const km = grid.onEarth || grid.facts.x.units === "m" || grid.facts.x.units === "km";
+  if (!from || !to) return { at, values, unit: "" };
+  let far = 0;
+  /** @type {Place | null} */
+  let before = null;
+  for (let step = 0; step < POINTS; step += 1) {
+    const share = step / (POINTS - 1);
+    const x = from[0] + share * (to[0] - from[0]);
+    const y = from[1] + share * (to[1] - from[1]);
+    const place = grid.place(x, y);
+    if (before)
+      far += distance(before, place) / (grid.facts.x.units === "m" && !grid.onEarth ? 1000 : 1);
+    before = place;
+    at.push(far);
+    values.push(fields.at(x, y)?.value ?? NaN);
+  }
+  return { at, values, unit: km ? "km" : "" };
+}
+
+/**
+ * Kilometres on the earth, else in the plane's units.
+ * @param {Place} a
+ * @param {Place} b
+ */
+function distance(a, b) {
+  if (a.lat === undefined || b.lat === undefined || a.lon === undefined || b.lon === undefined) {
+    return Math.hypot((a.x ?? 0) - (b.x ?? 0), (a.y ?? 0) - (b.y ?? 0));
+  }
+  const half =
+    Math.sin(((b.lat - a.lat) * DEGREE) / 2) ** 2 +
+    Math.cos(a.lat * DEGREE) *
+      Math.cos(b.lat * DEGREE) *
+      Math.sin(((b.lon - a.lon) * DEGREE) / 2) ** 2;
+  return 2 * EARTH_KM * Math.asin(Math.sqrt(Math.min(1, half)));
+}
