@@ -34,13 +34,26 @@ def text() -> str:
     lines = []
     for name in NAMES:
         colours = np.rint(style.colormap(name)(np.linspace(0, 1, COUNT))[:, :3] * 255)
-        code = "".join(f"{int(part):02x}" for part in colours.ravel())
-        lines.append(f'  {name}:\n    "{code}",\n')
-    return (
-        "/**\n * Colours from low to high, six hexadecimal digits each, by the name of their map; the\n"
-        " * last four diverge from their middle. tools/page_colours.py writes them.\n"
-        " * @type {Record<string, string>}\n */\nexport const MAPS = {\n" + "".join(lines) + "};\n"
-    )
+        lines.append(f"{name} " + "".join(f"{int(part):02x}" for part in colours.ravel()))
+    return _BEGIN + "\n".join(lines) + _END
+
+
+_BEGIN = """/** Colours from low to high, six digits each; tools/page_colours.py writes them. */
+const TABLE = `
+"""
+_END = """
+`;
+
+/**
+ * By the name of their map; the last four diverge from their middle.
+ * @type {Record<string, string>}
+ */
+export const MAPS = Object.fromEntries(
+  TABLE.trim()
+    .split("\\n")
+    .map((line) => line.split(" ")),
+);
+"""
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
+import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
-import { showNumber, showUnits } from "./quantity.js";
 import { Sheet } from "./sheet.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -12,7 +12,7 @@ import { timeLabel } from "./valid_time.js";
 /** @import { Lens } from "./lens.js" */
 /** @import { Looks } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
-/** @import { Changed, Facts, IndexLine, Source, Tools, ViewState } from "./types.d.ts" */
+/** @import { Changed, IndexLine, Source, Tools, ViewState } from "./types.d.ts" */
 
 /** How far a key moves the line between two runs, as a part of the width. */
 const STEPS = new Map([
@@ -361,42 +361,6 @@ function shownMode(comparison, other) {
   if (!comparison) return "off";
   if (other) return comparison.mode;
   return ALONE.get(comparison.mode) ?? comparison.mode;
-}
-
-/**
- * @param {import("./difference.js").Difference} difference
- * @param {string} [units]
- */
-function differenceLabel({ mean, rms, note }, units = "") {
-  const parts = [`difference: mean ${showNumber(mean)}, RMS ${showNumber(rms)}`, showUnits(units)];
-  return parts.join(" ") + (note ? `; ${note}` : "");
-}
-
-/** @param {Facts} facts */
-function rangeOf({ min, max, nan, units }) {
-  if (typeof min !== "number" || typeof max !== "number") return "";
-  const gaps = nan ? `, ${nan} without value` : "";
-  return `${showNumber(min)} to ${showNumber(max)}${units ? ` ${showUnits(units)}` : ""}${gaps}`;
-}
-
-/**
- * A text where the colours of a picture have other limits than those of its series' newest one.
- * @param {IndexLine | undefined} line
- * @param {IndexLine | undefined} newest
- */
-function coloursOf(line, newest) {
-  const [mine, last] = [limitsOf(line), limitsOf(newest)];
-  return !mine || !last || mine === last ? "" : `; colours ${mine} (newest picture: ${last})`;
-}
-
-/**
- * The limits of a picture's colours, or "" where they are not known.
- * @param {IndexLine | undefined} line
- */
-function limitsOf(line) {
-  const limits = line?.facts?.limits;
-  if (!Array.isArray(limits) || limits.length !== 2 || !limits.every(Number.isFinite)) return "";
-  return limits.map(showNumber).join(" to ");
 }
 
 /** @param {IndexLine} line */

@@ -1,0 +1,325 @@
+"""Values on the page, in a real browser: the cursor, kept places, colours, differences."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from pyproj import Proj
+from valued_run import GRIDS, WRF, curvilinear, lambert, publish
+
+from burstlens.core.run.index import values_path
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.values.script import ValuesFile
+
+KEY = "20010203T010000"
+
+
+def readout(page, number=0):
+    """What the cursor's text of a pane is made of."""
+    return page.locator(".readout").nth(number).evaluate("one => ({...one.dataset})")
+
+
+def hover(page, across, down, number=0):
+    """Move the pointer to a part of the picture's map; returns what is read there."""
+    glass = page.locator(".glass").nth(number)
+    box = glass.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
+    page.wait_for_function(
+        "number => document.querySelector('.burstlens').shadowRoot"
+        ".querySelectorAll('.readout')[number].textContent !== ''",
+        arg=number,
+    )
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    return readout(page, number)
+
+
+def index_of(text):
+    return {name: int(at) for name, at in re.findall(r"(\w+) (\d+)", text)}
+
+
+@pytest.fixture
+def opened(new_page, ways_to, tmp_path):
+    """Opens the page of a made run in one of the ways."""
+
+    def open_(way="file", run="made"):
+        page = new_page()
+        page.page.goto(getattr(ways_to(tmp_path / "runs"), way)(run))
+        drawn = page.page.locator("canvas.first").first
+        expect(drawn).not_to_have_attribute("aria-label", "Loading")
+        return page
+
+    return open_
+
+
+@pytest.mark.parametrize("way", ["file", "serve"])
+@pytest.mark.parametrize("grid", GRIDS)
+def test_the_value_under_the_cursor_is_the_file_s_at_the_point_that_is_named(
+    grid, way, made, opened, tmp_path
+):
+    case = GRIDS[grid](tmp_path)
+    run = made()
+    line = publish(run, case.kind, "t", case.path, KEY, **case.options)
+    scale = ValuesFile(run.run.products / line["values"]["name"]).fields[0].scale
+    page = opened(way)
+    seen = set()
+    for across, down in ((0.3, 0.4), (0.45, 0.62), (0.6, 0.5), (0.5, 0.33), (0.37, 0.55)):
+        found = hover(page.page, across, down)
+        if "index" not in found:
+            continue
+        true = case.values(index_of(found["index"]))
+        value = float(found["value"])
+        half = scale.scale / 2
+        allowed = abs(true) * math.expm1(half) if case.relative else half
+        assert abs(value - true) <= allowed * 1.0001 + 1e-12, found
+        seen.add(found["index"])
+    assert len(seen) >= 4
+
+
+def test_the_value_is_the_same_in_a_magnified_picture(made, opened, tmp_path):
+    case = lambert(tmp_path)
+    publish(made(), case.kind, "t", case.path, KEY, **case.options)
+    page = opened().page
+    before = hover(page, 0.5, 0.5)
+    for _ in range(6):
+        page.mouse.wheel(0, -240)
+    page.wait_for_timeout(300)
+    after = hover(page, 0.5, 0.5)
+    at = index_of(after["index"])
+    assert abs(float(after["value"]) - case.values(at)) < 0.01
+    assert abs(float(after["lon"]) - float(before["lon"])) < 0.2
+    beside = hover(page, 0.52, 0.5)
+    assert abs(float(beside["lon"]) - float(after["lon"])) < 0.5
+
+
+def test_a_mesh_of_the_page_gives_the_places_of_the_file(made, opened, tmp_path):
+    case = lambert(tmp_path)
+    publish(made(), case.kind, "t", case.path, KEY, **case.options)
+    found = hover(opened().page, 0.4, 0.45)
+    at = index_of(found["index"])
+    plane = Proj("+proj=lcc +lat_1=30 +lat_2=60 +lat_0=45 +lon_0=-97 +R=6370000")
+    x, y = plane(float(found["lon"]), float(found["lat"]))
+    assert abs(x / 30e3 + 30 - at["x"]) <= 0.52
+    assert abs(y / 30e3 + 20 - at["y"]) <= 0.52
+
+
+def moved(path, source, name, by):
+    shutil.copy(source, path)
+    with netCDF4.Dataset(path, "a") as data:
+        data[name][0] = np.roll(np.asarray(data[name][0]), by, axis=-1) + by
+    return path
+
+
+@pytest.fixture
+def eight_maps(made, tmp_path):
+    """A run of eight frames whose field moves on; returns it and each frame's field."""
+    run, fields = made(), []
+    case = lambert(tmp_path)
+    for number in range(8):
+        path = moved(tmp_path / f"{number}.nc", case.path, "t", number)
+        publish(run, "map", "t", path, f"20010203T{number:02d}0000", variable="t")
+        with netCDF4.Dataset(path) as data:
+            fields.append(np.asarray(data["t"][0], "f8"))
+    return run, fields
+
+
+def pin(page, across, down):
+    hover(page, across, down)
+    page.mouse.down()
+    page.mouse.up()
+
+
+@pytest.mark.parametrize("way", ["file", "serve"])
+def test_a_click_keeps_a_place_whose_series_grows_with_the_run(eight_maps, opened, tmp_path, way):
+    run, fields = eight_maps
+    page = opened(way)
+    pin(page.page, 0.45, 0.5)
+    at = index_of(readout(page.page)["index"])
+    expect(page.page.get_by_label("Kept places")).to_contain_text("° N")
+    places = page.page.locator(".places li")
+    expect(places).to_have_count(1)
+    with page.page.expect_download() as download:
+        expect(page.page.locator("[aria-label='Kept places'] figcaption")).not_to_contain_text(
+            "of 8"
+        )
+        page.page.get_by_role("button", name="CSV").click()
+    rows = [row.split(",") for row in download.value.path().read_text().splitlines()]
+    values = {row[2]: float(row[3]) for row in rows if row[0] == "t"}
+    step = 0.01
+    for number, field in enumerate(fields):
+        key = f"20010203T{number:02d}0000"
+        assert abs(values[key] - field[at["y"], at["x"]]) < step
+    case = tmp_path / "late.nc"
+    shutil.copy(tmp_path / "7.nc", case)
+    publish(run, "map", "t", case, "20010203T080000", variable="t")
+    expect(page.page.get_by_role("slider", name="Valid time")).to_have_attribute(
+        "aria-valuetext", re.compile("9 of 9")
+    )
+    with page.page.expect_download() as download:
+        page.page.wait_for_timeout(1500)
+        page.page.get_by_role("button", name="CSV").click()
+    assert "20010203T080000," in download.value.path().read_text()
+
+
+def pixel(page, across, down):
+    """Red, green and blue of a part of the first picture, as the browser shows it."""
+    return page.locator("canvas.first").first.evaluate(
+        """(canvas, [u, v]) => [...canvas.getContext('2d').getImageData(
+            Math.round(u * canvas.width), Math.round(v * canvas.height), 1, 1).data].slice(0, 3)""",
+        [across, down],
+    )
+
+
+def test_readers_change_limits_and_colours_without_a_new_product(eight_maps, opened):
+    watched = opened("serve")
+    page = watched.page
+    hover(page, 0.45, 0.5)
+    before = pixel(page, 0.45, 0.5)
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_label("Colour map").select_option("viridis")
+    high = page.get_by_label("Highest value of the colours")
+    page.get_by_label("Lowest value of the colours").fill("100")
+    high.fill("200")
+    high.press("Tab")
+    page.wait_for_timeout(500)
+    assert pixel(page, 0.45, 0.5) == [253, 231, 37]  # above: viridis' last colour
+    page.get_by_role("button", name="As drawn").click()
+    page.wait_for_timeout(300)
+    assert pixel(page, 0.45, 0.5) == before
+    watched.errors.clear()  # Chromium's advice on reading a canvas back, which only this test does
+
+
+def test_limits_that_make_no_sense_are_refused(eight_maps, opened):
+    page = opened().page
+    page.get_by_role("button", name="Colours").click()
+    high = page.get_by_label("Highest value of the colours")
+    high.fill("-5000")
+    high.press("Tab")
+    assert high.evaluate("one => one.validationMessage") == (
+        "The first number must be below the second"
+    )
+
+
+def test_the_first_frame_is_taken_away_in_units(eight_maps, opened):
+    _, fields = eight_maps
+    page = opened("serve").page
+    hover(page, 0.45, 0.5)
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_label("What is taken away").select_option("first")
+    away = fields[-1] - fields[0]
+    label = page.locator(".range").first
+    expect(label).to_contain_text("difference: mean")
+    numbers = [
+        float(one.replace("−", "-")) for one in re.findall(r"[−\d.]+(?=[, ])", label.inner_text())
+    ]
+    assert numbers[0] == pytest.approx(away.mean(), abs=0.02)
+    assert numbers[1] == pytest.approx(np.sqrt((away**2).mean()), abs=0.02)
+    at = index_of(hover(page, 0.46, 0.5)["index"])
+    text = page.locator(".readout").first.inner_text()
+    found = float(re.search(r"difference ([−\d.]+)", text)[1].replace("−", "-"))
+    assert found == pytest.approx(away[at["y"], at["x"]], abs=0.02)
+
+
+def test_a_line_across_the_map_gives_the_profile_along_it(eight_maps, opened):
+    page = opened().page
+    hover(page, 0.35, 0.4)
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    hover(page, 0.5, 0.5)
+    hover(page, 0.6, 0.6)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    profile = page.get_by_role("region", name="Profile")
+    expect(profile).to_contain_text("km")
+    expect(profile.locator(".curve")).to_have_attribute("d", re.compile("^M.*L"))
+
+
+FAULTS = {
+    "torn": lambda path: path.write_bytes(path.read_bytes()[:2000]),
+    "missing": lambda path: path.unlink(),
+    "of another picture": lambda path: path.write_bytes(
+        path.with_name("t_d01_20010203T000000.values.js").read_bytes()
+    ),
+    "not ours": lambda path: path.write_text("burstlensFeed('<b>');\n"),
+}
+
+
+@pytest.mark.parametrize("way", ["file", "serve"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_values_that_cannot_be_used_leave_the_picture_and_say_so(eight_maps, opened, fault, way):
+    run, _ = eight_maps
+    FAULTS[fault](values_path(run.run.products / "t" / "t_d01_20010203T070000.png"))
+    watched = opened(way)
+    page = watched.page
+    hover(page, 0.45, 0.5)
+    assert page.locator(".readout").first.inner_text() == "This picture has no values"
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(
+        "() => document.querySelector('.burstlens').shadowRoot"
+        ".querySelector('.readout').dataset.value"
+    )
+    watched.errors.clear()  # the browser logs a script that is missing or cannot be run
+
+
+def test_pictures_without_values_have_no_cursor(eight, opened):
+    page = opened("file").page
+    assert "value" not in hover(page, 0.5, 0.5)
+    assert page.get_by_role("button", name="Colours").is_hidden()
+
+
+@pytest.mark.parametrize("content", ["nan", "constant", "infinite"])
+def test_fields_of_one_kind_of_value_are_read(made, opened, tmp_path, content):
+    case = curvilinear(tmp_path)
+    with netCDF4.Dataset(case.path, "a") as data:
+        field = np.asarray(data["t"][0])
+        field[5:] = {"nan": np.nan, "constant": field[0, 0], "infinite": np.inf}[content]
+        if content == "constant":
+            field[:] = field[0, 0]
+        data["t"][0] = field
+    publish(made(), case.kind, "t", case.path, KEY, **case.options)
+    found = hover(opened().page, 0.5, 0.5)
+    text = {"nan": "NaN", "infinite": "Infinity"}.get(content)
+    if text:
+        assert found["value"] == text
+    else:
+        assert float(found["value"]) == pytest.approx(float(field[0, 0]), rel=1e-6)
+
+
+def test_hostile_names_and_units_stay_text(made, opened, tmp_path):
+    case = curvilinear(tmp_path)
+    with netCDF4.Dataset(case.path, "a") as data:
+        data["t"].units = "<img src=x onerror=alert(1)>"
+    publish(made(), case.kind, "t", case.path, KEY, **case.options)
+    page = opened()
+    hover(page.page, 0.5, 0.5)
+    assert "<img" in page.page.locator(".readout").first.inner_text()
+    assert page.page.locator(".readout img").count() == 0
+
+
+def test_a_crop_that_follows_names_the_file_s_own_points(made, opened, tmp_path):
+    run = made()
+    path = WRF / "wrfout_d01_2005-08-28_21_00_00"
+    with netCDF4.Dataset(path) as data:
+        true = np.asarray(data["T2"][0], "f8")
+    grids = set()
+    for number, first in enumerate((3, 9)):
+        crop = Crop(index={"west_east": (first, first + 30), "south_north": (first, first + 30)})
+        line = publish(
+            run, "map", "t2", path, f"20050828T{number:02d}0000", variable="T2", crop=crop
+        )
+        grids.add(ValuesFile(run.run.products / line["values"]["name"]).fields[0].grid)
+    assert len(grids) == 2
+    page = opened().page
+    for key in ("", "ArrowLeft"):
+        if key:
+            page.keyboard.press(key)
+            page.wait_for_timeout(700)
+        found = hover(page, 0.45, 0.52)
+        at = index_of(found["index"])
+        assert abs(float(found["value"]) - true[at["south_north"], at["west_east"]]) < 0.001
