@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from burstlens.cluster_configs.scheduler import (
@@ -19,6 +19,7 @@ from burstlens.cluster_configs.scheduler import (
     BatchSite,
     JobState,
     Phase,
+    QueuePlace,
     SchedulerError,
 )
 
@@ -29,6 +30,8 @@ PAUSE_S = 3.0
 FIRST_S, GROWTH = 2.0, 3.0
 """After a submission the scheduler is asked this soon, then each time so much later, up to the
 site's interval, so that the reason why a job waits is reported early."""
+FORECAST_S = 60.0
+"""How often the queue as a whole is asked for, while a job waits."""
 _PASSING = re.compile(
     r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again"
     r"|cannot connect",
@@ -58,6 +61,9 @@ class PollingScheduler(ABC):
         self._next: dict[str, float] = {}
         self._pause: dict[str, float] = {}
         self._calm: set[str] = set()
+        self._places: Mapping[str, QueuePlace] = {}
+        self._forecast_due = 0.0
+        self._forecasting = threading.Lock()
 
     @abstractmethod
     def ask(self, job_id: str) -> JobState:
@@ -76,6 +82,11 @@ class PollingScheduler(ABC):
         for job_id in job_ids:
             with contextlib.suppress(SchedulerError):
                 yield self.ask(job_id)
+
+    def forecast(self) -> Mapping[str, QueuePlace]:
+        """The places of all waiting jobs by their ids, by one query; empty where the scheduler does
+        not know. Raises SchedulerError."""
+        return {}
 
     def require(self) -> None:
         """Raise SchedulerError where the program that submits is missing."""
@@ -97,6 +108,22 @@ class PollingScheduler(ABC):
             if now >= self._next[job_id]:
                 self._refresh(job_id)
             return self._known[job_id]
+
+    def place(self, job_id: str) -> QueuePlace | None:
+        """The place of a waiting job when the queue was last asked for; None while it is not known.
+
+        Without an answer nothing is known: an old place in a queue is a wrong one.
+        """
+        # Another thread that asks is not waited for.
+        if time.monotonic() >= self._forecast_due and self._forecasting.acquire(blocking=False):
+            try:
+                self._places = self.forecast()
+            except SchedulerError:
+                self._places = {}
+            finally:
+                self._forecast_due = time.monotonic() + FORECAST_S
+                self._forecasting.release()
+        return self._places.get(job_id)
 
     def submitted(self, job_id: str) -> None:
         """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
@@ -144,18 +171,26 @@ class PollingScheduler(ABC):
             ]
         )
 
-    def call(self, command: Sequence[str], given: str = "", *, with_parent: bool = False) -> str:
+    def call(
+        self,
+        command: Sequence[str],
+        given: str = "",
+        *,
+        with_parent: bool = False,
+        once: bool = False,
+    ) -> str:
         """The output of a command that reads ``given``. Raises SchedulerError.
 
-        A query is repeated while the scheduler does not answer. A command ``with_parent`` is called
-        once, and killed with this process: it cannot submit a job that no driver has noted.
+        A query is repeated while the scheduler does not answer, unless ``once``. A command
+        ``with_parent`` is called once, and killed with this process: it cannot submit a job that no
+        driver has noted.
         """
-        end = time.monotonic() + (0.0 if with_parent else self._patience_s)
+        end = time.monotonic() + (0.0 if with_parent or once else self._patience_s)
         while True:
             try:
                 return self._call_once(command, given, with_parent=with_parent)
             except SchedulerError as error:
-                if not error.passing or time.monotonic() > end:
+                if not error.passing or time.monotonic() >= end:
                     raise
             time.sleep(PAUSE_S)
 

@@ -125,6 +125,20 @@ class JobState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePlace:
+    """Where a job stands that waits: the ``position``-th of ``of`` jobs that wait in ``partition``,
+    by their priority (both None where the scheduler hides other users' jobs), and when it may begin
+    (Unix seconds; None where ``by``, the scheduler's title, has no estimate).
+    """
+
+    by: str
+    partition: str = ""
+    position: int | None = None
+    of: int | None = None
+    start: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchJob:
     """One job: what it runs, on how many nodes, for how long, with which buffer.
 
@@ -218,6 +232,18 @@ class Scheduler(Protocol):
     def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:
         """Parsl's provider class for such jobs, and its arguments, ``scheduler_options`` among
         them; the number of blocks, walltime, ``worker_init`` and ``nodes_per_block`` are added."""
+
+
+@runtime_checkable
+class ForecastingScheduler(Scheduler, Protocol):
+    """A scheduler that knows a waiting job's place in the queue, or when it may begin.
+
+    It is optional: without it only the reason is shown why a job waits.
+    """
+
+    def place(self, job_id: str) -> QueuePlace | None:
+        """The place of a waiting job when the scheduler was last asked, at most once a minute for
+        all jobs; None while it is not known. Never raises."""
 
 
 @runtime_checkable

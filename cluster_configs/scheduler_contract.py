@@ -22,6 +22,7 @@ from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
     BatchJob,
     BlockJob,
+    ForecastingScheduler,
     JobState,
     OpenScheduler,
     Scheduler,
@@ -170,6 +171,17 @@ class SchedulerContract:
         state = scheduler.look(first)
         assert not state.waiting
         assert not state.over
+
+    def test_only_a_job_that_waits_has_a_place_in_the_queue(
+        self, scheduler: Scheduler, submit: Callable[..., str]
+    ) -> None:
+        """Where the scheduler can be asked for places at all."""
+        if not isinstance(scheduler, ForecastingScheduler):
+            pytest.skip("it does not report places in its queue")
+        job_id = submit("sleep 600")
+        self.wait(scheduler, job_id, lambda state: not state.waiting)
+        assert scheduler.place(job_id) is None
+        assert scheduler.place(UNKNOWN) is None
 
     def test_a_job_that_the_scheduler_does_not_know_is_over(self, scheduler: Scheduler) -> None:
         """Its own files have the rest."""

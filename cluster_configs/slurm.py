@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -25,12 +25,14 @@ from burstlens.cluster_configs.bursts import (
 )
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.polling import PollingScheduler
+from burstlens.cluster_configs.queue_places import FORMAT, places
 from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
     BatchJob,
     BlockJob,
     JobState,
     Phase,
+    QueuePlace,
     SchedulerError,
     user_name,
 )
@@ -49,6 +51,7 @@ _HOPELESS = re.compile(
 )
 _ORDER = (Phase.RUNNING, Phase.WAITING, Phase.LEAVING, Phase.OVER)
 _UID = re.compile(r"\((\d+)\)$")
+_PRIVATE = re.compile(r"^PrivateData\s*=\s*(.*)$", re.MULTILINE)
 _UNCONFIGURED = re.compile(r"configuration source|slurm\.conf", re.IGNORECASE)
 
 
@@ -68,6 +71,8 @@ class Slurm(PollingScheduler):
     job_ids: ClassVar[re.Pattern[str]] = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,10}|\+[0-9]{1,5})?")
     """A job, a task of an array (``123_4``), a component of a heterogeneous job (``123+1``)."""
     error: ClassVar[type[SchedulerError]] = SlurmError
+    _shows_all: bool | None = None
+    """Whether squeue lists other users' jobs; None while that was not asked."""
 
     def submit(self, script: str) -> str:
         """Hand a script to sbatch; returns the job's id. Raises SlurmError."""
@@ -134,6 +139,15 @@ class Slurm(PollingScheduler):
             job_id, state, name, remark, reason = [*line.split("\t", 4), "", "", "", ""][:5]
             found.append((_job(job_id, state, _reason(reason), name), remark))
         return found
+
+    def forecast(self) -> Mapping[str, QueuePlace]:
+        """By one squeue of all pending jobs: the order of their priorities, and the starts that the
+        backfill scheduler expects. Raises SlurmError."""
+        if self._shows_all is None:
+            said = _PRIVATE.search(self.call(["scontrol", "show", "config"], once=True))
+            self._shows_all = said is not None and "jobs" not in said[1].split(",")
+        listed = self.call(["squeue", "-h", "-t", "PENDING", "-o", FORMAT], once=True)
+        return places(listed, self.title, ranked=self._shows_all)
 
     def cancel(self, job_ids: Sequence[str]) -> None:
         """Cancel jobs; those that are over already are ignored. Raises SlurmError."""

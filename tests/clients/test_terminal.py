@@ -76,6 +76,18 @@ def test_markup_in_what_a_model_says_is_shown_as_it_is(status):
     assert "[red]Priority[/red][2J" in seen
 
 
+def test_a_place_in_the_queue_and_the_expected_start_are_shown_where_they_are_known(status):
+    found = status("live")
+    found["waits_for"] = "Priority"
+    found["queue"] = {"by": "Slurm", "partition": "batch", "position": 3, "of": 12, "start": 2e9}
+    then = time.strftime("%Y-%m-%d %H:%M", time.localtime(2e9))
+    text = f"queue: Priority, 3rd of 12 in batch, expected start {then} by Slurm's estimate"
+    assert text in one_line(found)
+    assert text in " ".join(plain(shown(screen(found, 200), 200)).split())
+    found["queue"] = {"by": "Slurm", "start": time.time()}
+    assert re.search(r"queue: Priority, expected start \d\d:\d\d by Slurm's", one_line(found))
+
+
 def test_a_snapshot_is_one_line(status):
     found = status("live")
     line = one_line(found)

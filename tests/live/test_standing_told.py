@@ -23,6 +23,16 @@ TRIP = {
     ("values", "sentence"),
     [
         ({"state": "waiting for the buffer", "waits_for": "Resources"}, "queue: Resources"),
+        (
+            {
+                "state": "starting",
+                "waits_for": "Priority",
+                "queue": {"by": "Slurm", "partition": HURT, "position": 23, "of": 112}
+                | {"start": 2e9},
+            },
+            f"Priority, 23rd of 112 in {HURT}, expected start 2033-05-18 03:33 by Slurm's estimate",
+        ),
+        ({"state": "starting", "queue": {"by": "Slurm"}}, "In the scheduler's queue."),
         ({"state": "staging in"}, "copies the inputs to the buffer"),
         ({"state": "starting", "progress": {"phase": "compiling"}}, "The model compiles"),
         ({"state": "starting"}, "Waits for the model's first frame"),

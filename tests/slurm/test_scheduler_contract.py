@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from burstlens.cluster_configs.scheduler import BatchSite
@@ -20,3 +22,20 @@ class TestSlurm(SchedulerContract):
     @pytest.fixture
     def folder(self, tmp_path):
         return tmp_path
+
+    def test_jobs_that_wait_are_ranked_by_priority_and_have_slurms_estimate(
+        self, scheduler, submit
+    ):
+        whole = ("#SBATCH --exclusive", "#SBATCH --nodes=2")
+        runs = submit("sleep 600", "runs", *whole)
+        self.wait(scheduler, runs, lambda state: not state.waiting)
+        first, second = submit("true", "a", *whole), submit("true", "b", *whole)
+        held = submit("true", "held", "#SBATCH --hold")
+        late = submit("true", "late", "#SBATCH --begin=now+1hour")
+        found = scheduler.forecast()
+        assert runs not in found
+        assert (found[first].by, found[first].of) == ("Slurm", found[second].of)
+        assert 1 <= found[first].position < found[second].position <= found[second].of
+        assert found[held].position is None
+        assert found[late].start == pytest.approx(time.time() + 3600, abs=120)
+        assert found[first].partition == found[second].partition != ""

@@ -68,6 +68,25 @@ export function clockTime(seconds) {
   return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
+/**
+ * The time of day on the viewer's clock, with the date where that is another day: "14:20".
+ * @param {number} seconds
+ */
+export function dayTime(seconds) {
+  const then = new Date(seconds * 1000);
+  const text = then.toLocaleString("sv-SE").slice(0, 16);
+  return then.toDateString() === new Date().toDateString() ? text.slice(11) : text;
+}
+
+/**
+ * "1st", "2nd", "12th".
+ * @param {number} number
+ */
+export function ordinal(number) {
+  const teens = number % 100 > 10 && number % 100 < 14;
+  return `${number}${teens ? "th" : (["", "st", "nd", "rd"][number % 10] ?? "th")}`;
+}
+
 /** @param {number} number */
 function pad(number) {
   return String(number).padStart(2, "0");

@@ -1,6 +1,6 @@
 import { attachedOf, observed } from "./attached.js";
 import { SILENT_S } from "./pulse.js";
-import { counted, showDuration } from "./quantity.js";
+import { counted, dayTime, ordinal, showDuration } from "./quantity.js";
 
 /** @import { Pulse } from "./pulse.js" */
 /** @import { Gap, Standing, Status, Tone } from "./types.d.ts" */
@@ -143,12 +143,26 @@ function ended(status, make) {
 }
 
 /**
+ * Why the run's job waits, its place in the queue and when it may begin; empty where none waits.
+ * @param {Status} status
+ */
+function inQueue({ waits_for: reason, queue }) {
+  if (!reason && !queue) return "";
+  const { by, partition, position, of, start } = queue ?? {};
+  const parts = [reason];
+  if (position) parts.push(`${ordinal(position)} of ${of}${partition ? ` in ${partition}` : ""}`);
+  if (start) parts.push(`expected start ${dayTime(start)} by ${by}'s estimate`);
+  const told = parts.filter(Boolean).join(", ");
+  return ` In the scheduler's queue${told ? `: ${told}` : ""}.`;
+}
+
+/**
  * What a run in progress does or waits for.
  * @param {Status} status
  */
 function waits(status) {
   const phase = status.progress?.phase ?? "";
-  const queue = status.waits_for ? ` In the scheduler's queue: ${status.waits_for}.` : "";
+  const queue = inQueue(status);
   switch (status.state) {
     case "waiting for the buffer":
       return `Waits for its buffer.${queue}`;

@@ -36,6 +36,8 @@ export interface Status {
   block?: string;
   paused?: boolean;
   waits_for?: string;
+  /** Where the job stands that the run waits for, as far as its scheduler knows. */
+  queue?: QueuePlace | null;
   alarms?: Alarm[];
   trips?: Trip[];
   guards?: Guard[];
@@ -50,6 +52,16 @@ export interface Status {
   model_ended?: boolean;
   /** A note on the driver, for users. */
   hint?: string;
+}
+
+export interface QueuePlace {
+  /** The scheduler's title. */
+  by?: string;
+  partition?: string;
+  position?: number;
+  of?: number;
+  /** Unix seconds. */
+  start?: number;
 }
 
 export interface ProductStatus {

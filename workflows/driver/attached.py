@@ -122,6 +122,10 @@ class AttachedDriver:
         return ""
 
     @property
+    def place(self) -> None:
+        """Nothing, likewise."""
+
+    @property
     def over(self) -> bool:
         """Whether the model certainly writes no more."""
         return self._finished

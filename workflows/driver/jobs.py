@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
@@ -179,6 +180,11 @@ class Jobs:
     def waits(self) -> str:
         """Why a job has not begun, if a scheduler says why; else empty."""
         return next(iter(self._launcher.waits.values()), "")
+
+    @property
+    def place(self) -> QueuePlace | None:
+        """Where that job stands in the scheduler's queue, if that is known."""
+        return self._launcher.place
 
     def note_stage_in(self) -> None:
         """Journal what the first job reports of its stage in, once."""

@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.cluster_configs.batch_script import batch_script
-from burstlens.cluster_configs.scheduler import BatchJob, JobState, Scheduler, SchedulerError
+from burstlens.cluster_configs.scheduler import (
+    BatchJob,
+    ForecastingScheduler,
+    JobState,
+    QueuePlace,
+    Scheduler,
+    SchedulerError,
+)
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import make_folders, read_json, write_whole
 from burstlens.core.errors import NeverBeganError
@@ -44,6 +51,7 @@ class BatchLauncher:
         self.run = run
         self.token = token
         self._waits: dict[str, str] = {}
+        self._places: dict[str, QueuePlace | None] = {}
         self._folders: dict[str, Path] = {}
         self._over: dict[str, float] = {}
         self._begun: set[str] = set()
@@ -57,6 +65,11 @@ class BatchLauncher:
             for number, reason in self._waits.copy().items()
             if not self._has_begun(number)
         }
+
+    @property
+    def place(self) -> QueuePlace | None:
+        """The place in the queue of the first job in :attr:`waits`, where it is known."""
+        return next((self._places.get(number) for number in self.waits), None)
 
     def submit(self, job_folder: Path) -> str:
         """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
@@ -155,6 +168,8 @@ class BatchLauncher:
         elif state.waiting:
             if number in self._folders:
                 self._waits[number] = state.reason
+                if isinstance(self.scheduler, ForecastingScheduler):
+                    self._places[number] = self.scheduler.place(number)
             if state.hopeless:
                 self.scheduler.cancel([number])
                 said = f"says {self.scheduler.title}: {state.reason}"

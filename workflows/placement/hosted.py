@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import write_whole
 from burstlens.core.errors import SiteError
 from burstlens.workflows.placement.batch import BatchLauncher
@@ -22,6 +23,11 @@ class HostedLauncher:
     def waits(self) -> Mapping[str, str]:
         """The host's own job."""
         return self.batch.waits
+
+    @property
+    def place(self) -> QueuePlace | None:
+        """The host's own."""
+        return self.batch.place
 
     def submit(self, job_folder: Path) -> str:
         """Put the folder's name into the host's queue."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import read_json
 from burstlens.core.errors import SiteError
 from burstlens.workflows.placement import job_processes, supervisor
@@ -28,6 +29,10 @@ class Launcher(Protocol):
     @property
     def waits(self) -> Mapping[str, str]:
         """Why jobs that were submitted have not begun yet, by number."""
+
+    @property
+    def place(self) -> QueuePlace | None:
+        """Where the first of these jobs stands in the scheduler's queue, if that is known."""
 
     def submit(self, job_folder: Path) -> str:
         """Start the supervisor; returns the job's id.
@@ -56,6 +61,7 @@ class LocalLauncher:
 
     def __init__(self) -> None:
         self.waits: Mapping[str, str] = {}
+        self.place: QueuePlace | None = None
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def submit(self, job_folder: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET
 
+from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
@@ -33,6 +34,7 @@ from burstlens.core.run.snapshot import (
     OutcomePart,
     ProductCounts,
     ProgressPart,
+    QueuePart,
     StatusFile,
     write_snapshot,
 )
@@ -57,7 +59,7 @@ TRIPS = 200
 
 class SupervisedJobs(Protocol):
     """What it needs of the supervised jobs: which attempt runs, what the scheduler waits for,
-    whether they were asked to stop and are over."""
+    its place in the queue, whether they were asked to stop and are over."""
 
     asked: str | None
 
@@ -65,6 +67,8 @@ class SupervisedJobs(Protocol):
     def attempt(self) -> int: ...
     @property
     def waits(self) -> str: ...
+    @property
+    def place(self) -> QueuePlace | None: ...
     @property
     def over(self) -> bool: ...
 
@@ -87,6 +91,7 @@ class Snapshot:
         self.state = "starting"
         self.block = "queued"
         self.waits_for = ""
+        self.queue: QueuePart | None = None
         self.free_bytes: int | None = None
         self.alarms: collections.deque[Message] = collections.deque(maxlen=20)
         self.events: collections.deque[Message | str] = collections.deque(maxlen=30)
@@ -179,6 +184,7 @@ class Snapshot:
         self._attempt = jobs.attempt
         self.block = block
         self.waits_for = jobs.waits
+        self.queue = QueuePart(**asdict(jobs.place)) if jobs.place else None
         if jobs.asked and not jobs.over:
             self.state = "stopping"
         elif (
@@ -264,6 +270,7 @@ class Snapshot:
             block=self.block,
             paused=history.paused,
             waits_for=self.waits_for,
+            queue=self.queue or UNSET,
             last_product=self._last,
             alarms=list(self.alarms),
             trips=list(self.trips),

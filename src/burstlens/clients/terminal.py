@@ -13,7 +13,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from burstlens.clients.opened.status import Status, aligned, facts, observed, progress_text
+from burstlens.clients.opened.status import (
+    Status,
+    aligned,
+    facts,
+    observed,
+    progress_text,
+    waits_text,
+)
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_duration
 
@@ -98,8 +105,8 @@ class View:
 def one_line(status: Status) -> str:
     """A snapshot as one line of text."""
     parts = [time.strftime("%H:%M:%S"), status["state"], progress_text(status)]
-    if status.get("waits_for"):
-        parts.append(f"in the queue ({printable(status['waits_for'])})")
+    if waits_text(status):
+        parts.append(waits_text(status).replace("the scheduler's queue", "the queue"))
     published = sum(product["published"] for product in status["products"].values())
     parts.append(f"{counted(status['frames']['ready'], 'frame')} ready, "
                  f"{counted(published, 'product')} published")  # fmt: skip

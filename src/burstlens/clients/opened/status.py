@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 from burstlens.clients.opened.attached import attached_facts
@@ -100,8 +101,7 @@ def facts(status: Status) -> list[tuple[str, str]]:
     shown.append(("guards", _guards(status)))
     shown.append(("saved", _saved(status)))
     if not over:
-        waits = status.get("waits_for")
-        shown.append(("waits", f"in the scheduler's queue: {printable(waits)}" if waits else ""))
+        shown.append(("waits", waits_text(status)))
         shown.append(("viewing", "" if status["block"] == "running" else status["block"]))
         resume = f"burstlens resume-watching {status['run']}"
         shown.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
@@ -109,6 +109,38 @@ def facts(status: Status) -> list[tuple[str, str]]:
         shown.append(("took", _took(status)))
     shown.append(("pictures", status["pictures"]))
     return [(label, text) for label, text in shown if text]
+
+
+def waits_text(status: Status) -> str:
+    """Why the run's job waits, where it stands in the queue and when it may begin; empty where no
+    job waits."""
+    reason, queue = status.get("waits_for"), status.get("queue") or {}
+    if not reason and not queue:
+        return ""
+    parts = [printable(reason)] if reason else []
+    if queue.get("position"):
+        partition = f" in {printable(queue['partition'])}" if queue.get("partition") else ""
+        parts.append(f"{_ordinal(queue['position'])} of {queue['of']}{partition}")
+    if queue.get("start"):
+        begin = _clock(queue["start"])
+        parts.append(f"expected start {begin} by {printable(queue['by'])}'s estimate")
+    return f"in the scheduler's queue: {', '.join(parts)}" if parts else "in the scheduler's queue"
+
+
+def _ordinal(number: int) -> str:
+    """``1st``, ``2nd``, ``12th``.
+
+    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def _clock(seconds: float) -> str:
+    """Local time: the time of day today, else with the date."""
+    then, now = time.localtime(seconds), time.localtime()
+    return time.strftime("%H:%M" if then[:3] == now[:3] else "%Y-%m-%d %H:%M", then)
 
 
 def _ledger(ledger: dict[str, int], *, looked_at: bool) -> str:

@@ -78,6 +78,19 @@ class BufferPart(Struct, frozen=True):
     free_bytes: Count | None = None
 
 
+class QueuePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the job stands that the run waits for: the ``position``-th of ``of`` jobs that wait in
+    the scheduler's ``partition``, and when it may begin by the estimate of ``by``, the scheduler.
+    What that does not say is left out.
+    """
+
+    by: str
+    partition: str = ""
+    position: Count | None = None
+    of: Count | None = None
+    start: Clock | None = None
+
+
 class AttachedPart(Struct, frozen=True, kw_only=True):
     """The folder that an attached run looks at: its real path, the model that it was taken for and
     why; products that its files cannot give.
@@ -183,6 +196,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     idle_s: float | UnsetType | None = UNSET
     paused: bool | UnsetType | None = UNSET
     waits_for: str | UnsetType | None = UNSET
+    queue: QueuePart | UnsetType | None = UNSET
     last_product: LastProduct | UnsetType | None = UNSET
     trips: list[dict[str, Any]] | UnsetType | None = UNSET
     guards: list[GuardPart] | UnsetType | None = UNSET
