@@ -29,10 +29,10 @@ def backlog():
 def begin(run_dir) -> Callable[..., tuple[Publisher, Journal]]:
     """A publisher as a driver has it that starts on this run directory now."""
 
-    def make(fill=None) -> tuple[Publisher, Journal]:
+    def make(fill=None, speed=None) -> tuple[Publisher, Journal]:
         history = replay(read(run_dir.journal))
         journal = Journal(run_dir.journal, epoch=1, seen=history.apply)
-        return Publisher(run_dir, journal, history, fill=fill), journal
+        return Publisher(run_dir, journal, history, fill=fill, speed=speed), journal
 
     return make
 

@@ -50,15 +50,24 @@ def test_what_a_receipt_says_is_in_the_journal_and_what_readers_need_in_the_inde
     assert not is_open(run_dir.index)
 
 
+def test_a_line_has_the_models_speed_and_where_the_products_time_went(begin, staged, run_dir):
+    publisher, _ = begin(speed=lambda: 48.25)
+    clock = {"written": 5.0, "detected": 5.5, "made": 6.0, "staged": 6.25}
+    publisher.publish([replace(staged(), clock=clock)])
+    publisher.close()
+    [line] = read_lines(run_dir.index)
+    assert (line["speed"], line["clock"][:5]) == (48.25, [0.5, None, None, None, 0.25])
+
+
 def test_a_mended_line_says_nothing_of_the_buffer_which_has_changed_since(begin, staged, run_dir):
     publisher, journal = begin()
     journal.append(ev.FrameReady(stream="output", time="t1", attempt=1, bytes=1000))
     publisher.publish([staged()])
     run_dir.index.unlink()
-    after, _ = begin(fill=lambda: 0.5)
+    after, _ = begin(fill=lambda: 0.5, speed=lambda: 2.0)
     after.settle()
     [line] = read_lines(run_dir.index)
-    assert (line["raw_bytes"], line["fill"]) == (None, None)
+    assert (line["raw_bytes"], line["fill"], line["speed"]) == (None, None, None)
 
 
 def test_pages_have_what_was_published_when_a_driver_has_settled_and_when_it_has_ended(

@@ -145,7 +145,7 @@ def test_the_ages_of_frames_that_were_there_on_arrival_are_no_latencies(snapshot
 
 
 def test_a_look_goes_on_when_the_model_has_ended(snapshot):
-    jobs = SimpleNamespace(attempt=1, waits="", over=True, asked=None)
+    jobs = SimpleNamespace(attempt=1, waits="", place=None, over=True, asked=None)
     snapshot.attached = AttachedPart(path="/scratch/storm", state="ended")
     snapshot.state = "running"
     snapshot.look(jobs, "running")

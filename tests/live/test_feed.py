@@ -1,7 +1,7 @@
 import json
 import re
 
-from burstlens.viz.live.feed import CHUNK, FrameFeed, write_status
+from burstlens.viz.live.feed import CHUNK, LOG_BYTES, FrameFeed, LogFeed, write_recipe, write_status
 
 
 def value(run, name):
@@ -63,3 +63,54 @@ def test_no_text_can_leave_the_script_that_carries_it(run_dir):
     text = (run_dir.products / "live" / "status.js").read_text(encoding="ascii")
     assert "<" not in text
     assert value(run_dir, "status") == {"title": title}
+
+
+def test_the_end_of_each_log_is_a_script_with_the_size_of_the_whole(run_dir):
+    (run_dir.logs / "burstlens").mkdir()
+    (run_dir.logs / "burstlens" / "driver.log").write_text("begins\n")
+    run_dir.model_log.write_text("".join(f"step {n}\n" for n in range(20_000)))
+    LogFeed(run_dir).write(["model.log", "burstlens/driver.log", "gone.log"])
+    logs = value(run_dir, "log")
+    assert logs["burstlens/driver.log"] == {"size": 7, "text": "begins\n"}
+    assert logs["model.log"]["size"] == run_dir.model_log.stat().st_size
+    text = logs["model.log"]["text"]
+    assert text.startswith("step ")
+    assert text.endswith("step 19999\n")
+    assert LOG_BYTES - 12 < len(text) < LOG_BYTES
+    assert "gone.log" not in logs
+
+
+def test_logs_that_have_not_changed_are_not_written_again(run_dir):
+    run_dir.model_log.write_text("one\n")
+    feed = LogFeed(run_dir)
+    feed.write(["model.log"])
+    file = run_dir.products / "live" / "log.js"
+    before = file.stat().st_ino
+    feed.write(["model.log"], force=True)
+    assert file.stat().st_ino == before
+    run_dir.model_log.write_text("one\ntwo\n")
+    feed.write(["model.log"])
+    assert file.stat().st_ino == before  # at most once a second
+    feed.write(["model.log"], force=True)
+    assert value(run_dir, "log")["model.log"]["text"] == "one\ntwo\n"
+
+
+def test_logs_that_cannot_be_read_or_written_stop_nothing(run_dir):
+    feed = LogFeed(run_dir)
+    run_dir.model_log.mkdir()
+    feed.write(["model.log"])
+    run_dir.model_log.rmdir()
+    run_dir.model_log.symlink_to("/etc/hostname")
+    feed.write(["model.log"], force=True)
+    assert not (run_dir.products / "live" / "log.js").exists()
+    run_dir.model_log.unlink()
+    run_dir.model_log.write_bytes(b"</script>\xff\n")
+    feed.write(["model.log"], force=True)
+    assert value(run_dir, "log")["model.log"]["text"] == "</script>\ufffd\n"
+    assert "</" not in (run_dir.products / "live" / "log.js").read_text()
+
+
+def test_the_recipe_and_the_runs_facts_are_a_script(run_dir):
+    run_dir.recipe.write_text('title = "Storm"  # mine\n')
+    write_recipe(run_dir)
+    assert value(run_dir, "recipe") == {"recipe.toml": 'title = "Storm"  # mine\n', "run.json": ""}

@@ -17,6 +17,7 @@ from burstlens.core.valid_time import wrf_key
 from burstlens.viz.frames.file import AGAIN, PAUSES_S
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
+from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tiles
 from burstlens.viz.seams import Stored, Variable, Window
@@ -132,7 +133,8 @@ class FrameReader:
         """Run ``action``; after an error that may be temporary, reopen the files and retry."""
         for pause_s in (*PAUSES_S, None):
             try:
-                return action()
+                with reading():
+                    return action()
             except AGAIN as error:
                 self.close()
                 if pause_s is None:

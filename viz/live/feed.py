@@ -2,24 +2,32 @@
 
 Under ``file://`` a page cannot fetch anything, but it may insert classic scripts repeatedly. So
 ``products/live/`` holds ``status.js`` (the content of status.json), ``frames-NNNN.js`` (the index,
-1000 lines per file) and ``count.js`` (the number of lines); each passes one value to
-``burstlensFeed``. A feed never stops a run: what cannot be written now is written later.
+1000 lines per file), ``count.js`` (the number of lines), ``log.js`` (the last lines of the logs)
+and ``recipe.js`` (the recipe and ``run.json``); each passes one value to ``burstlensFeed``. A feed
+never stops a run: what cannot be written now is written later.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from burstlens.core.durable import write_whole
+from burstlens.core.durable import open_regular, write_whole
 from burstlens.core.run.directory import RunDir
 
 CHUNK = 1000
 """Index lines per file; file_source.js relies on it."""
 PERIOD_S = 1.0
+LOG_BYTES = 48 * 1024
+"""Of the end of each log."""
+OTHER_LOGS = 4
+ABOUT = ("recipe.toml", "run.json")
+"""What was run, in the run directory."""
 
 
 class FrameFeed:
@@ -50,6 +58,66 @@ class FrameFeed:
             _write(self._run, "count", _safe({"lines": self._lines}))
             self._written = self._lines
             self._chunks = {n: lines for n, lines in self._chunks.items() if n == last}
+
+
+class LogFeed:
+    """The ends of the run's logs as one script file. Driver's thread only."""
+
+    def __init__(self, run: RunDir) -> None:
+        self._run = run
+        self._state: object = None
+        self._next = 0.0
+
+    def write(self, names: Sequence[str], *, force: bool = False) -> None:
+        """Write the file if one of these logs, relative to ``logs/``, has changed, at most once a
+        second. The live log and the driver's come first and are always in it; of the others at most
+        ``OTHER_LOGS``."""
+        begin = time.monotonic()
+        if begin < self._next and not force:
+            return
+        self._next = begin + PERIOD_S
+        with contextlib.suppress(OSError):
+            state = [(name, _state(self._run, name)) for name in names[: 2 + OTHER_LOGS]]
+            if state == self._state or not names:
+                return
+            logs = {name: part for name, _ in state if (part := _end(self._run, name))}
+            _write(self._run, "log", _safe(logs))
+            self._state = state
+
+
+def write_recipe(run: RunDir) -> None:
+    """Write the recipe and the run's facts for pages that cannot read them. Raises OSError."""
+    _write(run, "recipe", _safe({name: _text(run.path / name) for name in ABOUT}))
+
+
+def _state(run: RunDir, name: str) -> object:
+    try:
+        found = (run.logs / name).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _end(run: RunDir, name: str) -> dict[str, object] | None:
+    """The log's last lines with the whole log's size, in bytes; None where it is missing."""
+    try:
+        stream = open_regular(run.logs / name, follow=False)
+    except FileNotFoundError:
+        return None
+    with stream:
+        size = os.fstat(stream.fileno()).st_size
+        stream.seek(max(0, size - LOG_BYTES))
+        data = stream.read(LOG_BYTES)
+    if size > LOG_BYTES:
+        data = data.partition(b"\n")[2] or data
+    return {"size": size, "text": data.decode(errors="replace")}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def write_status(run: RunDir, status: Mapping[str, Any]) -> None:

@@ -42,7 +42,7 @@ from burstlens.core.run.snapshot import (
     write_snapshot,
 )
 from burstlens.core.run.start import driver_process, note_start, read_start
-from burstlens.viz.live.feed import FrameFeed, write_status
+from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
 from burstlens.workflows.driver.attached_run import early_worker, look_at
@@ -131,6 +131,7 @@ def show_new(run: RunDir) -> None:
     """Write what viewers read of a run that waits for its driver, so that no page lacks a file."""
     show(run, new_snapshot(run))
     FrameFeed(run).write()
+    write_recipe(run)
     run.index.touch()
     write_page(run)
 
@@ -206,6 +207,7 @@ def execute(
         journal.sync()
         with contextlib.suppress(OSError):
             write_page(run)  # a newer Burstlens may have a newer one
+            write_recipe(run)
         start = read_start(run)
         if not new and (start is None or start.epoch != epoch):
             # A start that was requested in advance has done so.

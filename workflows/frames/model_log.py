@@ -23,7 +23,8 @@ from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 
-TAIL_LINES = 20
+TAIL_LINES = 400
+"""The latest new lines of a report, which the driver adds to `logs/model.log`."""
 MAX_TROUBLE = 20
 _REFUSED = {errno.EACCES, errno.EISDIR, errno.EINVAL, errno.ELOOP, errno.ENXIO}
 """Errors of a log that is not a regular file or may not be read: it is skipped."""
@@ -35,6 +36,7 @@ _SHOWN = 500
 class Heard:
     """What the logs said in one scan.
 
+    ``tail`` has the latest of the new ``lines`` of logs that speak for the model.
     ``behind``: a log has more than was read. ``trouble`` has the most important last.
     ``unreadable`` says which logs cannot be read, and why.
     """
@@ -43,6 +45,7 @@ class Heard:
     lost: list[LogLine] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    lines: int = 0
     search: Search = field(default_factory=lambda: Search(()))
     behind: bool = False
     unreadable: list[str] = field(default_factory=list)
@@ -111,7 +114,8 @@ class Follower:
             for line in piece.lines:
                 self._take(heard, opened, name, line, speaks=speaks)
             if speaks:
-                heard.tail.extend(line[:_SHOWN] for line in piece.lines)
+                heard.tail.extend(map(_shown, piece.lines[-TAIL_LINES:]))
+                heard.lines += len(piece.lines)
             if last and not piece.behind and name in opened:
                 self._conclude(heard, opened.pop(name).said)
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
@@ -207,6 +211,10 @@ class Follower:
         known = speech.recorded.get(stream, Recorded()).hearing(record)
         heard.written.append(replace(written, file=known.file))
         heard.speech = replace(speech, speaks=True, recorded={**speech.recorded, stream: known})
+
+
+def _shown(line: str) -> str:
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
 def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:

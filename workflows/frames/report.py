@@ -48,7 +48,8 @@ class Report:
 
     ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's
     log), ``notices`` (of the watcher: a folder that does not answer, a file that shrank) and
-    ``tail`` (the log's latest new lines). ``ended``: the model has ended and no more will come.
+    ``tail`` (the log's latest new lines; ``missed`` more came before these). ``ended``: the
+    model has ended and no more will come.
     ``behind``: the logs have more than was read so far.
     ``written`` are the log's new lines that call a frame written.
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
@@ -63,6 +64,7 @@ class Report:
     trouble: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     tail: tuple[str, ...] = ()
+    missed: int = 0
     ended: bool = False
     behind: bool = False
     written: tuple[Written, ...] = ()

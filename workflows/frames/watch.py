@@ -15,6 +15,7 @@ from pathlib import Path
 from burstlens.workflows.frames.attached import AttachedWatcher, Attachment
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
+from burstlens.workflows.frames.model_log import TAIL_LINES
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
@@ -86,6 +87,7 @@ def watch(
     concluded = attachment is not None and attachment.concluded
     start = before = time.monotonic()
     tail: tuple[str, ...] = ()
+    missed = 0
     written: tuple[Written, ...] = ()
     hits: dict[str, Hit] = {}
     given_up: dict[str, str] = {}
@@ -103,7 +105,8 @@ def watch(
         more = report.behind or (report.folder is not None and report.folder.arriving)
         if more:
             pause = 0.0 if over else REST_BEHIND * took
-        tail = (*tail, *report.tail)[-20:]
+        tail, missed = (*tail, *report.tail), missed + report.missed
+        tail, missed = tail[-TAIL_LINES:], missed + max(0, len(tail) - TAIL_LINES)
         written += report.written
         for hit in report.hits:
             hits[hit.guard] = together(hits.get(hit.guard), hit)
@@ -115,6 +118,7 @@ def watch(
             return replace(
                 report,
                 tail=tail,
+                missed=missed,
                 written=written,
                 hits=tuple(hits.values()),
                 given_up=given_up,

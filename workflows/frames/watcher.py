@@ -111,6 +111,7 @@ class Watcher:
             trouble=tuple(heard.trouble),
             notices=notices,
             tail=tuple(heard.tail),
+            missed=heard.lines - len(heard.tail),
             written=tuple(heard.written),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),

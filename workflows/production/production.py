@@ -70,7 +70,14 @@ class Production:
             beside=self._is_beside,
             outgrown=self._is_outgrown,
         )
-        self.publisher = Publisher(run, self.journal, history, facts.start, self.space.fill)
+        self.publisher = Publisher(
+            run,
+            self.journal,
+            history,
+            facts.start,
+            self.space.fill,
+            speed=lambda: self.snapshot.speed,
+        )
         cancel = run.control / "stop-now"
         order = Context(
             run.id,

@@ -32,6 +32,7 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.journal import read as read_journal
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
+from burstlens.workflows.production.phases import phases
 from burstlens.workflows.production.series import Series
 
 _KEY = ("product", "stream", "time")
@@ -42,7 +43,7 @@ class Publisher:
     """Renames what was staged, writes the index and the ParaView series. Driver's thread only.
 
     ``start`` is the key of the model's start: ParaView's times are seconds after it. ``fill``
-    returns the fraction of the buffer that is used.
+    returns the fraction of the buffer that is used, ``speed`` the model's in seconds per second.
     """
 
     def __init__(
@@ -52,11 +53,13 @@ class Publisher:
         history: History,
         start: str | None = None,
         fill: Callable[[], float] | None = None,
+        speed: Callable[[], float | None] | None = None,
     ) -> None:
         self._run = run
         self._journal = journal
         self._history = history
         self._fill = fill
+        self._speed = speed
         self._index = HeldLines(run.index)
         self._feed = FrameFeed(run)
         self._series = Series(run.products, start)
@@ -171,6 +174,8 @@ class Publisher:
         # The present values are not those of a product that a former driver has published.
         entry["raw_bytes"] = None if mended else self._history.raw_bytes
         entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
+        entry["speed"] = None if mended or self._speed is None else self._speed()
+        entry["clock"] = phases(event)
         if event.values:
             entry["values"] = _listed(event.values)
         entry["facts"] = event.facts

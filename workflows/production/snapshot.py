@@ -39,10 +39,11 @@ from burstlens.core.run.snapshot import (
     write_snapshot,
 )
 from burstlens.core.run.start import driver_process
-from burstlens.viz.live.feed import write_status
+from burstlens.viz.live.feed import LogFeed, write_status
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.live_log import LiveLog, log_names
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -52,6 +53,8 @@ CLOCK_JUMP_S = 5.0
 LATENCIES = 500
 """How many of the latest products the latency covers; the journal has the whole run's."""
 PERIOD_S = 1.0
+LOGS_PERIOD_S = 10.0
+"""How often the names of the run's logs are listed."""
 END_PATIENCE_S = 60.0
 """How long the last snapshot waits for a disk that is full or away."""
 TRIPS = 200
@@ -102,6 +105,9 @@ class Snapshot:
         self.attached: AttachedPart | None = None
         """Of a run that looks at a folder; it has no buffer."""
         self._epoch = epoch
+        self._log, self._log_feed = LiveLog(run, epoch), LogFeed(run)
+        self._logs: list[str] = []
+        self._logs_due = 0.0
         self._progress: Progress | None = None
         self._production: Producing | None = None
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
@@ -170,6 +176,7 @@ class Snapshot:
         """Take the watcher's report on the model."""
         self._progress = report.progress or self._progress
         self.log_tail = (*self.log_tail, *map(printable, report.tail))[-5:]
+        self._log.add(self._attempt, report.tail, report.missed)
         self.free_bytes = free_bytes
         if self.state == "starting" and (report.progress or report.frames):
             self.state = "running"
@@ -178,6 +185,12 @@ class Snapshot:
     def fraction(self) -> float | None:
         """The fraction of the simulation that is done, if the model's log gives it."""
         return self._progress.fraction if self._progress else None
+
+    @property
+    def speed(self) -> float | None:
+        """The model's speed in model seconds per second, if its log gives it."""
+        speed = self._progress.speed if self._progress else None
+        return None if speed is None else float(f"{speed:.4g}")
 
     def look(self, jobs: SupervisedJobs, block: str) -> None:
         """Take the state of the supervised jobs and of the viewing block."""
@@ -240,7 +253,12 @@ class Snapshot:
                 self._put()
 
     def _put(self) -> None:
+        self._log.write()
+        now = time.monotonic()
+        if now >= self._logs_due or self.outcome:  # listed seldom: a run may have many logs
+            self._logs, self._logs_due = log_names(self.run), now + LOGS_PERIOD_S
         write_status(self.run, write_snapshot(self.run, self.value()))
+        self._log_feed.write(self._logs, force=self.outcome is not None)
 
     def value(self) -> StatusFile:
         """The whole snapshot."""
@@ -277,6 +295,7 @@ class Snapshot:
             guards=[GuardPart(**guard) for guard in self.guards()],
             events=list(self.events),
             log_tail=list(self.log_tail),
+            logs=self._logs,
             pictures=str(self.run.products),
             driver=DriverPart(
                 **driver_process(), epoch=self._epoch, heartbeat=round(time.time(), 3)

@@ -28,6 +28,7 @@ from burstlens.core.model import Damage, Failure, Frame, Needed
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.logs import open_worker_log
 from burstlens.core.time_limit import time_limit
+from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
@@ -111,13 +112,15 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
     Raises StagingError when the buffer or the target does not take it.
     """
     frame = order.frame
-    clock = {"started": time.time()}
+    clock, cpu = {"started": time.time()}, time.process_time()
+    spent = Spent()
     kind = product_kind(order.kind)
     name = f"{order.context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
     files = Files.of(_out(buffer), name, chained=wants(kind, order.options).chained)
 
     def make(reader: ProductFrame, order: Order) -> Made:
         clock["read"] = time.time()
+        spent.seconds = 0.0  # what guards have read lies before
         context = replace(order.context, state=files.state, values=files.values)
         if files.state is None:
             return kind.make(order.options, reader, files.product, context)
@@ -127,10 +130,12 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
         return made
 
     try:
-        viewed = _with_frame(buffer, order, make)
+        with measured(spent):
+            viewed = _with_frame(buffer, order, make)
         if not isinstance(viewed.value, Made):
             return viewed
-        clock["made"] = time.time()
+        clock |= {"made": time.time(), "reading_s": spent.seconds}
+        clock["cpu_s"] = time.process_time() - cpu
         receipt = stage(buffer, files, viewed.value, frame, Path(order.products), name, clock)
         return replace(viewed, value=receipt)
     finally:

@@ -91,6 +91,11 @@ class RunDir:
         return self.path / "logs"
 
     @property
+    def model_log(self) -> Path:
+        """The model's log as the watcher reports it while the model runs."""
+        return self.logs / "model.log"
+
+    @property
     def output(self) -> Path:
         """Raw files that the recipe keeps."""
         return self.path / "output"

@@ -201,6 +201,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     trips: list[dict[str, Any]] | UnsetType | None = UNSET
     guards: list[GuardPart] | UnsetType | None = UNSET
     log_tail: list[str] | UnsetType | None = UNSET
+    logs: list[str] | UnsetType | None = UNSET
     format: Count | None = None
     burstlens: str | None = None
 
