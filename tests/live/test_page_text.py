@@ -9,6 +9,10 @@ def test_the_page_weighs_less_than_300_kilobytes():
     assert len(page_text().encode()) < MOST_BYTES
 
 
+def test_comments_that_have_lines_to_themselves_are_left_out():
+    assert not re.search(r"^\s*(?:/\*|\*/|//)", module_text(), re.MULTILINE)
+
+
 def test_the_page_names_no_address_elsewhere():
     addresses = set(re.findall(r"https?://[^\s\"'`<>)]+", page_text()))
     assert addresses == {"http://www.w3.org/2000/svg"}  # a namespace's name, never fetched

@@ -23,13 +23,18 @@ _FOLDER = Path(__file__).parent
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 _SHEET = re.compile(r'^import (\w+) from "\./([\w.]+)" with \{ type: "css" \};\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.MULTILINE | re.DOTALL)
+"""A comment that has its lines to itself: a third of the sources, and nothing to a browser."""
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 
 
 @cache
 def module_text() -> str:
     """One ES module that exports ``mount``; its default export is what anywidget calls."""
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
+    texts = {
+        path.stem: _COMMENT.sub("", path.read_text(encoding="utf-8"))
+        for path in _FOLDER.glob("*.js")
+    }
     needs = {name: [found[1] for found in _IMPORT.findall(texts[name])] for name in sorted(texts)}
     order = TopologicalSorter(needs).static_order()
     joined = "\n".join(_scoped(name, texts[name]) for name in order)
