@@ -73,6 +73,36 @@ def test_nothing_else_than_pictures_of_the_products_is_given(answers, name):
     assert buffers == []
 
 
+def ask_log(answers, name, begin, length=100):
+    return answers.answer(
+        {"ask": "log", "run": None, "name": name, "begin": begin, "length": length}
+    )
+
+
+def test_parts_of_a_log_come_with_the_size_of_the_whole(run, answers):
+    run.directory.logs.mkdir(exist_ok=True)
+    run.directory.model_log.write_bytes(b"0123456789")
+    assert ask_log(answers, "model.log", 4, 3) == ({"size": 10, "begin": 4}, [b"456"])
+    assert ask_log(answers, "model.log", -3) == ({"size": 10, "begin": 7}, [b"789"])
+    assert ask_log(answers, "model.log", -99) == ({"size": 10, "begin": 0}, [b"0123456789"])
+    assert ask_log(answers, "model.log", 99) == ({"size": 10, "begin": 99}, [b""])
+
+
+@pytest.mark.parametrize("name", ["../run.json", "/etc/hostname", "none.log", "", "a\0b", "link"])
+def test_nothing_else_than_logs_of_the_run_is_given(run, answers, name):
+    run.directory.logs.mkdir(exist_ok=True)
+    (run.directory.logs / "link").symlink_to("/etc/hostname")
+    answer, buffers = ask_log(answers, name, 0)
+    assert set(answer) == {"error"}
+    assert buffers == []
+
+
+def test_the_recipe_and_the_runs_facts_are_given_as_they_are(run, answers):
+    run.directory.recipe.unlink(missing_ok=True)
+    answer, _ = answers.answer({"ask": "about", "run": None})
+    assert answer["texts"] == {"run.json": run.directory.facts.read_text()}
+
+
 def test_the_runs_beside_it_can_be_compared_with_and_no_others(run, answers, tmp_path):
     shutil.copytree(run.directory.path, tmp_path / "runs" / "other")
     shutil.copytree(run.directory.path, tmp_path / "outside")

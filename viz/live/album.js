@@ -2,6 +2,9 @@
 
 const PICTURES = new Set(["png", "jpg", "jpeg", "webp", "gif", "apng", "avif", "svg"]);
 
+/** The place of the CPU seconds in a line's clock. */
+const CPU = 6;
+
 /** All frames of one product and stream, by valid time. */
 export class Series {
   /** @type {string[]} */
@@ -83,10 +86,26 @@ export class Course {
    * @type {number[]}
    */
   fill = [];
+  /**
+   * The model's speed in seconds per second, or NaN.
+   * @type {number[]}
+   */
+  speed = [];
+  /**
+   * CPU seconds of the worker's process, or NaN.
+   * @type {number[]}
+   */
+  cpu = [];
+  /** @type {IndexLine[]} */
+  lines = [];
 
   /** @param {IndexLine} line */
   take(line) {
     if (!number(line.t)) return;
+    this.lines.push(line);
+    this.speed.push(number(line.speed) ? line.speed : NaN);
+    const cpu = line.clock?.[CPU];
+    this.cpu.push(number(cpu) ? cpu : NaN);
     this.t.push(line.t);
     this.time.push(line.time);
     this.latency.push(number(line.written) ? line.t - line.written : NaN);

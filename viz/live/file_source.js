@@ -140,6 +140,32 @@ export class FileSource {
     return null;
   }
 
+  /** Only the ends of logs are there, in one script. */
+  get endsOnly() {
+    return true;
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} begin
+   * @param {number} length
+   */
+  async log(name, begin, length) {
+    const found = (await this.#read("log"))[name];
+    if (!found) throw new Error("only the server can show this log");
+    const bytes = new TextEncoder().encode(found.text);
+    // Bytes that are not UTF-8 have other lengths in the script: the size is only a measure then.
+    const first = Math.max(0, found.size - bytes.length);
+    const from = Math.max(first, begin < 0 ? found.size + begin : begin);
+    const part = bytes.subarray(from - first, from - first + length);
+    return { bytes: part, begin: from, size: first + bytes.length };
+  }
+
+  /** @returns {Promise<Record<string, string>>} */
+  about() {
+    return this.#read("recipe");
+  }
+
   get ask() {
     return null;
   }

@@ -11,7 +11,7 @@ import {
 } from "./source.js";
 import { fromBase64 } from "./values_file.js";
 
-/** @import { IndexLine, Order, OtherRun, Poll, Source, Status } from "./types.d.ts" */
+/** @import { IndexLine, LogPart, Order, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 
 /** Longer than burstlens serve waits for a file system, so that its error arrives. */
 const TIMEOUT_MS = 15_000;
@@ -174,6 +174,46 @@ export class HttpSource {
         if (Array.isArray(found)) take(found[0], found[1] ?? NaN);
       }
     }
+  }
+
+  get endsOnly() {
+    return this.#instead !== null;
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} begin
+   * @param {number} length
+   * @returns {Promise<LogPart>}
+   */
+  async log(name, begin, length) {
+    if (this.#instead) return this.#instead.log(name, begin, length);
+    const url = relativeUrl(`${this.#base}../logs/`, name);
+    if (url === null) throw new Error(`${name} is not the name of a log`);
+    // First its size: a range behind its end would be an error, which browsers log.
+    const head = await fetch(url, { ...request(), method: "HEAD" });
+    if (!head.ok) throw await refused(head, true);
+    const size = Number(head.headers.get("Content-Length"));
+    const first = Math.min(size, Math.max(0, begin < 0 ? size + begin : begin));
+    const last = Math.min(size, first + length) - 1;
+    if (last < first) return { bytes: new Uint8Array(), begin: first, size };
+    const answer = await fetch(url, request({ Range: `bytes=${first}-${last}` }));
+    if (answer.status !== 206) throw await refused(answer, true);
+    return { bytes: new Uint8Array(await answer.arrayBuffer()), begin: first, size };
+  }
+
+  /** @returns {Promise<Record<string, string>>} */
+  async about() {
+    if (this.#instead) return this.#instead.about();
+    const names = ["recipe.toml", "run.json"];
+    const texts = await Promise.all(
+      names.map(async (name) => {
+        const answer = await fetch(`${this.#base}../${name}`, request());
+        if (!answer.ok) throw await refused(answer, true);
+        return answer.text();
+      }),
+    );
+    return Object.fromEntries(names.map((name, i) => [name, texts[i]]));
   }
 
   /** @returns {Source["ask"]} */

@@ -2,7 +2,7 @@ import { element } from "./element.js";
 
 /**
  * @typedef {"back" | "on" | "first" | "follow" | "play" | "markBefore" | "markAfter" | "larger"
- *   | "smaller" | "whole" | "left" | "right" | "up" | "down" | "blink" | "fullScreen" | "help"} Act
+ *   | "smaller" | "whole" | "left" | "right" | "up" | "down" | "blink" | "details" | "fullScreen" | "help"} Act
  */
 
 /**
@@ -25,6 +25,7 @@ const KEYS = [
   [["w", "W"], "W S", "look up, down", "up"],
   [["s", "S"], "", "", "down"],
   [["b", "B"], "B", "the other picture, in blink mode", "blink"],
+  [["g", "G"], "G", "log, recipe and times beside the pictures", "details"],
   [["f", "F"], "F", "full screen", "fullScreen"],
   [["?"], "?", "this list", "help"],
 ];

@@ -3,10 +3,14 @@ import { clockTicks, sizeTicks, ticks } from "./axis.js";
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
 import { showBytes, showDuration, showNumber, showUnits } from "./quantity.js";
+import { median } from "./timing.js";
 import { axisKind, positions, tickLabel, timeSeconds } from "./valid_time.js";
 
 /** @import { Album, Course, Series } from "./album.js" */
 /** @import { Axis, Facts, Status } from "./types.d.ts" */
+
+const DAY_S = 86400;
+const YEAR_S = 365 * DAY_S;
 
 /** How publication goes: latency, raw data against products, room on the buffer. */
 export class Measures {
@@ -14,11 +18,13 @@ export class Measures {
   #latency = new Plot("Latency", ["latency"]);
   #ledger = new Plot("Ledger", ["raw", "made"]);
   #fill = new Plot("Buffer", ["fill"]);
+  #speed = new Plot("Speed", ["speed"]);
+  #cpu = new Plot("Workers' CPU", ["cpu"]);
   #drawnFor = "";
   #rangeFor = "";
 
   constructor() {
-    const plots = [this.#range, this.#latency, this.#ledger, this.#fill];
+    const plots = [this.#range, this.#latency, this.#speed, this.#cpu, this.#ledger, this.#fill];
     this.element = element(
       "section",
       { className: "measures", "aria-label": "Measures" },
@@ -42,6 +48,8 @@ export class Measures {
     const x = timeAxis(t);
     const looked = attachedOf(status) !== null;
     this.#showLatency(looked ? sinceArrival(album.course, status?.started) : album.course, x);
+    this.#showSpeed(status, album.course, x);
+    this.#showCpu(album.course, x);
     this.#showLedger(album.course, x, looked ? "frames" : "raw");
     if (looked) this.#fill.hide();
     else this.#showFill(status, album.course, x);
@@ -123,6 +131,42 @@ export class Measures {
     /** @type {Axis} */
     const y = { low, high: high * 1.05, ticks: ticks(low, high, 2).map((v) => [v, `${v} s`]) };
     this.#latency.show([[heading, ""]], x, y, t, [latency]);
+  }
+
+  /**
+   * Simulated years per day for runs of a year and more, else model seconds per second.
+   * @param {Status | null} status
+   * @param {Course} course
+   * @param {Axis} x
+   */
+  #showSpeed(status, { t, speed }, x) {
+    const long = (status?.progress?.total_s ?? 0) >= YEAR_S;
+    const list = long ? speed.map((value) => (value * DAY_S) / YEAR_S) : speed;
+    const known = list.filter(Number.isFinite);
+    if (!known.length) return this.#speed.hide();
+    const unit = long ? "simulated years per day" : "× real time";
+    const words = [
+      `last ${showNumber(known[known.length - 1])}`,
+      `median ${showNumber(median(known))}`,
+    ];
+    const high = known.reduce((a, b) => Math.max(a, b)) * 1.1 || 1;
+    /** @type {Axis} */
+    const y = { low: 0, high, ticks: ticks(0, high, 2).map((v) => [v, showNumber(v)]) };
+    this.#speed.show([[`${words.join(", ")} ${unit}`, ""]], x, y, t, [list]);
+  }
+
+  /**
+   * @param {Course} course
+   * @param {Axis} x
+   */
+  #showCpu({ t, cpu }, x) {
+    const known = cpu.filter(Number.isFinite);
+    if (!known.length) return this.#cpu.hide();
+    const heading = `median ${showDuration(median(known))} per product`;
+    const high = known.reduce((a, b) => Math.max(a, b), 0.001) * 1.05;
+    /** @type {Axis} */
+    const y = { low: 0, high, ticks: ticks(0, high, 2).map((v) => [v, `${v} s`]) };
+    this.#cpu.show([[heading, ""]], x, y, t, [cpu]);
   }
 
   /**

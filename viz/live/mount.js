@@ -1,6 +1,8 @@
 import { Album } from "./album.js";
 import { Comparer } from "./comparison.js";
 import { Cursor } from "./cursor.js";
+import DETAILS_SHEET from "./details.css" with { type: "css" };
+import { Details } from "./details.js";
 import { element } from "./element.js";
 import { FieldStore } from "./fields.js";
 import { Folder } from "./folder.js";
@@ -107,6 +109,7 @@ class View {
     this.#comparer = new Comparer(source, changed, () => this.#timeline.element.focus());
     this.#transport = new Transport(this.#player, changed);
     this.#measures = new Measures();
+    this.#details = new Details(source, changed);
     this.#stop = new Stop(source);
     /** @param {Mark} mark */
     const choose = (mark) => this.#choose(mark);
@@ -133,6 +136,7 @@ class View {
   #comparer;
   #transport;
   #measures;
+  #details;
   #stop;
   #notes;
   #timeline;
@@ -172,6 +176,7 @@ class View {
       this.#stop.pause,
       this.#stop.button,
       this.#more,
+      this.#details.button,
       themeButton(this.#root),
       sign("whole", "Full screen (F)", () => this.#fullScreen()),
       sign("help", "Keys (?)", () => this.#help.showModal()),
@@ -181,7 +186,7 @@ class View {
   #build() {
     this.#root.append(
       this.#masthead.element,
-      element("main", {}, this.#wall.element),
+      element("main", {}, this.#wall.element, this.#details.element),
       element(
         "aside",
         { "aria-label": "About the run", tabIndex: 0 },
@@ -203,7 +208,7 @@ class View {
     );
     this.#root.addEventListener("keydown", (event) => this.key(event));
     const shadow = this.element.attachShadow({ mode: "open" });
-    shadow.adoptedStyleSheets = [SHEET, VALUES];
+    shadow.adoptedStyleSheets = [SHEET, VALUES, DETAILS_SHEET];
     shadow.append(this.#root);
   }
 
@@ -290,6 +295,7 @@ class View {
     this.#places.show(state, series);
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
+    this.#details.show(state);
     this.#stop.show(status);
     this.#comparer.show(state.run);
   }
@@ -347,6 +353,7 @@ class View {
       down: () => this.#lens.shift(0, LOOK / this.#lens.scale),
       blink: () => this.#comparer.blink(),
       fullScreen: () => this.#fullScreen(),
+      details: () => this.#details.toggle(),
       help: () => this.#help.showModal(),
     })[act]();
     this.#change();

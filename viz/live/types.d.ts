@@ -44,6 +44,8 @@ export interface Status {
   events?: RunEvent[];
   driver?: Driver;
   outcome?: Outcome | null;
+  /** Names of logs that have text, relative to logs/. */
+  logs?: string[];
   /** Added by a server or kernel on the driver's host, which can check the driver's process. */
   driver_alive?: boolean;
   /** Seconds for which a driver that lives has written nothing. */
@@ -178,6 +180,10 @@ export interface IndexLine {
   raw_bytes?: number | null;
   /** Part of the buffer that raw frames held by then, from 0 to 1. */
   fill?: number | null;
+  /** The model's speed by then, in seconds per second. */
+  speed?: number | null;
+  /** Seconds of wait, queue, read, draw, stage, publish, and CPU seconds; phases.py has them. */
+  clock?: (number | null)[];
   facts?: Facts | null;
   /** The file with its values, where it has one. */
   values?: { name: string; bytes: number; crc32: number };
@@ -271,6 +277,15 @@ export interface Source {
    * then the view shows the command to type. May change from one poll to the next.
    */
   readonly ask: ((what: Order) => Promise<void>) | null;
+  /**
+   * A part of a log, by its name relative to logs/; `begin` below 0 counts from its end. Rejects with
+   * an Error for users.
+   */
+  log(name: string, begin: number, length: number): Promise<LogPart>;
+  /** The texts of recipe.toml and run.json under their names. Rejects with an Error for users. */
+  about(): Promise<Record<string, string>>;
+  /** Whether only the last lines of logs can be had. */
+  readonly endsOnly: boolean;
   /** The runs to compare with, or null where they cannot be listed. */
   others(): Promise<OtherRun[] | null>;
   /** Another source, for a run in the same folder. */
@@ -370,6 +385,13 @@ export interface Place {
   y?: number;
 }
 
+/** Bytes of a log from `begin` on; `size` is that of the whole log. */
+export interface LogPart {
+  bytes: Uint8Array;
+  begin: number;
+  size: number;
+}
+
 /** A place on the time axis: an alarm, a guard that tripped, one that stopped the model. */
 export interface Mark {
   kind: "alarm" | "trip" | "stop";
@@ -453,6 +475,8 @@ export interface Answers {
   image: { type: string };
   values: object;
   grid: { grid: unknown };
+  log: { size: number; begin: number };
+  about: { texts: Record<string, string> };
   others: { runs: OtherRun[] };
   control: object;
 }

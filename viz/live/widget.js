@@ -1,7 +1,7 @@
 import { mount } from "./mount.js";
 import { isLine, messageOf } from "./source.js";
 
-/** @import { Gap, IndexLine, OtherRun, Poll, Source, Status } from "./types.d.ts" */
+/** @import { Gap, IndexLine, LogPart, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 /** @import { Answers, Heard, Kept, WidgetModel } from "./types.d.ts" */
 
 const ANSWER_MS = 10_000;
@@ -291,6 +291,32 @@ export class WidgetSource {
   /** @returns {null} */
   get series() {
     return null;
+  }
+
+  get endsOnly() {
+    return false;
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} begin
+   * @param {number} length
+   * @returns {Promise<LogPart>}
+   */
+  async log(name, begin, length) {
+    const asked = this.#kernel.request({ ask: "log", run: this.#run, name, begin, length });
+    const given = await within(asked, ANSWER_MS);
+    if (given === null) throw new Error("the kernel does not answer");
+    const [answer, [data]] = given;
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    return { bytes, begin: answer.begin, size: answer.size };
+  }
+
+  async about() {
+    const asked = this.#kernel.request({ ask: "about", run: this.#run });
+    const given = await within(asked, ANSWER_MS);
+    if (given === null) throw new Error("the kernel does not answer");
+    return given[0].texts;
   }
 
   /** @returns {Source["ask"]} */

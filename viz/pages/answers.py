@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
 import zlib
 from collections.abc import Callable, Mapping
@@ -13,16 +14,20 @@ from typing import Any
 from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
 from burstlens.clients.opened.steering import stop_refused
 from burstlens.clients.opened.view import RunView
+from burstlens.core.durable import open_regular
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.run.directory import all_runs
 from burstlens.core.run.follow import Line, read_stretch
 from burstlens.core.run.index import grid_path, product_path, published, values_path
+from burstlens.viz.live.feed import ABOUT
 from burstlens.viz.values.lookup import Grid
 from burstlens.viz.values.script import read_payload
 
 STATUS_PERIOD_S = 0.5
 BATCH_BYTES = 500_000
 """Of the index in one answer: a long run needs several at first."""
+LOG_BYTES = 1 << 20
+"""Of a log in one answer."""
 KEPT_BYTES = 400_000
 """Of a picture that is kept with the notebook."""
 KEPT_PICTURES = 4
@@ -40,6 +45,9 @@ class Answers:
     * ``image`` with the ``name`` of an index line: ``type``, and the bytes
     * ``values`` with the ``name`` of a picture: the payload of its values
     * ``grid`` with a ``hash``: ``grid``, what its file holds
+    * ``log`` with its ``name``, ``begin`` and ``length`` in bytes: ``size``, and the bytes from
+      ``begin``; below 0 it counts from the end
+    * ``about``: the texts of ``recipe.toml`` and ``run.json`` under their names
     * ``others``: ``runs`` in the same folder
     * ``control`` with ``what``, ``stop`` or ``stop-now``
     """
@@ -53,6 +61,8 @@ class Answers:
             "image": self._image,
             "values": self._values,
             "grid": self._grid,
+            "log": _log,
+            "about": _about,
             "others": self._others,
             "control": self._control,
         }
@@ -156,3 +166,28 @@ class Answers:
         else:
             run.stop(now=what == "stop-now")
         return {}, []
+
+
+def _log(run: RunView, request: Mapping[str, Any]) -> Answer:
+    folder = run.directory.logs
+    path = folder / str(request["name"])
+    try:
+        if not path.resolve(strict=True).is_relative_to(folder.resolve()):
+            raise RunError(f"{request['name']!r} leads out of {folder}")
+    except ValueError as error:  # a NUL byte
+        raise RunError(f"{request['name']!r} is not a log") from error
+    with open_regular(path, follow=False) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        begin = int(request["begin"])
+        begin = max(0, begin if begin >= 0 else size + begin)
+        length = max(0, min(int(request["length"]), LOG_BYTES))
+        return {"size": size, "begin": begin}, [os.pread(stream.fileno(), length, begin)]
+
+
+def _about(run: RunView, _: Mapping[str, Any]) -> Answer:
+    texts = {}
+    for name in ABOUT:
+        with contextlib.suppress(FileNotFoundError):
+            path = run.directory.path / name
+            texts[name] = path.read_text(encoding="utf-8", errors="replace")
+    return {"texts": texts}, []
