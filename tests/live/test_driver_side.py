@@ -35,7 +35,7 @@ def test_a_new_run_lacks_nothing_that_a_page_reads(recipe_file, monkeypatch, tmp
     status = json.loads(run.status.read_text())
     assert (status["state"], status["title"]) == ("new", "Any program")
     names = {path.name for path in (run.products / "live").iterdir()}
-    assert names == {"status.js", "count.js"}
+    assert names == {"status.js", "count.js", "recipe.js"}
 
 
 def test_a_line_has_the_time_its_frame_was_written_and_the_fill_of_the_buffer(

@@ -243,6 +243,14 @@ def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> Non
     case = make_case(options='options = ["--begin=now+1hour"]')
     driver = case.launch()
     case.await_that(lambda: case.jobs("attempt-1"), "the simulation's job")
+
+    def place():
+        return json.loads((case.run / "status.json").read_text()).get("queue")
+
+    case.await_that(place, "its place in the queue")
+    assert place()["by"] == "Slurm"
+    assert place()["start"] == pytest.approx(time.time() + 3600, abs=300)
+    assert "by Slurm's estimate" in case.burstlens("status", "r").said
     assert case.burstlens("stop", "r").code == 0
     life = case.wait(driver, 60)
     assert life.code == 4, life.said
