@@ -33,7 +33,7 @@ class Compared:
         self.production.journal.append(ev.RunAttached(path="/x", model="command", reason="names"))
         self.context = RunContext(
             drivers.run, drivers.recipe, drivers.site, self.production.journal,
-            self.production.history, self.production.snapshot,
+            self.production.history, self.production.snapshot, self.production.guarding.notices,
         )  # fmt: skip
         self.rewrites = Rewrites(
             self.context, drivers.block, self.production,

@@ -1,8 +1,9 @@
 """The driver: the loop that reads reports, decides, submits jobs and ends the run.
 
 ``run`` creates and executes a run, ``addition`` adds products to one, ``free`` gives its buffer
-back, ``detach`` starts a driver that outlives the terminal. Imports the rooms of ``workflows``
+back, ``detach`` starts a driver that outlives the terminal, ``missing`` sends word that a dead
+driver had not sent. Imports the rooms of ``workflows``
 below it; they import nothing from it.
 """
 
-__all__ = ["addition", "attached_run", "detach", "free", "look", "run"]
+__all__ = ["addition", "attached_run", "detach", "free", "look", "missing", "run"]

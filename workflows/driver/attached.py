@@ -145,7 +145,6 @@ class AttachedDriver:
             self.guarding.settle(done=False)
             return end
         finally:
-            self.guarding.close()
             self.presence.close()
             if not self.presence.lost:
                 self.production.publisher.close()

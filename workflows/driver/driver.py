@@ -110,7 +110,6 @@ class Driver:
             self.guarding.settle(done=end.state == "done")
             return end
         finally:
-            self.guarding.close()
             self.presence.close()
             if self.production is not None and not self.presence.lost:
                 self.production.publisher.close()

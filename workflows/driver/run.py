@@ -48,6 +48,12 @@ from burstlens.workflows.driver.addition import table_of
 from burstlens.workflows.driver.attached_run import early_worker, look_at
 from burstlens.workflows.driver.claim import free_epoch, take_over
 from burstlens.workflows.driver.driver_log import driver_log, logged
+from burstlens.workflows.driver.noticing import (
+    begin_notices,
+    close_notices,
+    end_due,
+    send_driver_word,
+)
 from burstlens.workflows.driver.scheduling import scheduled, withdraw
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.production.context import RunContext
@@ -213,10 +219,16 @@ def execute(
             # A start that was requested in advance has done so.
             forget_stop(run, history, was_over=was_over)
         context = RunContext.of(run, recipe, site, journal, history)
-        if attached is not None:
-            outcome = look_at(context, attached, early, tick)
-        else:
-            outcome = _launched(context, tick)
+        begin_notices(context)
+        try:
+            if attached is not None:
+                outcome = look_at(context, attached, early, tick)
+            else:
+                outcome = _launched(context, tick)
+        except Exception as error:
+            send_driver_word(context, error)
+            raise
+        send = end_due(context, outcome)
         journal.append(
             ev.RunEnded(
                 outcome=outcome.state,
@@ -228,6 +240,8 @@ def execute(
         )
         journal.sync()
         context.snapshot.end(outcome)
+        send()
+        close_notices(context, outcome)
     return outcome
 
 

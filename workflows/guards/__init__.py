@@ -1,8 +1,8 @@
 """Guards: conditions on frames, logs and the pace of a run that raise an alarm or stop the run.
 
 ``guard`` is the table of a recipe, ``field`` reads a frame, ``reports`` checks the watcher's
-reports, ``judge`` decides which guards trip, ``notify`` runs the command of the user. Imports
-``frames``, ``models``, ``viz`` and ``core``.
+reports, ``judge`` decides which guards trip. Imports ``notify``, ``frames``, ``models``, ``viz``
+and ``core``.
 """
 
-__all__ = ["field", "finding", "guard", "judge", "notify", "patterns", "reports"]
+__all__ = ["field", "finding", "guard", "judge", "patterns", "reports"]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -19,6 +18,7 @@ from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.geometry.crop import Crop
 from burstlens.workflows.frames import log_search as log
 from burstlens.workflows.guards import expression
+from burstlens.workflows.notify.way import Way, is_address, is_web
 
 Limit = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -36,7 +36,6 @@ OWN: Mapping[str, tuple[str, ...]] = {
 """What a guard may watch, and the keys that are valid only with each."""
 _WATCHED = tuple(OWN)
 _PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
-_ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +90,9 @@ class Guard:
     run: tuple[str, ...] = ()
     """A program and its arguments, run where the driver runs, without a shell."""
     mail: str | None = None
-    """An address to mail to, with the sendmail of the machine where the driver runs."""
+    """An address to mail to, with the newest picture."""
     webhook: str | None = None
-    """An address (https://...) to which the trip is posted as JSON."""
+    """An address (https://...) to which the trip is posted as JSON, with the newest picture."""
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
@@ -130,9 +129,9 @@ class Guard:
             yield from expression.faults(self.expression)
         if self.log is not None:
             yield from log.faults(self.log)
-        if self.mail is not None and not _ADDRESS.fullmatch(self.mail):
+        if self.mail is not None and not is_address(self.mail):
             yield f"mail: {self.mail!r} is not an address"
-        if self.webhook is not None and not _is_web(self.webhook):
+        if self.webhook is not None and not is_web(self.webhook):
             yield f"webhook: {self.webhook!r} is not an https:// or http:// address"
         if self.run and not self.run[0]:
             yield "run: the first word names a program"
@@ -217,6 +216,16 @@ class Guard:
         return f"a log line within {self.silence:g} times the usual interval"
 
     @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways in which its trip is made known."""
+        name = self.called
+        return (
+            *([Way("run", self.run, name, guard=True)] if self.run else ()),
+            *([Way("mail", (self.mail,), name, guard=True)] if self.mail else ()),
+            *([Way("webhook", (self.webhook,), name, guard=True)] if self.webhook else ()),
+        )
+
+    @property
     def consequences(self) -> list[str]:
         """What it does besides its alarm, a few words each."""
         done = [f"asks for {self.then}"] if self.stops else []
@@ -224,12 +233,3 @@ class Guard:
         done += [f"writes to {self.mail}"] if self.mail else []
         done += [f"posts to {self.webhook}"] if self.webhook else []
         return done
-
-
-def _is_web(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        parts.port  # noqa: B018  (reading it checks it)
-    except ValueError:
-        return False
-    return parts.scheme in {"https", "http"} and bool(parts.hostname) and text.isprintable()

@@ -11,8 +11,9 @@ from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.toml.file import parse
+from burstlens.workflows.notify.asked import ask
 from burstlens.workflows.plan.capacity import passed_over, require_capacity
-from burstlens.workflows.plan.plan import Plan, assemble
+from burstlens.workflows.plan.plan import Plan, assemble, word_nodes
 from burstlens.workflows.plan.submissions import submissions
 from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
@@ -74,15 +75,18 @@ def make_plan(
     settings: Sequence[str] = (),
     *,
     batch: bool = False,
+    notify: Sequence[str] = (),
 ) -> Plan:
     """The plan of a run that is not started, with its batch scripts.
 
-    ``batch`` says that the driver is to be a batch job. Raises RecipeError and SiteError.
+    ``batch`` says that the driver is to be a batch job, ``notify`` are the ways of ``--notify``.
+    Raises RecipeError and SiteError.
     """
     loaded, _ = check(read(recipe), settings)
     chosen = choose(site)
     notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded, chosen))
-    return assemble(loaded, chosen, notes, submissions(loaded, chosen, driver=batch))
+    scripts = submissions(loaded, chosen, driver=batch)
+    return assemble(loaded, chosen, notes, scripts, word_nodes(loaded, notify))
 
 
 def new_run(
@@ -92,11 +96,12 @@ def new_run(
     name: str | None = None,
     *,
     batch: bool = False,
+    notify: Sequence[str] = (),
 ) -> tuple[RunDir, list[str]]:
     """Check everything and make the run directory; returns it with the warnings.
 
-    ``batch`` says that the driver is to be a batch job, which not every site has. Raises
-    RecipeError, SiteError, RunError.
+    ``batch`` says that the driver is to be a batch job, which not every site has; ``notify`` are
+    the ways of ``--notify``. Raises RecipeError, SiteError, RunError.
     """
     # These import the driver, which the other commands do not need.
     from burstlens.cluster_configs.schedulers import LOCAL, scheduler
@@ -117,7 +122,9 @@ def new_run(
     warnings = require(findings(loaded, chosen))
     # A site file is recorded by its absolute path, so that resume works from any folder.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
-    return create(loaded, table, source.path, known_as, name), warnings
+    made = create(loaded, table, source.path, known_as, name)
+    ask(made, notify)
+    return made, warnings
 
 
 def recipe_titles() -> list[dict[str, str]]:

@@ -57,6 +57,7 @@ class LookRequest:
     max_read_rate: str | None = None
     site: str | None = None
     name: str | None = None
+    notify: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

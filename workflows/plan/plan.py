@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.cluster_configs.site import Site
 from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.notify.options import Notify, allowed, settings
+from burstlens.workflows.notify.way import parse_way
 from burstlens.workflows.plan.capacity import granularity
 from burstlens.workflows.plan.submissions import Submission
 from burstlens.workflows.recipe.recipe import Recipe, Step
@@ -79,10 +81,14 @@ def _value(node: Node) -> dict[str, object]:
 
 
 def assemble(
-    recipe: Recipe, site: Site, notes: tuple[str, ...] = (), scripts: tuple[Submission, ...] = ()
+    recipe: Recipe,
+    site: Site,
+    notes: tuple[str, ...] = (),
+    scripts: tuple[Submission, ...] = (),
+    words: tuple[Node, ...] = (),
 ) -> Plan:
     """The plan of a recipe on a site; ``notes`` are what ``check`` found in the inputs, ``scripts``
-    the batch scripts that the run would submit."""
+    the batch scripts that the run would submit, ``words`` who gets word of it."""
     simulation = recipe.simulation
     batch = site.scheduler != "local"
     by = ", by the first job" if site.job_stages_in else ""
@@ -116,8 +122,19 @@ def assemble(
         nodes.append(Node("free", "login", "the buffer ends with its job", ("bring home",)))
     elif recipe.buffer.destroy == "on-success":
         nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
+    nodes += words
     frame_nodes = tuple(_frame_nodes(recipe))
     return Plan(recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts)
+
+
+def word_nodes(recipe: Recipe, asked: Sequence[str]) -> tuple[Node, ...]:
+    """Who gets word of the run, and when: by the recipe, by the user's configuration and by
+    ``--notify``. Raises RecipeError for a faulty configuration."""
+    may, mine = allowed(), settings()
+    found = [(way, recipe.notify.when) for way in recipe.notify.ways("recipe") if way.kind in may]
+    found += [(way, mine.when) for way in mine.ways()]
+    found += [(parse_way(text), Notify().when) for text in asked]
+    return tuple(Node("notify", "login", f"{way.does}: {when}") for way, when in found)
 
 
 def _space(recipe: Recipe, site: Site) -> str:

@@ -8,6 +8,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
+from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -25,6 +26,7 @@ class RunContext:
     journal: Journal
     history: History
     snapshot: Snapshot
+    notices: Notices
 
     @classmethod
     def of(
@@ -32,4 +34,8 @@ class RunContext:
     ) -> RunContext:
         """With a snapshot that nothing was noted in yet."""
         snapshot = Snapshot(run, recipe, history, journal.epoch)
-        return cls(run, recipe, site, journal, history, snapshot)
+        names = [product.name for product in recipe.products]
+        notices = Notices(
+            run, recipe.title, names, recipe.notify, journal, history.noticed, snapshot.alarm
+        )
+        return cls(run, recipe, site, journal, history, snapshot, notices)

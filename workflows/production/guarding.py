@@ -10,17 +10,19 @@ import contextlib
 import time
 from collections.abc import Iterable
 
+from burstlens.core.decode import record
 from burstlens.core.errors import RunError
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read as read_journal
+from burstlens.core.run.wording import progress_text
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
 from burstlens.workflows.guards.judge import Judge, Remark
-from burstlens.workflows.guards.notify import Notifier
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
+from burstlens.workflows.notify.word import Word, trip_word
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.space import Space
 
@@ -30,13 +32,13 @@ class Guarding:
 
     def __init__(self, context: RunContext) -> None:
         run, recipe, snapshot = context.run, context.recipe, context.snapshot
-        self.run = run
+        self.run, self.recipe = run, recipe
         self.journal = context.journal
         self.history = context.history
         self.snapshot = snapshot
         self.judge = Judge(recipe.guards, recipe.model.main_stream(recipe.inputs))
         self.patterns = patterns_of(recipe.guards, recipe.model)
-        self._notifier = Notifier(run, recipe.title, snapshot.alarm)
+        self.notices = context.notices
         snapshot.guards = self.judge.status
         if recipe.guards:
             self._remember()
@@ -103,12 +105,12 @@ class Guarding:
                 self._alarm(text)
 
     def look(self) -> None:
-        """Report notifications that have failed."""
-        self._notifier.look()
+        """Send word at model times, and report notices that have failed."""
+        self.notices.look(self._progress)
 
-    def close(self) -> None:
-        """Give notifications that are under way a moment to end."""
-        self._notifier.close()
+    def _progress(self) -> str:
+        status = record(self.snapshot.value())
+        return ", ".join(filter(None, [status["state"], progress_text(status)]))
 
     def _take(self, remarks: Iterable[Remark]) -> None:
         for remark in remarks:
@@ -132,6 +134,7 @@ class Guarding:
                 self.run.request(guard.then, trip.why())
             except RunError as error:
                 self.snapshot.alarm(str(error))
+        start = self.notices.due(self._word(trip), guard.ways)
         # The sentinel's trip may be hours old.
         self.journal.append(ev.GuardTripped(found=trip.t, **trip.fields()))
         self.snapshot.trips.append(trip.status())
@@ -140,7 +143,13 @@ class Guarding:
         if guard.stops:
             with contextlib.suppress(OSError):
                 self.journal.sync()
-        self._notifier.notify(guard, trip)
+        start()
+
+    def _word(self, trip: Trip) -> Word:
+        facts = {key: value for key, value in trip.status().items() if key != "text"}
+        title = self.recipe.title
+        facts["what_happened"] = trip.text
+        return trip_word(self.run, title, trip.key, trip.sentence, facts)
 
     def _was_reported(self, remark: Remark) -> bool:
         """Whether the journal has that trip already."""

@@ -17,6 +17,7 @@ from burstlens.viz.kinds.shipped import check_relative
 from burstlens.viz.registry import product_kinds
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.models import registry as models
+from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.draft import Draft, numbered
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.layers import Source, drop_first_frames, rename
@@ -35,7 +36,7 @@ from burstlens.workflows.recipe.references import check_references, where
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
-    "product", "guard",
+    "product", "guard", "notify",
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -88,6 +89,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
     simulation, model = _simulation(table.get("simulation"), faults)
     buffer = read_table(Buffer, _table(table, "buffer", faults), ("buffer",), faults)
     stage_out = read_table(StageOut, _table(table, "stage_out", faults), ("stage_out",), faults)
+    notify = read_table(Notify, _table(table, "notify", faults), ("notify",), faults)
     steps = [
         read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
     ]
@@ -115,6 +117,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         steps=tuple(step for step in steps if step is not None),
         products=tuple(product for _, product in made if product is not None),
         guards=_named(guard for _, guard in guards if guard is not None),
+        notify=notify or Notify(),
         notes=source.notes,
     )
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import RecipeError
 from burstlens.core.user_config import config_path
-from burstlens.workflows.guards.notify import allowed, forbidden
 from burstlens.workflows.models.base import Running
+from burstlens.workflows.notify.options import allowed, exposed, settings
 from burstlens.workflows.recipe.findings import ERROR, LEVELS, NOTE, WARNING, Finding, guard_paths
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -87,21 +87,29 @@ def surveyed(
 
 
 def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
-    """What guards run or contact when they trip: a recipe may come from another user."""
+    """What guards and ``[notify]`` run or contact: a recipe may come from another user."""
     try:
-        ways = allowed() if recipe.guards else frozenset()
+        ways = allowed()
+        for text in exposed(settings()):
+            yield Finding(WARNING, text)
     except RecipeError as error:
         yield Finding(ERROR, str(error))
         return
-    for path, guard in guard_paths(recipe):
-        refused = forbidden(guard, ways)
-        for way, what in forbidden(guard, frozenset()).items():
-            text = f"guard.{guard.called}: when it trips it will {what}"
-            if way in refused:
-                allow = f'[guards] allow = ["{way}"]'
-                text = text.replace(" will ", " would ", 1)
-                text += f"; allow that in {config_path()}: {allow}"
-            yield Finding(WARNING, text, f"{path}.{way}")
+    asked = [
+        (f"{path}.{way.kind}", f"guard.{guard.called}: when it trips it", way)
+        for path, guard in guard_paths(recipe)
+        for way in guard.ways
+    ]
+    asked += [
+        (f"notify.{way.kind}", "notify: the run", way) for way in recipe.notify.ways("recipe")
+    ]
+    for path, who, way in asked:
+        text = f"{who} will {way.does}"
+        if way.kind not in ways:
+            table = "guards" if way.guard else "notify"
+            text = f"{who} would {way.does}; allow that in {config_path()}: "
+            text += f'[{table}] allow = ["{way.kind}"]'
+        yield Finding(WARNING, text, path)
 
 
 def _running(recipe: Recipe) -> Iterator[Finding]:
@@ -114,6 +122,8 @@ def _running(recipe: Recipe) -> Iterator[Finding]:
         if hasattr(product.kind, "runs"):
             code[f"product.{product.name}"] = product.kind.runs(product.options)
     code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards if guard.run}
+    if recipe.notify.run:
+        code["notify"] = " ".join(recipe.notify.run)
     if code:
         listed = "; ".join(f"{path}: {what}" for path, what in code.items())
         yield Finding(NOTE, f"code of the recipe that will run: {listed}")

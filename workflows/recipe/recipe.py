@@ -18,6 +18,7 @@ from burstlens.core.naming import Name
 from burstlens.core.quantity import parse_bytes, parse_duration
 from burstlens.viz.product import ProductKind
 from burstlens.workflows.models.base import Model
+from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe import mpiio
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class Recipe:
     steps: tuple[Step, ...] = ()
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()
+    notify: Notify = field(default_factory=Notify)
     notes: tuple[str, ...] = ()
     """Warnings about how the recipe is written, such as a key that has a new name."""
 

@@ -17,6 +17,7 @@ from burstlens.core.toml.table import adapter
 from burstlens.viz.registry import product_kinds
 from burstlens.workflows.guards.guard import OWN, Guard
 from burstlens.workflows.models import registry as models
+from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.parameters import Parameter
 from burstlens.workflows.recipe.recipe import Buffer, Product, Simulation, StageOut, Step
 
@@ -40,6 +41,7 @@ _ABOUT = {
     "step": "Programs that run before, beside or after the simulation.",
     "product": "What is made of each frame.",
     "guard": "Conditions that alarm or stop the model.",
+    "notify": "Who gets word of the run, and when.",
 }
 _PHASES = ("before", "beside", "after")
 
@@ -99,6 +101,7 @@ def _tables(family: str, defs: Schema) -> Schema:
         "step": {"type": "array", "items": step},
         "product": {"type": "array", "items": product},
         "guard": {"type": "array", "items": guard},
+        "notify": table(Notify),
     }
 
 

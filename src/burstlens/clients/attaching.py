@@ -20,6 +20,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.driver.attached_run import note_page
 from burstlens.workflows.driver.look import run_name
+from burstlens.workflows.notify.asked import ask
 from burstlens.workflows.plan.inside import Place, place_of, see
 from burstlens.workflows.plan.look import (
     Looked,
@@ -69,6 +70,7 @@ def attach(
         prepared = prepare_driver()
         try:
             made = _new_look(place, request, wait=wait)
+            ask(made.run, request.notify)
             note_page(made.run, page=request.page)
             return made.run, start_driver(made.run, prepared), made.notes
         except BaseException as error:
@@ -77,6 +79,7 @@ def attach(
             if run is None:
                 raise
     _add_products(run, place, request)
+    ask(run, request.notify)
     if _is_live(run):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)

@@ -6,6 +6,7 @@ click >= 8.4.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
@@ -38,6 +39,30 @@ def complete_product(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def complete_way(incomplete: str) -> list[str]:
+    """Ways of ``--notify``: those of the user's configuration, and how others begin."""
+    from burstlens.core.errors import RecipeError
+    from burstlens.workflows.notify.options import settings
+
+    known = ["desktop", "mail:", "https://", "run:"]
+    with contextlib.suppress(RecipeError, OSError):
+        mine = settings()
+        known = [*(f"mail:{one}" for one in mine.mail), *mine.webhook, *known]
+    return [way for way in known if way.startswith(incomplete)]
+
+
+def require_ways(ways: list[str] | None) -> None:
+    """Raise BadParameter for a way that ``--notify`` does not take."""
+    if ways:
+        from burstlens.workflows.notify.way import parse_way
+
+        for way in ways:
+            try:
+                parse_way(way)
+            except ValueError as error:
+                raise typer.BadParameter(f"--notify: {error}") from None
+
+
 RecipeArg = Annotated[str, typer.Argument(autocompletion=complete_recipe)]
 RunArg = Annotated[str, typer.Argument(autocompletion=_complete_run)]
 PlaceArg = Annotated[str | None, typer.Argument(metavar="[RUN|DIR]", autocompletion=_complete_run)]
@@ -65,6 +90,17 @@ SetOpt = Annotated[
         metavar="KEY=VALUE",
         help="A parameter of the recipe (inputs=/my/run) or any of its keys (simulation.nodes=4, "
         "product.t2.variable=PSFC). May be given several times.",
+    ),
+]
+NotifyOpt = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--notify",
+        metavar="WAY",
+        help="Who gets word when it ends, a guard trips or it needs you, with the newest picture: "
+        "mail:ADDRESS, desktop, an https:// address (JSON), run:PROGRAM. May be given several "
+        "times.",
+        autocompletion=complete_way,
     ),
 ]
 ExplainOpt = Annotated[

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from burstlens.clients.cli.arguments import DetachOpt, JsonOpt, NameOpt, SiteOpt, complete_recipe
+from burstlens.clients.cli.arguments import (
+    DetachOpt,
+    JsonOpt,
+    NameOpt,
+    NotifyOpt,
+    SiteOpt,
+    complete_recipe,
+    require_ways,
+)
 from burstlens.core.printable import print_stderr, say
 
 app = typer.Typer()
@@ -171,6 +179,7 @@ def look(
     site: SiteOpt = None,
     name: NameOpt = None,
     detach: DetachOpt = False,
+    notify: NotifyOpt = None,
     port: Annotated[
         int,
         typer.Option(
@@ -228,7 +237,9 @@ def look(
         max_read_rate=max_read_rate,
         site=site,
         name=name,
+        notify=tuple(notify or ()),
     )
+    require_ways(notify)
     if len(paths) > 1 and (name or write or job or pid is not None):
         raise typer.BadParameter("--name, --write, --job and --pid go with one PATH")
     if write is not None:

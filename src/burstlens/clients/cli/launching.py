@@ -13,10 +13,12 @@ from burstlens.clients.cli.arguments import (
     DetachOpt,
     JsonOpt,
     NameOpt,
+    NotifyOpt,
     RecipeArg,
     RunArg,
     SetOpt,
     SiteOpt,
+    require_ways,
 )
 from burstlens.core.exit_codes import DONE, STOPPED_BY_GUARD
 from burstlens.core.printable import print_stderr, printable, say
@@ -40,6 +42,7 @@ def run(
     name: NameOpt = None,
     detach: DetachOpt = False,
     batch: BatchOpt = False,
+    notify: NotifyOpt = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and the batch scripts; start nothing.")
     ] = False,
@@ -58,11 +61,12 @@ def run(
     from burstlens.workflows.plan.commands import make_plan, new_run
 
     _one_way(detach, batch)
+    require_ways(notify)
     if dry_run:
-        plan = make_plan(recipe, site, settings or [], batch=batch)
+        plan = make_plan(recipe, site, settings or [], batch=batch, notify=notify or [])
         say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
         return
-    made, warnings = new_run(recipe, site, settings or [], name, batch=batch)
+    made, warnings = new_run(recipe, site, settings or [], name, batch=batch, notify=notify or [])
     for warning in warnings:
         print_stderr(f"warning: {warning}")
     _start(made, detach=detach, batch=batch, as_json=as_json)
@@ -116,7 +120,9 @@ def resume(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
+    from burstlens.core.quantity import counted
     from burstlens.core.run.directory import open_run_dir
+    from burstlens.workflows.driver.missing import send_missing
     from burstlens.workflows.driver.run import resumable
 
     _one_way(detach, batch)
@@ -124,6 +130,8 @@ def resume(
     reason = resumable(found)
     if reason is not None:
         say(reason)
+        if missing := send_missing(found):
+            say(f"its driver had not sent {counted(missing, 'notice')}: done now")
         raise typer.Exit(_last_outcome(found).get("exit_code") or 0)
     outcome = _last_outcome(found)
     note = ""

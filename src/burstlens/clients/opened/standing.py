@@ -13,10 +13,9 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, process_state
 from burstlens.core.run.snapshot import Status, read_snapshot
 from burstlens.core.run.start import Start, last_words, read_start
+from burstlens.core.run.wording import OVER as OVER
+from burstlens.core.run.wording import is_over as is_over
 
-OVER = {"done", "failed", "stopped", "lost"}
-"""States in which a run is over; ``quiet`` is one as well, once there is an outcome."""
-QUIET = "quiet"
 _DOES = {
     "T": "its process is suspended, kill -CONT {pid} lets it continue",
     "t": "its process is held by a debugger",
@@ -59,13 +58,6 @@ def standing_of(run: RunDir) -> Status:
             found["hint"] = _failed_start(run, start, end)
         _add_sentinels(run, found)
     return found
-
-
-def is_over(status: Status) -> bool:
-    """Whether the run goes on no more, well or not. An attached run may be ``quiet`` while it goes
-    on, and end so: then it has an outcome."""
-    state = status["state"]
-    return state in OVER or (state == QUIET and bool(status.get("outcome")))
 
 
 def has_ended(status: Status) -> bool:

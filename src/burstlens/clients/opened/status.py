@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any
 
@@ -12,13 +11,13 @@ from burstlens.clients.opened.standing import OVER as OVER
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over
 from burstlens.clients.opened.standing import standing_of
-from burstlens.core import valid_time
 from burstlens.core.errors import RunError
-from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import all_runs, open_run_dir
 from burstlens.core.run.snapshot import Status as Status
+from burstlens.core.run.wording import next_steps as next_steps
+from burstlens.core.run.wording import progress_text as progress_text
 
 
 def status_of(name: str) -> Status:
@@ -54,27 +53,6 @@ def rows() -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def progress_text(status: Status) -> str:
-    """The model's progress; empty while that is not known."""
-    progress = status.get("progress")
-    if not progress:
-        return ""
-    over = is_over(status)
-    phase = progress.get("phase")
-    parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
-    if progress.get("fraction") is not None:
-        parts.append(f"{math.floor(100 * progress['fraction'] + 1e-9)} %")  # 100 is the end
-    if progress.get("time"):
-        parts.append(valid_time.label(progress["time"]))
-    if progress.get("speed"):
-        parts.append(f"{progress['speed']:.3g} times real time")
-    if progress.get("rate_mpps"):
-        parts.append(f"{progress['rate_mpps']:.0f} Mpoint/s")
-    if progress.get("eta_s") and not over:
-        parts.append(f"ETA {show_duration(progress['eta_s'])}")
-    return ", ".join(parts)
 
 
 def facts(status: Status) -> list[tuple[str, str]]:
@@ -196,28 +174,6 @@ def _saved(status: Status) -> str:
     """What stopping early has saved."""
     saved = (status.get("outcome") or {}).get("saved_node_hours")
     return "" if saved is None else f"about {saved:.3g} node-hours, by stopping early (estimate)"
-
-
-def next_steps(status: Status) -> list[str]:
-    """What a person may do about a run that did not end well, one sentence each."""
-    if not is_over(status) or status["state"] == "done":
-        return []
-    if status.get("attached"):
-        return [f"look again: burstlens resume {status['run']}"]
-    code = (status.get("outcome") or {}).get("exit_code")
-    steps = [f"go on with: burstlens resume {status['run']}"]
-    if code == STOPPED_BY_GUARD:
-        steps[0] += "; the guard that stopped it looks again"
-    elif code == NO_SPACE:
-        steps = [
-            "when the buffer has more room (what this attempt wrote stays on it): "
-            f"burstlens resume {status['run']}"
-        ]
-    elif code == FRAMES_LOST:
-        steps = ["only the model can write the lost frames again: start a new run"]
-    if (status.get("buffer") or {"released": True})["released"] is False:
-        steps.append(f"give its buffer back: burstlens free {status['run']}")
-    return steps
 
 
 def text(status: Status) -> str:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.printable import print_stderr, printable, say
+from burstlens.core.run.served import Note
 
 if TYPE_CHECKING:  # it imports aiohttp, which may be missing
     from burstlens.clients.serving.access import Access
@@ -115,7 +116,8 @@ async def _serve(
     for listening in sockets:
         await web.SockSite(runner, listening, backlog=BACKLOG).start()
     say(text)
-    with _browser(address.url) if opened else contextlib.nullcontext():
+    note = Note(address.url.partition("?")[0], address.token, *shelf.places)
+    with note.kept(), _browser(address.url) if opened else contextlib.nullcontext():
         await ended.wait()
     await runner.cleanup()
     if application.patience.hangs:

@@ -77,6 +77,13 @@ class Shelf:
         more = len(names) - NAMED
         return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
+    @property
+    def places(self) -> tuple[list[Path], list[Path]]:
+        """The folders of which every run is served, and the directories of chosen runs."""
+        if self.chosen is None:
+            return list(self.folders), []
+        return [], [folder / run for run, folder in self.chosen.items()]
+
     def locate(self, run: str, parts: Sequence[str]) -> io.FileIO:
         """A handle (O_PATH) on a served file of a run; ``/proc/self/fd/N`` opens what it names.
 

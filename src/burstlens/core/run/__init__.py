@@ -6,6 +6,7 @@ state that it adds up to. Imports ``core`` alone.
 
 __all__ = [
     "directory",
+    "event",
     "events",
     "facts",
     "follow",
@@ -16,10 +17,13 @@ __all__ = [
     "journal",
     "log_level",
     "logs",
+    "noticed",
     "places",
     "record",
     "schema",
+    "served",
     "snapshot",
     "start",
     "states",
+    "wording",
 ]

@@ -106,6 +106,11 @@ class RunDir:
         return self.path / "sentinel.jsonl"
 
     @property
+    def notify(self) -> Path:
+        """``notify.json``: the ways of ``--notify``, readable by their user alone."""
+        return self.path / "notify.json"
+
+    @property
     def parsl(self) -> Path:
         """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
         return self.path / "parsl"

@@ -7,32 +7,19 @@ it writes the line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Union, get_args
+from typing import Any, Union, get_args
 
-from msgspec import Meta, Struct
+from msgspec import Struct, field
 
 from burstlens.core.decode import Clock, Count, Limits, convert
-
-Key = tuple[str, str, str]
-"""Product, stream, valid time: what is published exactly once."""
-FrameKey = tuple[str, str, int]
-"""Stream, valid time, attempt."""
-Inode = Annotated[int, Meta(ge=0, description="device or inode number, unsigned, 64 bits")]
-"""The number of a device or of an inode: some file systems use all 64 bits."""
-Fingerprint = tuple[Inode, Inode, Count, Count]
-"""Device, inode, size in bytes, mtime in ns: a file that was written anew has another one."""
-
-
-class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event"):
-    """A line of the journal: ``t`` in Unix seconds (UTC), ``driver`` the epoch of its writer."""
-
-    t: Clock = 0.0
-    driver: Count = 0
-
-    @property
-    def event(self) -> str:
-        """Its name, such as ``frame.ready``."""
-        return str(self.__struct_config__.tag)
+from burstlens.core.run.event import Event as Event
+from burstlens.core.run.event import Fingerprint as Fingerprint
+from burstlens.core.run.event import FrameKey as FrameKey
+from burstlens.core.run.event import Inode
+from burstlens.core.run.event import Key as Key
+from burstlens.core.run.notice_events import NoticeDue as NoticeDue
+from burstlens.core.run.notice_events import NoticeFailed as NoticeFailed
+from burstlens.core.run.notice_events import NoticeSent as NoticeSent
 
 
 class _DriverBegan(Event, frozen=True, omit_defaults=True):
@@ -269,7 +256,7 @@ class ReleaseDone(Event, frozen=True, tag="release.done"):
     files: Count = 0
     home: Count = 0
     bytes: Count = 0
-    links: list[str] = []
+    links: list[str] = field(default_factory=list)
 
 
 class GuardTripped(_OfFrame, frozen=True, tag="guard.tripped"):
@@ -388,7 +375,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted, ViewingEnded, FrameReady,
     FrameDamaged, FrameReleased, FrameInspected, ReleaseDone, GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
-    ProductRefused, ControlReceived, Alarm,
+    ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""

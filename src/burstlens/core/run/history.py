@@ -15,6 +15,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
+from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.states import States
 
 UNPROVEN = "unproven"
@@ -82,6 +83,8 @@ class History(Attached):
     raw_bytes: int = 0
     product_bytes: int = 0
     started: float | None = None
+    noticed: Noticed = field(default_factory=Noticed)
+    """Which word was sent."""
     outcome: dict[str, Any] | None = None
     """How the run ended, as ``status.json`` has it."""
     last: float = 0.0
@@ -156,18 +159,21 @@ def replay(events: Iterable[Event]) -> History:
 
 def _started(history: History, event: ev.RunStarted) -> None:
     history.state, history.outcome = "running", None
+    history.noticed.begin()
     if history.started is None:
         history.started = event.t
 
 
 def _resumed(history: History, event: ev.RunResumed) -> None:
     history.state, history.outcome = "running", None
+    history.noticed.begin()
     history.idle_s += max(0.0, event.idle_s or 0.0)
     if history.started is None:
         history.started = event.t
 
 
 def _ended(history: History, event: ev.RunEnded) -> None:
+    history.noticed.end()
     history.state = event.outcome or "failed"
     history.outcome = {
         "state": history.state,
@@ -287,6 +293,7 @@ def _published(history: History, event: ev.ProductPublished) -> None:
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
     history.published[key] = event.attempt
+    history.noticed.note_product(product, event.time)
     if history.attached is not None:
         history.sums[key] = event.crc32
     if event.limits is not None:
@@ -310,6 +317,15 @@ def _failed(history: History, event: ev.ProductFailed) -> None:
     history.failures[product] += key not in history.failed
     history.failed[key] = event.attempt
     history.reasons[product] = str(event.reason)
+    history.noticed.note_product(product, event.time)
+
+
+def _due(history: History, event: ev.NoticeDue) -> None:
+    history.noticed.note_due(event)
+
+
+def _noticed(history: History, event: ev.NoticeSent | ev.NoticeFailed) -> None:
+    history.noticed.note_done(event)
 
 
 def _control(history: History, event: ev.ControlReceived) -> None:
@@ -324,6 +340,9 @@ def _added(history: History, event: ev.ProductAdded) -> None:
 
 
 _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
+    ev.NoticeDue: _due,
+    ev.NoticeSent: _noticed,
+    ev.NoticeFailed: _noticed,
     ev.RunStarted: _started,
     ev.RunResumed: _resumed,
     ev.RunEnded: _ended,

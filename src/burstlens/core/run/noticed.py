@@ -1,0 +1,66 @@
+"""What the events of a run's notices add up to: which word is still to be sent, in which ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from burstlens.core.run import events as ev
+
+
+@dataclass(slots=True)
+class Pending:
+    """A word that was not yet sent in the ways with these labels."""
+
+    due: ev.NoticeDue
+    ways: list[str]
+
+
+@dataclass(slots=True)
+class Noticed:
+    """The part of a run's history that is about notices."""
+
+    known: set[str] = field(default_factory=set)
+    """The keys of all words."""
+    pending: dict[str, Pending] = field(default_factory=dict)
+    """The words that were not yet sent in all of their ways, by key."""
+    until: str = ""
+    """The valid time of the latest word at a model time."""
+    settled: dict[str, str] = field(default_factory=dict)
+    """The newest valid time at which each product is published or has failed."""
+    first: dict[str, str] = field(default_factory=dict)
+    """The earliest one."""
+    _ended: bool = True
+
+    def note_due(self, event: ev.NoticeDue) -> None:
+        """Note a word that is to be sent."""
+        self.known.add(event.key)
+        self.pending[event.key] = Pending(event, list(event.ways))
+        if event.time is not None:
+            self.until = max(self.until, event.time)
+
+    def note_done(self, event: ev.NoticeSent | ev.NoticeFailed) -> None:
+        """Note that a word was sent in one way, or will not be."""
+        found = self.pending.get(event.key)
+        if found is None:
+            return
+        if event.way in found.ways:
+            found.ways.remove(event.way)
+        if not found.ways:
+            del self.pending[event.key]
+
+    def note_product(self, product: str, time: str) -> None:
+        """Note that a product of that valid time is published or has failed."""
+        self.settled[product] = max(time, self.settled.get(product, time))
+        self.first[product] = min(time, self.first.get(product, time))
+
+    def begin(self) -> None:
+        """A driver has begun: word of an end that its predecessor did not live to journal is not
+        true."""
+        if not self._ended:
+            for key in [key for key in self.pending if key.startswith("end ")]:
+                del self.pending[key]
+        self._ended = False
+
+    def end(self) -> None:
+        """The run has ended."""
+        self._ended = True

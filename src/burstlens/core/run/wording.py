@@ -1,0 +1,65 @@
+"""How the state of a run is put into words: the same in ``status``, on pages and in mails."""
+
+from __future__ import annotations
+
+import math
+
+from burstlens.core import valid_time
+from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD
+from burstlens.core.printable import printable
+from burstlens.core.quantity import show_duration
+from burstlens.core.run.snapshot import Status
+
+OVER = {"done", "failed", "stopped", "lost"}
+"""States in which a run is over; ``quiet`` is one as well, once there is an outcome."""
+QUIET = "quiet"
+
+
+def is_over(status: Status) -> bool:
+    """Whether the run goes on no more, well or not. An attached run may be ``quiet`` while it goes
+    on, and end so: then it has an outcome."""
+    state = status["state"]
+    return state in OVER or (state == QUIET and bool(status.get("outcome")))
+
+
+def progress_text(status: Status) -> str:
+    """The model's progress; empty while that is not known."""
+    progress = status.get("progress")
+    if not progress:
+        return ""
+    over = is_over(status)
+    phase = progress.get("phase")
+    parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
+    if progress.get("fraction") is not None:
+        parts.append(f"{math.floor(100 * progress['fraction'] + 1e-9)} %")  # 100 is the end
+    if progress.get("time"):
+        parts.append(valid_time.label(progress["time"]))
+    if progress.get("speed"):
+        parts.append(f"{progress['speed']:.3g} times real time")
+    if progress.get("rate_mpps"):
+        parts.append(f"{progress['rate_mpps']:.0f} Mpoint/s")
+    if progress.get("eta_s") and not over:
+        parts.append(f"ETA {show_duration(progress['eta_s'])}")
+    return ", ".join(parts)
+
+
+def next_steps(status: Status) -> list[str]:
+    """What a person may do about a run that did not end well, one sentence each."""
+    if not is_over(status) or status["state"] == "done":
+        return []
+    if status.get("attached"):
+        return [f"look again: burstlens resume {status['run']}"]
+    code = (status.get("outcome") or {}).get("exit_code")
+    steps = [f"go on with: burstlens resume {status['run']}"]
+    if code == STOPPED_BY_GUARD:
+        steps[0] += "; the guard that stopped it looks again"
+    elif code == NO_SPACE:
+        steps = [
+            "when the buffer has more room (what this attempt wrote stays on it): "
+            f"burstlens resume {status['run']}"
+        ]
+    elif code == FRAMES_LOST:
+        steps = ["only the model can write the lost frames again: start a new run"]
+    if (status.get("buffer") or {"released": True})["released"] is False:
+        steps.append(f"give its buffer back: burstlens free {status['run']}")
+    return steps

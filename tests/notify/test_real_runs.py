@@ -1,0 +1,136 @@
+"""Runs that end while nobody looks: their word arrives, with the picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from run_case import WAITS, Case
+
+pytestmark = pytest.mark.integration
+
+RECIPE = """
+title = "A storm, live"
+[simulation]
+model = "wrf"
+inputs = "inputs"
+[buffer]
+capacity = "{capacity}"
+[[product]]
+name = "w"
+kind = "map"
+variable = "W"
+level = 5
+limits = [-2, 2]
+[notify]
+every = "1 min"
+"""
+
+
+@pytest.fixture
+def storm(tmp_path, config):
+    """A run of a stand-in for WRF in a folder of its own."""
+    made = []
+
+    def make(**how):
+        case = Case(tmp_path / "case", recipe=RECIPE, **how)
+        case.environment["XDG_CONFIG_HOME"] = os.environ["XDG_CONFIG_HOME"]
+        made.append(case)
+        return case
+
+    yield make
+    for case in made:
+        case.end()
+
+
+def newest(case) -> bytes:
+    index = (case.run / "products" / "index.jsonl").read_text().splitlines()
+    names = {line["time"]: line["name"] for line in map(json.loads, index)}
+    return (case.run / "products" / names[max(names)]).read_bytes()
+
+
+def test_a_detached_run_that_ends_while_nobody_looks_sends_its_word_both_ways(
+    storm, smtp, web, config
+):
+    config(f'[notify]\nsmtp = "{smtp.place}"\nsender = "sim@example.org"\n')
+    case = storm()
+    ways = ["--notify", "mail:me@example.org", "--notify", f"{web.url}/hook"]
+    assert case.burstlens("run", "r.toml", "--name", "r", "--detach", *ways).code == 0
+    case.await_event("run.ended")
+    case.await_that(
+        lambda: (
+            sum(e["event"] == "notice.due" for e in case.journal()) * 2
+            == sum(e["event"] == "notice.sent" for e in case.journal())
+        ),
+        "word of the end",
+    )
+    *_, (_, to, message) = smtp.arrived
+    assert to == ["me@example.org"]
+    assert message["Subject"] == "Burstlens: r: done"
+    text, picture = message.iter_parts()
+    assert text.get_content().splitlines()[0] == "A storm, live (r): done"
+    assert picture.get_content() == newest(case)
+    facts = web.facts()
+    assert [one["event"] for one in facts][-1] == "done"
+    assert {"time", "done"} == {one["event"] for one in facts}
+    assert facts[-1]["picture"]["media_type"] == "image/png"
+    assert facts[-1]["link"] == str(case.run / "products" / "index.html")
+    assert (case.run / "notify.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_driver_killed_before_it_has_sent_the_word_leaves_it_to_resume(storm, web, config):
+    config(f'[notify]\nwebhook = "{web.url}/slow"\non = ["done"]\n')
+    case = storm()
+    driver = case.launch()
+    case.await_event("run.ended")
+    case.await_that(lambda: web.posted, "post")
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.wait()
+    web.let_go.set()
+    resumed = case.burstlens("resume", "r")
+    assert resumed.code == 0
+    assert "nothing to resume" in resumed.said
+    assert "its driver had not sent 1 notice: done now" in resumed.said
+    marks = {headers["Idempotency-Key"] for _, headers, _ in web.posted}
+    assert len(web.posted) == 2
+    assert len(marks) == 1  # its receiver can know the second for the first
+    case.burstlens("resume", "r")
+    assert len(web.posted) == 2
+
+
+def test_a_receiver_that_hangs_holds_up_the_end_for_a_bounded_time(storm, web, config):
+    config(f'[notify]\nwebhook = "{web.url}/slow"\n')
+    case = storm()
+    assert case.wait(case.launch()).code == 0
+    status = json.loads((case.run / "status.json").read_text())
+    assert status["state"] == "done"
+    assert any("webhook 127.0.0.1" in alarm["text"] for alarm in status["alarms"])
+
+
+def test_a_stopped_run_sends_the_words_of_status(storm, web, config):
+    config(f'[notify]\nwebhook = "{web.url}/hook"\non = ["stopped"]\n')
+    case = storm(model=WAITS)
+    driver = case.launch()
+    case.await_event("product.published")
+    case.burstlens("stop", "r")
+    assert case.wait(driver).code == 4
+    facts = web.facts()[-1]
+    assert facts["event"] == "stopped"
+    said = case.burstlens("status", "r").said
+    assert facts["text"].partition("stopped: ")[2] in said
+    assert facts["more"][0] == "go on with: burstlens resume r"
+    assert all(line in said for line in facts["more"])
+
+
+def test_the_plan_shows_who_gets_word_and_a_wrong_way_is_refused(storm, config):
+    config('[notify]\nmail = "me@example.org"\nevery = "6h"\n')
+    case = storm()
+    plan = case.burstlens("run", "r.toml", "--dry-run", "--notify", "https://example.org/h?k=1")
+    assert "write to me@example.org: done, failed, stopped, trip, needs-you, every 6" in plan.said
+    assert "post to https://example.org/...: done, failed" in plan.said
+    wrong = case.burstlens("run", "r.toml", "--notify", "pigeon:me")
+    assert wrong.code == 2
+    assert "expected mail:ADDRESS, desktop" in " ".join(wrong.said.split())
+    assert not (case.runs / "r").exists()

@@ -1,0 +1,92 @@
+"""What tests of word share: a mailbox, a picture, and the notices of one driver after another."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from io import BytesIO
+
+import numpy as np
+from aiosmtpd.smtp import AuthResult
+from PIL import Image
+
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.notify.notices import Notices
+from burstlens.workflows.notify.options import Notify
+from burstlens.workflows.notify.word import Word
+
+ALLOW = '[notify]\nallow = ["run", "mail", "webhook", "desktop"]\n'
+WORD = Word("end 1", ("failed",), "A storm (storm-1): failed: CFL", "failed", None, ("log line",))
+
+
+class Mailbox:
+    """The handler of a mail server that keeps what arrives. ``answer`` refuses a recipient,
+    ``hold`` is waited for before the message is taken."""
+
+    def __init__(self) -> None:
+        self.arrived: list[tuple[str, list[str], email.message.EmailMessage]] = []
+        self.answer = ""
+        self.logins: list[tuple[bytes, bytes]] = []
+
+    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
+        if self.answer:
+            return self.answer
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):  # noqa: N802
+        message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        self.arrived.append((envelope.mail_from, envelope.rcpt_tos, message))
+        return "250 Message accepted for delivery"
+
+    def login(self, server, session, envelope, mechanism, data):
+        self.logins.append((data.login, data.password))
+        return AuthResult(success=data.password == b"s3cret-Pa55", handled=False)
+
+
+def png(width: int = 40, noise: bool = False) -> bytes:
+    """A picture; one of noise has about three bytes a point."""
+    rng = np.random.default_rng(1)
+    field = rng.integers(0, 255, (width, width, 3), dtype=np.uint8)
+    if not noise:
+        field[:] = (20, 120, 90)
+    stream = BytesIO()
+    Image.fromarray(field).save(stream, "PNG", compress_level=0 if noise else 6)
+    return stream.getvalue()
+
+
+class Sender:
+    """The notices of one driver after another of one run."""
+
+    def __init__(self, run) -> None:
+        self.run, self.alarms, self.epoch = run, [], 0
+        run.facts.write_text("{}")
+        self.of_recipe = Notify()
+
+    def driver(self, **faults) -> Notices:
+        """The notices of a new driver."""
+        self.epoch += 1
+        history = History()
+        if self.run.journal.exists():
+            for event in read(self.run.journal):
+                history.apply(event)
+        self.history = history
+        self.journal = Journal(self.run.journal, self.epoch, seen=history.apply)
+        return Notices(
+            self.run, "A storm", ["t2", "w"], self.of_recipe, self.journal, history.noticed,
+            self.alarms.append,
+        )  # fmt: skip
+
+    def send(self, *ways, word: Word | None = None, wait_s: float = 20.0) -> list[str]:
+        """Send one word by a driver of its own; returns the alarms."""
+        notices = self.driver()
+        notices.send(word or WORD, ways)
+        notices.close(wait_s)
+        self.journal.close()
+        alarms, self.alarms[:] = list(self.alarms), []
+        return alarms
+
+    def events(self, kind: str) -> list:
+        """The events of one kind in the journal."""
+        return [event for event in read(self.run.journal) if event.event == f"notice.{kind}"]

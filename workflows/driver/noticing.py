@@ -1,0 +1,51 @@
+"""Word of a run's end, also of one that its driver did not live to send."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+
+from burstlens.core.decode import record
+from burstlens.core.outcome import Outcome
+from burstlens.core.run.wording import next_steps, progress_text
+from burstlens.workflows.notify.word import driver_word, end_word
+from burstlens.workflows.production.context import RunContext
+
+
+def begin_notices(context: RunContext) -> None:
+    """Send what an earlier driver had still to send."""
+    context.notices.begin(guard.ways for guard in context.recipe.guards)
+
+
+def end_due(context: RunContext, outcome: Outcome) -> Callable[[], None]:
+    """Journal the word of the run's end, ahead of the end itself; what is returned sends it. Word
+    of a model time that the run reached last is sent first."""
+    status = record(context.snapshot.value())
+    status |= {"state": outcome.state, "outcome": asdict(outcome)}
+    # Its last frame may have been published since the loop looked.
+    context.notices.look(lambda: progress_text(status))
+    word = end_word(
+        context.run, context.recipe.title, outcome, context.journal.epoch, next_steps(status)
+    )
+    return context.notices.due(word)
+
+
+def close_notices(context: RunContext, outcome: Outcome) -> None:
+    """Wait for word that is being sent, and show what could not be."""
+    alarms = len(context.snapshot.alarms)
+    context.notices.close()
+    if len(context.snapshot.alarms) != alarms:
+        context.snapshot.end(outcome)
+
+
+def send_driver_word(context: RunContext, error: Exception) -> None:
+    """Send word that the driver ends while its run has no outcome; none where another driver has
+    taken over."""
+    if os.path.exists(context.run.claim(context.journal.epoch + 1)):
+        return
+    title, epoch = context.recipe.title, context.journal.epoch
+    with contextlib.suppress(OSError):  # most drivers that end so cannot write
+        context.notices.send(driver_word(context.run, title, str(error), epoch))
+        context.notices.close()

@@ -1,0 +1,93 @@
+"""Delivery: one word in one way, in a thread of its own, with further tries where they may help."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import threading
+from collections.abc import Sequence
+from http.client import HTTPException
+from pathlib import Path
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.printable import printable
+from burstlens.core.redaction import redacted
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.served import link_to
+from burstlens.workflows.notify import mail, programs, webhook
+from burstlens.workflows.notify.options import settings
+from burstlens.workflows.notify.picture import newest_picture
+from burstlens.workflows.notify.programs import Children
+from burstlens.workflows.notify.way import Way
+from burstlens.workflows.notify.word import Word
+
+PAUSES_S = (1.0, 4.0)
+"""Pauses before further tries of a server that may answer later."""
+_PASSING = frozenset({421, 425, 429, 450, 451, 452, 500, 502, 503, 504})
+"""Answers of mail and web servers after which another try may succeed."""
+_FAILURES = (OSError, ValueError, HTTPException, subprocess.SubprocessError, RecipeError)
+
+
+class Delivery:
+    """Delivers the word of one run. All methods may be called in any thread."""
+
+    def __init__(self, run: RunDir, title: str, products: Sequence[str]) -> None:
+        self._run, self._title, self._products = run, title, products
+        self._children = Children()
+        self._closing = threading.Event()
+
+    def tried(self, word: Word, way: Way) -> str:
+        """Deliver a word; returns why that has failed, or nothing."""
+        for pause in (*PAUSES_S, None):
+            try:
+                self._deliver(word, way)
+            except _FAILURES as error:
+                if pause is None or not _is_passing(error) or self._closing.wait(pause):
+                    known = way.target if way.kind == "webhook" else ()
+                    return printable(redacted(mail.failure_text(error), known))
+            else:
+                break
+        return ""
+
+    def end(self) -> None:
+        """End the programs that run, and try nothing again."""
+        self._closing.set()
+        self._children.kill()
+
+    def _deliver(self, word: Word, way: Way) -> None:
+        facts = word.value(self._run, self._title)
+        # A recipe may come from another user: only the user's own ways get the server's token.
+        facts["link"] = link_to(self._run, token=not way.of)
+        picture = newest_picture(self._run, self._products)
+        if way.kind == "webhook":
+            webhook.post(way.target[0], facts, picture, self._mark(word, way))
+            return
+        if way.kind == "mail":
+            message = mail.message_of(facts, word.subject, picture, self._mark(word, way))
+            mail.send_mail(self._children, self._run.path, message, way.target[0], settings())
+            return
+        if picture is not None:
+            facts["picture"] = str(picture.path)
+        if way.kind == "desktop":
+            programs.show_on_desktop(self._children, self._run, facts)
+        else:
+            programs.run_command(self._children, self._run, way.target, facts, self._log(way))
+
+    def _mark(self, word: Word, way: Way) -> str:
+        """The same for each try of the word in that way, also by a later driver."""
+        created = self._run.facts.stat().st_mtime_ns
+        text = f"{self._run.path}\0{created}\0{word.key}\0{way.label}"
+        return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:32]
+
+    def _log(self, way: Way) -> Path:
+        logs = self._run.logs
+        return logs / "guards" / f"{way.of}.log" if way.guard else logs / "notify.log"
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether another try may succeed: no connection, or an answer that says so."""
+    code = getattr(error, "code", None) or getattr(error, "smtp_code", None)
+    if code is not None:
+        return code in _PASSING
+    reason = getattr(error, "reason", error)
+    return isinstance(reason, ConnectionError)

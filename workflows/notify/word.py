@@ -1,0 +1,93 @@
+"""A word: what has happened, in one sentence, with its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from burstlens.core import valid_time
+from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE
+from burstlens.core.outcome import Outcome
+from burstlens.core.printable import printable
+from burstlens.core.run.directory import RunDir
+
+NEEDS_YOU = frozenset({FRAMES_LOST, NO_SPACE})
+"""Exit codes of ends after which nothing goes on without a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """``key`` is unique in the run; ``kinds`` are what ``on`` selects by, the first is the event
+    that programs get; ``time`` is the model time of a word at a model time."""
+
+    key: str
+    kinds: tuple[str, ...]
+    text: str
+    subject: str = ""
+    time: str | None = None
+    more: Sequence[str] = ()
+    """Further lines: the log line that matters, what to do next."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, run: RunDir, title: str) -> dict[str, Any]:
+        """The facts as JSON values; ``text`` comes first, the key that chat programs show."""
+        return {
+            "text": self.text,
+            "event": self.kinds[0],
+            "id": f"{run.id}/{self.key}",
+            "run": run.id,
+            "title": title,
+            "path": str(run.path),
+            **({"time": self.time} if self.time else {}),
+            **({"more": list(self.more)} if self.more else {}),
+            **self.facts,
+        }
+
+
+def end_word(
+    run: RunDir, title: str, outcome: Outcome, epoch: int, steps: Sequence[str] = ()
+) -> Word:
+    """The word of the run's end, as ``burstlens status`` shows it; ``steps`` is what to do next."""
+    state = "stopped" if outcome.state == "quiet" else outcome.state
+    kinds = (state, "needs-you") if outcome.exit_code in NEEDS_YOU else (state,)
+    said = f": {outcome.message}" if outcome.message else ""
+    more = [*([outcome.line] if outcome.line else []), *steps]
+    facts = {"state": outcome.state, "exit_code": outcome.exit_code}
+    text = f"{_named(run, title)}: {outcome.state}{said}"
+    return _word(f"end {epoch}", kinds, text, f"{outcome.state}", more=more, facts=facts)
+
+
+def driver_word(run: RunDir, title: str, error: str, epoch: int) -> Word:
+    """The word of a driver that ends while its run has no outcome: a person has to resume it."""
+    text = f"{_named(run, title)}: its driver has ended: {error}"
+    return _word(f"driver {epoch}", ("needs-you",), text, "its driver has ended")
+
+
+def time_word(run: RunDir, title: str, time: str, progress: str) -> Word:
+    """The word at a model time, with the model's progress."""
+    label = valid_time.label(time)
+    text = f"{_named(run, title)}: " + (progress if label in progress else f"{label}, {progress}")
+    return _word(f"time {time}", ("time",), text.rstrip(", "), label, time=time)
+
+
+def trip_word(
+    run: RunDir, title: str, key: Sequence[object], sentence: str, facts: Mapping[str, Any]
+) -> Word:
+    """The word of a guard's trip; ``key`` is guard, stream, valid time, attempt."""
+    text = f"{_named(run, title)}: {sentence}"
+    named = "trip " + " ".join(map(str, key))
+    return _word(named, ("trip",), text, f"guard {key[0]}", facts=facts)
+
+
+def _named(run: RunDir, title: str) -> str:
+    return f"{title} ({run.id})"
+
+
+def _word(
+    key: str, kinds: tuple[str, ...], text: str, subject: str, *,
+    time: str | None = None, more: Sequence[str] = (), facts: Mapping[str, Any] | None = None,
+) -> Word:  # fmt: skip
+    # Texts come from models and recipes: no line of them may become a header or a command.
+    lines = tuple(printable(line) for line in more)
+    return Word(key, kinds, printable(text), printable(subject), time, lines, facts or {})
