@@ -167,7 +167,7 @@ def test_a_recipe_says_when_and_the_command_line_says_who(sender, web, config, r
     ask(run_dir, [web.url])
     sender.of_recipe = Notify(at=("t00000010.000",))
     driver = sender.driver()
-    publishing(sender, "t00000012.000")
+    publishing(sender, "t00000002.000", "t00000012.000")
     drained(driver, sender, wait)
     assert [facts["event"] for facts in web.facts()] == ["time"]
 

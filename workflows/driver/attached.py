@@ -26,6 +26,7 @@ from burstlens.workflows.driver.choosing import Choosing
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.entered import viewing_of
 from burstlens.workflows.driver.look import Look, declared_files, in_turn, place_of
+from burstlens.workflows.driver.model_word import ModelWord
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import TICK_S, Target
@@ -93,7 +94,7 @@ class AttachedDriver:
         self._retries = Retries(self.snapshot.alarm)
         again = self._begin, self._retries.later
         self.rewrites = Rewrites(context, graph, self.production, self.buffer, *again)
-        self._leaving = leaving
+        self._leaving, self._model_word = leaving, ModelWord(context)
         self._tick = tick
         self._cursor = Cursor()
         self._activity: Activity | None = None
@@ -142,6 +143,7 @@ class AttachedDriver:
                     self._take(done)
                 self._advance(time.monotonic())
                 turned = note_turn(turned)
+            self._model_word.flush()
             self.guarding.settle(done=False)
             return end
         finally:
@@ -359,13 +361,12 @@ class AttachedDriver:
         """Ask the observer about the model, and note what has changed."""
         found = self.observer.look(now, self._activity)
         known = self.history.observed
+        self._model_word.look(settled=self.production.settled)
         last = self._viewing.gone and self.observer.over()  # the scheduler's word is the best
         if known is None or (known.state, known.attempt) != (found.state, self.attempt) or (
             last and known.evidence != found.evidence
         ):  # fmt: skip
-            self.journal.append(
-                ev.ModelObserved(attempt=self.attempt, state=found.state, evidence=found.evidence)
-            )
+            self._model_word.journal(known, found, self.attempt)
             self.snapshot.note(f"the model: {found.state}, {found.evidence}")
         self._show(found)
         self.snapshot.state = found.state if found.state in {"quiet", "waiting"} else "running"

@@ -26,10 +26,17 @@ def end_due(context: RunContext, outcome: Outcome) -> Callable[[], None]:
     status |= {"state": outcome.state, "outcome": asdict(outcome)}
     # Its last frame may have been published since the loop looked.
     context.notices.look(lambda: progress_text(status))
+    if status.get("attached") and (outcome.state == "stopped" or _is_known(context, outcome)):
+        return lambda: None  # the user has ended the looking, or word of the model's end was sent
     word = end_word(
         context.run, context.recipe.title, outcome, context.journal.epoch, next_steps(status)
     )
     return context.notices.due(word)
+
+
+def _is_known(context: RunContext, outcome: Outcome) -> bool:
+    state = {"done": "ended"}.get(outcome.state, outcome.state)
+    return f"model {context.history.attempt} {state}" in context.history.noticed.known
 
 
 def close_notices(context: RunContext, outcome: Outcome) -> None:

@@ -12,14 +12,14 @@ from burstlens.workflows.notify.options import Notify
 def reached(tables: Iterable[Notify], first: str, since: str | None, now: str) -> bool:
     """Whether one of the tables' model times lies in (``since``, ``now``], all valid times.
 
-    Without a word before (``since`` None) a time of ``at`` counts wherever it lies, and a multiple
-    of ``every`` if it is later than the ``first`` frame. Multiples count from midnight, or from 0
+    Without a word before (``since`` None) a time of ``at`` counts from the ``first`` frame that was
+    seen on, and a multiple of ``every`` if it is later. Multiples count from midnight, or from 0
     without a calendar. Times of another kind of calendar than the frames' are never reached.
     """
     if not valid_time.has_time(now):
         return False
     for table in tables:
-        if any(_is_between(time, since, now) for time in table.at):
+        if any(_is_between(time, first, since, now) for time in table.at):
             return True
         if table.every is not None and _steps(since or first, table.every) < _steps(
             now, table.every
@@ -28,9 +28,9 @@ def reached(tables: Iterable[Notify], first: str, since: str | None, now: str) -
     return False
 
 
-def _is_between(time: str, since: str | None, now: str) -> bool:
+def _is_between(time: str, first: str, since: str | None, now: str) -> bool:
     same = valid_time.is_calendar(time) == valid_time.is_calendar(now)
-    return same and time <= now and (since is None or time > since)
+    return same and time <= now and (time >= first if since is None else time > since)
 
 
 def _steps(time: str, every: float) -> int:

@@ -58,6 +58,14 @@ def end_word(
     return _word(f"end {epoch}", kinds, text, f"{outcome.state}", more=more, facts=facts)
 
 
+def model_word(run: RunDir, title: str, state: str, evidence: str, attempt: int) -> Word:
+    """The word of a model that others started: it has ``ended``, ``failed`` or is ``quiet``."""
+    kinds = {"ended": ("done",), "failed": ("failed",)}.get(state, ("stopped", "needs-you"))
+    text = f"{_named(run, title)}: the model: {state}, {evidence}"
+    facts = {"state": state}
+    return _word(f"model {attempt} {state}", kinds, text, f"the model: {state}", facts=facts)
+
+
 def driver_word(run: RunDir, title: str, error: str, epoch: int) -> Word:
     """The word of a driver that ends while its run has no outcome: a person has to resume it."""
     text = f"{_named(run, title)}: its driver has ended: {error}"

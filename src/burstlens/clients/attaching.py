@@ -70,7 +70,6 @@ def attach(
         prepared = prepare_driver()
         try:
             made = _new_look(place, request, wait=wait)
-            ask(made.run, request.notify)
             note_page(made.run, page=request.page)
             return made.run, start_driver(made.run, prepared), made.notes
         except BaseException as error:
@@ -79,7 +78,6 @@ def attach(
             if run is None:
                 raise
     _add_products(run, place, request)
-    ask(run, request.notify)
     if _is_live(run):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)
@@ -97,9 +95,12 @@ def _is_live(run: RunDir) -> bool:
 def _new_look(place: Place, request: LookRequest, *, wait: bool) -> Looked:
     """A new run that looks at that folder. Raises BurstlensError."""
     if place.job is None:
-        return new_look(place.path, _recognised(place, request, wait=wait), request)
-    seen = _seen(place, request, wait=wait)
-    return new_look(place.path, seen.found, request, seen)
+        made = new_look(place.path, _recognised(place, request, wait=wait), request)
+    else:
+        seen = _seen(place, request, wait=wait)
+        made = new_look(place.path, seen.found, request, seen)
+    ask(made.run, request.notify)
+    return made
 
 
 def _of_another(place: Place, request: LookRequest) -> RunDir | None:
@@ -164,11 +165,12 @@ def _nothing_in(path: Path) -> str:
 
 
 def _add_products(run: RunDir, place: Place, request: LookRequest) -> None:
-    """Ask the run's driver for products that it does not make yet."""
+    """Ask the run's driver for products that it does not make yet, and for word in further ways."""
     from burstlens.core.run.facts import facts_of
     from burstlens.workflows.attach.wanted import shown
     from burstlens.workflows.driver.addition import Addition
 
+    ask(run, request.notify)
     if not request.products:
         return
     seen = None if place.job is None else see(place, request)

@@ -28,7 +28,7 @@ class Noticed:
     settled: dict[str, str] = field(default_factory=dict)
     """The newest valid time at which each product is published or has failed."""
     first: dict[str, str] = field(default_factory=dict)
-    """The earliest one."""
+    """The one that was settled first: of frames that were there before, the newest."""
     _ended: bool = True
 
     def note_due(self, event: ev.NoticeDue) -> None:
@@ -51,7 +51,7 @@ class Noticed:
     def note_product(self, product: str, time: str) -> None:
         """Note that a product of that valid time is published or has failed."""
         self.settled[product] = max(time, self.settled.get(product, time))
-        self.first[product] = min(time, self.first.get(product, time))
+        self.first.setdefault(product, time)
 
     def begin(self) -> None:
         """A driver has begun: word of an end that its predecessor did not live to journal is not

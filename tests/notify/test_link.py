@@ -1,0 +1,98 @@
+"""The link in a word: the page on a server that shows the run now, else the page's file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from notify_case import WORD
+
+from burstlens.core.run import served
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.served import Note, link_to
+from burstlens.workflows.notify.way import Way
+
+URL = "http://127.0.0.1:4711/folder/"
+
+
+@pytest.fixture
+def note(run_dir, monkeypatch, tmp_path):
+    """Keeps a server's note for the run, or for the folders and runs that are given."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def keep(folders=(), runs=None):
+        made = Note(URL, "t0ken", folders, [run_dir.path] if runs is None else runs)
+        made.renew()
+        (path,) = (tmp_path / "state" / "burstlens" / "servers").glob("*.json")
+        return path
+
+    return keep
+
+
+def test_without_a_server_it_is_the_path_of_the_page(run_dir):
+    assert link_to(run_dir, token=True) == str(run_dir.products / "index.html")
+
+
+def test_it_is_the_page_on_a_server_that_shows_the_run(run_dir, note):
+    path = note()
+    assert path.stat().st_mode & 0o777 == 0o600
+    page = f"{URL}storm-1/products/index.html"
+    assert link_to(run_dir, token=True) == f"{page}?token=t0ken"
+    assert link_to(run_dir, token=False) == page
+
+
+def test_a_server_of_a_folder_shows_all_of_its_runs_and_no_other(run_dir, note, tmp_path):
+    note(folders=[run_dir.path.parent], runs=[])
+    assert link_to(run_dir, token=False).startswith(URL)
+    assert not link_to(RunDir(tmp_path / "elsewhere" / "storm-1"), token=False).startswith(URL)
+
+
+@pytest.mark.parametrize("fault", ["old", "torn", "list"])
+def test_a_note_of_a_dead_server_or_a_damaged_one_is_passed_over(run_dir, note, fault):
+    path = note()
+    if fault == "old":
+        old = time.time() - 2 * served.STALE_S
+        os.utime(path, (old, old))
+    else:
+        path.write_text("[1]" if fault == "list" else path.read_text()[:30])
+    assert link_to(run_dir, token=True).startswith("/")
+
+
+@pytest.mark.integration
+def test_only_ways_of_the_user_get_the_token(sender, web, note):
+    note()
+    assert sender.send(Way("webhook", (f"{web.url}/theirs",), "recipe")) == []
+    sender.run.journal.unlink()
+    assert sender.send(Way("webhook", (f"{web.url}/mine",)), word=WORD) == []
+    links = {path: json.loads(body)["link"] for path, _, body in web.posted}
+    assert "token" not in links["/theirs"]
+    assert links["/mine"].endswith("?token=t0ken")
+
+
+@pytest.mark.integration
+def test_the_link_of_a_real_server_opens_the_page_and_goes_with_the_server(standing, tmp_path):
+    assert standing.done().returncode == 0
+    run = RunDir(standing.runs / "done")
+    command = [sys.executable, "-m", "burstlens", "serve", str(run.path), "--json"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    try:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        end = time.monotonic() + 20
+        while (link := link_to(run, token=True)).startswith("/"):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert link.startswith(url.partition("?")[0])
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(link, timeout=10) as page:
+            assert b"<html" in page.read()
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(20)
+    assert link_to(run, token=True).startswith("/")
