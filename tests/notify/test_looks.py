@@ -39,7 +39,7 @@ def test_the_end_of_the_model_sends_word_while_the_page_goes_on(case, web):
     look = case.burstlens("look", case.model, "--notify", f"{web.url}/hook")
     case.await_that(
         lambda: (
-            case.runs.is_dir()
+            any(case.runs.glob("look-*/journal.jsonl"))
             and any(line["state"] == "running" for line in case.events("model.observed"))
         ),
         "sight of the model",
@@ -63,7 +63,7 @@ def test_a_model_that_ended_before_anyone_looked_is_no_news(case, web):
     look = case.burstlens("look", case.model, "--notify", web.url)
     case.await_that(
         lambda: (
-            case.runs.is_dir()
+            any(case.runs.glob("look-*/journal.jsonl"))
             and any(line["state"] == "ended" for line in case.events("model.observed"))
         ),
         "end",

@@ -74,6 +74,22 @@ def test_two_tables_that_name_one_address_write_to_it_once(sender, web, config):
     assert len(web.posted) == 1
 
 
+def test_the_journal_of_another_user_runs_nothing_that_is_not_allowed(
+    sender, config, program, run_dir
+):
+    hook = program("touch ran")
+    sender.of_recipe = Notify(run=(hook,))
+    first = sender.driver()
+    first.due(WORD, [Way("run", (hook, "W"), "W", guard=True)])
+    sender.journal.close()
+    config("")
+    resumed = sender.driver()
+    resumed.begin([(Way("run", (hook, "W"), "W", guard=True),)])
+    resumed.close()
+    assert not (run_dir.path / "ran").exists()
+    assert any("not allowed" in str(event.reason) for event in sender.events("failed"))
+
+
 @pytest.mark.parametrize("path", ["/slow", "/no"])
 def test_the_driver_continues_while_a_server_hangs_or_fails(sender, web, path, monkeypatch):
     monkeypatch.setattr(delivery, "PAUSES_S", (60.0, 60.0))

@@ -130,6 +130,7 @@ def test_the_plan_shows_who_gets_word_and_a_wrong_way_is_refused(storm, config):
     plan = case.burstlens("run", "r.toml", "--dry-run", "--notify", "https://example.org/h?k=1")
     assert "write to me@example.org: done, failed, stopped, trip, needs-you, every 6" in plan.said
     assert "post to https://example.org/...: done, failed" in plan.said
+    assert "needs-you, every 1 min 00 s of model time, every 6 h" in plan.said
     wrong = case.burstlens("run", "r.toml", "--notify", "pigeon:me")
     assert wrong.code == 2
     assert "expected mail:ADDRESS, desktop" in " ".join(wrong.said.split())

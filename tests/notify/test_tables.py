@@ -82,6 +82,11 @@ def test_a_mail_server_with_an_ipv6_address_is_understood(config):
     assert settings().server == ("::1", 2525)
 
 
+def test_a_password_of_digits_is_taken_and_never_shown(config):
+    config('[notify]\nsmtp = "a:25"\nsmtp_user = "u"\nsmtp_password = 12345678\n')
+    assert settings().smtp_password == "12345678"
+
+
 def test_check_shows_what_a_recipe_would_contact_and_how_to_allow_it(recipe, config):
     config('[notify]\nallow = ["mail"]\n')
     found = {

@@ -45,6 +45,8 @@ class Delivery:
                 if pause is None or not _is_passing(error) or self._closing.wait(pause):
                     known = way.target if way.kind == "webhook" else ()
                     return printable(redacted(mail.failure_text(error), known))
+            except Exception as error:  # a defect must not pass for a receiver that hangs
+                return printable(f"{type(error).__name__}, a defect of Burstlens")
             else:
                 break
         return ""

@@ -34,7 +34,7 @@ def message_of(
     message = EmailMessage()
     head = printable(f"Burstlens: {facts['run']}: {subject}")
     message["Subject"] = head[:_LONGEST_SUBJECT]
-    message["Date"] = formatdate()
+    message["Date"] = formatdate(localtime=True)
     message["Message-ID"] = f"<{mark}@burstlens.invalid>"
     message["Auto-Submitted"] = "auto-generated"
     lines = [facts["text"], *facts.get("more", ()), ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -87,11 +88,11 @@ class Notices:
         if mine is not None:
             for text in exposed(mine):
                 self._alarm_once(text)
-        askers = self._askers()
-        for asker in askers:
-            self._permitted(asker.ways)
-        known = [*(way for asker in askers for way in asker.ways), *(w for g in guards for w in g)]
-        by_label = {way.label: way for way in known}
+        known = [way for asker in self._askers() for way in asker.ways]
+        if self._noticed.pending:
+            known += [way for ways in guards for way in ways]
+        # Also what the journal asks for needs permission: the run may come from another user.
+        by_label = {way.label: way for way in reversed(self._permitted(known))}
         for pending in list(self._noticed.pending.values()):
             due = pending.due
             word = Word(due.key, tuple(due.kinds), due.text, due.subject, due.time, due.more,
@@ -100,7 +101,7 @@ class Notices:
                 if label in by_label:
                     self._start(word, by_label[label])
                 else:
-                    self._failed(word, label, "it is not configured any more")
+                    self._failed(word, label, "it is not configured, or not allowed, any more")
 
     def send(self, word: Word, ways: Sequence[Way] = ()) -> None:
         """Send a word to those who want its kinds, and in these ``ways`` of a guard. A word that
@@ -146,7 +147,8 @@ class Notices:
         for one in self._sending:
             self._failed(one.word, one.way.label, f"it took longer than {limit_s:g} s at the end")
         self._sending.clear()
-        self._journal.sync()
+        with contextlib.suppress(OSError):  # the journal's own end reports it
+            self._journal.sync()
 
     def _due(self, word: Word, ways: Sequence[Way]) -> Callable[[], None]:
         labels = {way.label: way for way in reversed(self._permitted(ways))}
@@ -199,7 +201,7 @@ class Notices:
         if any(way.of for way in found):
             try:
                 may = allowed()
-            except RecipeError as error:
+            except (RecipeError, OSError) as error:
                 self._alarm_once(redacted(str(error)))
         permitted = []
         for way in found:

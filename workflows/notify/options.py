@@ -9,6 +9,7 @@ A recipe may come from another user, so each way that it asks for must be allowe
 
 from __future__ import annotations
 
+import contextlib
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,11 @@ ALL: tuple[On, ...] = ("done", "failed", "stopped", "trip", "needs-you")
 
 def _several(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
+
+
+def _text(value: Any) -> Any:
+    """A number as text: a fault would show the password."""
+    return str(value) if isinstance(value, int | float) else value
 
 
 def _time(value: Any) -> str:
@@ -92,9 +98,13 @@ class Notify:
     @property
     def when(self) -> str:
         """When it sends word, in a few words."""
-        parts = [*self.on, *(f"at {label(time)}" for time in self.at)]
-        parts += [f"every {show_duration(self.every)} of model time"] if self.every else []
-        return ", ".join(parts)
+        return ", ".join([*self.on, *self.times])
+
+    @property
+    def times(self) -> list[str]:
+        """At which model times, in a few words."""
+        every = [f"every {show_duration(self.every)} of model time"] if self.every else []
+        return [*(f"at {label(time)}" for time in self.at), *every]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +116,7 @@ class Settings(Notify):
     smtp: str | None = None
     """The mail server, `host:port`; without it this machine's sendmail sends."""
     smtp_user: str | None = None
-    smtp_password: str | None = None
+    smtp_password: Annotated[str | None, BeforeValidator(_text)] = None
     smtp_tls: Literal["starttls", "tls", "none", "auto"] = "auto"
     """`auto`: TLS on port 465, else STARTTLS where the server offers it."""
     sender: str | None = None
@@ -164,5 +174,6 @@ def allowed() -> frozenset[str]:
 def exposed(mine: Settings) -> Iterator[str]:
     """A warning where others may read the password in the configuration."""
     path = config_path()
-    if mine.smtp_password is not None and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        yield f"others may read the password in {path}: chmod 600 {path}"
+    with contextlib.suppress(OSError):
+        if mine.smtp_password is not None and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield f"others may read the password in {path}: chmod 600 {path}"

@@ -43,7 +43,8 @@ class Way:
     def does(self) -> str:
         """What it does, for a plan; of the user's own addresses the host alone."""
         if self.kind == "webhook":
-            host = f"https://{urlsplit(self.target[0]).hostname}/..."
+            parts = urlsplit(self.target[0])
+            host = f"{parts.scheme}://{parts.hostname}/..."
             return f"post to {self.target[0] if self.of else host}"
         verb = {"run": "run ", "mail": "write to ", "desktop": "show it on the desktop"}[self.kind]
         return verb + " ".join(self.target)

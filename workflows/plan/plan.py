@@ -133,7 +133,8 @@ def word_nodes(recipe: Recipe, asked: Sequence[str]) -> tuple[Node, ...]:
     may, mine = allowed(), settings()
     found = [(way, recipe.notify.when) for way in recipe.notify.ways("recipe") if way.kind in may]
     found += [(way, mine.when) for way in mine.ways()]
-    found += [(parse_way(text), Notify().when) for text in asked]
+    also = ", ".join([Notify().when, *recipe.notify.times, *mine.times])
+    found += [(parse_way(text), also) for text in asked]
     return tuple(Node("notify", "login", f"{way.does}: {when}") for way, when in found)
 
 
