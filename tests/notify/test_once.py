@@ -65,7 +65,7 @@ def test_a_way_that_is_not_configured_any_more_is_not_waited_for(sender, web):
     resumed = sender.driver()
     resumed.begin()
     assert sender.history.noticed.pending == {}
-    assert "not configured any more" in sender.alarms[0]
+    assert "it is not configured" in sender.alarms[0]
 
 
 def test_two_tables_that_name_one_address_write_to_it_once(sender, web, config):
