@@ -360,8 +360,8 @@ class AttachedDriver:
     def _observe(self, now: float) -> None:
         """Ask the observer about the model, and note what has changed."""
         found = self.observer.look(now, self._activity)
-        known = self.history.observed
         self._model_word.look(settled=self.production.settled)
+        known = self.history.observed
         last = self._viewing.gone and self.observer.over()  # the scheduler's word is the best
         if known is None or (known.state, known.attempt) != (found.state, self.attempt) or (
             last and known.evidence != found.evidence
@@ -378,9 +378,8 @@ class AttachedDriver:
         """Put the folder and what was observed of its model into the snapshot."""
         part = attached_now(self.look.shown(self._choosing.left_out), self.history)
         if found is not None:
-            part = msgspec_replace(
-                part, state=found.state, evidence=found.evidence, since=found.since
-            )
+            seen = {"state": found.state, "evidence": found.evidence, "since": found.since}
+            part = msgspec_replace(part, **seen)
         self.snapshot.attached = part
 
     def _end(self) -> Outcome | None:

@@ -70,14 +70,8 @@ class Production:
             beside=self._is_beside,
             outgrown=self._is_outgrown,
         )
-        self.publisher = Publisher(
-            run,
-            self.journal,
-            history,
-            facts.start,
-            self.space.fill,
-            speed=lambda: self.snapshot.speed,
-        )
+        state = self.space.fill, lambda: self.snapshot.speed
+        self.publisher = Publisher(run, self.journal, history, facts.start, *state)
         cancel = run.control / "stop-now"
         order = Context(
             run.id,
