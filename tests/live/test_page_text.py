@@ -1,11 +1,19 @@
 import re
+from pathlib import Path
 
-from burstlens.viz.live.page import module_text, page_text
+import pytest
+from playwright.sync_api import expect
+from pygments.lexers.javascript import JavascriptLexer
+from pygments.token import Comment, Literal
 
-MOST_BYTES = 300_000
+from burstlens.viz.live import page as page_module
+from burstlens.viz.live.page import module_text, page_text, without_comments
+
+MOST_BYTES = 250_000
+FOLDER = Path(page_module.__file__).parent
 
 
-def test_the_page_weighs_less_than_300_kilobytes():
+def test_the_page_weighs_less_than_250_kilobytes():
     assert len(page_text().encode()) < MOST_BYTES
 
 
@@ -33,3 +41,43 @@ def test_every_module_is_joined_in_once_and_after_those_that_it_imports():
 
 def test_the_module_imports_nothing():
     assert not re.search(r"^import\b", module_text(), re.MULTILINE)
+
+
+def meaning(text):
+    """Its tokens other than comments and white space, by another reader of JavaScript."""
+    tokens = JavascriptLexer().get_tokens(text)
+    return [
+        (str(kind), value)
+        for kind, value in tokens
+        if kind not in Comment and (kind in Literal or value.strip())
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.js")), ids=lambda path: path.stem)
+def test_leaving_comments_out_changes_nothing_else(path):
+    text = path.read_text(encoding="utf-8")
+    stripped = without_comments(text)
+    assert meaning(stripped) == meaning(text)
+    assert not any(line.strip().startswith(("//", "/*")) for line in stripped.splitlines())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'const a = "// no /* comment */";\n',
+        "const a = '// no comment';\n",
+        "const a = `\n// in a template\n/** and\n * this */\n`;\n",
+        r"const a = /[/\"'`]\/\//;" + "\n",
+        'const a = "it\\"s // quoted";\n',
+        "const a = b / c / d;\n",
+    ],
+)
+def test_what_looks_like_a_comment_inside_of_a_literal_stays(code):
+    with_comments = f"/** It's `one`. */\n{code}  // isn't it\nf(1); // one's \"own\"\n"
+    assert without_comments(with_comments) == f"{code}f(1);\n"
+
+
+def test_the_joined_page_runs_in_a_browser_without_its_comments(eight, ways, page):
+    page.goto(ways.file("made"))
+    expect(page.get_by_role("heading", name="Eight")).to_be_visible()
+    assert "/**" not in page.content()

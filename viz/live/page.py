@@ -26,6 +26,16 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.MULTILINE | re.DOTALL)
 """A comment that has its lines to itself: a third of the sources, and nothing to a browser."""
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_CSS_COMMENT = re.compile(r"^/\*[^\n]*\*/\n", re.MULTILINE)
+_TOKEN = re.compile(
+    r"""
+    (?P<kept> "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | `(?:\\.|[^`\\])*`
+      | (?<=[=(,:\[!&|?{;]) \s* / (?![*/]) (?:\\. | \[(?:\\.|[^\]\\\n])*\] | [^/\\\n])+ / )
+    | ^[ \t]* /\*.*?\*/ [ \t]*\n | /\*.*?\*/ | ^[ \t]* // [^\n]*\n | [ \t]* // [^\n]*
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+"""Strings, templates and regular expressions, which are kept, and comments."""
 
 
 @cache
@@ -64,11 +74,24 @@ def _scoped(name: str, text: str) -> str:
     text = _IMPORT.sub(r"const \1 = $\2;\n", text)
     text, defaults = _DEFAULT.subn("const $default = ", _EXPORT.sub("", text))
     given = "$default" if defaults else f"{{ {', '.join(exports)} }}"
+    text = without_comments(text)
     return f"const ${name} = (() => {{\n{text}return {given};\n}})();\n"
 
 
+def without_comments(text: str) -> str:
+    """A module without its comments; what is written inside of quotes stays as it is.
+
+    It reads what Biome formats: a regular expression follows an operator or a bracket, and a
+    template that lies inside of another one holds no comment.
+
+    >>> without_comments('/** A unit. */\\nconst a = "// no comment"; // but this\\n')
+    'const a = "// no comment";\\n'
+    """
+    return _TOKEN.sub(lambda match: match["kept"] or "", text)
+
+
 def _sheet(name: str, file: str) -> str:
-    css = (_FOLDER / file).read_text(encoding="utf-8")
+    css = _CSS_COMMENT.sub("", (_FOLDER / file).read_text(encoding="utf-8"))
     return f"const {name} = new CSSStyleSheet();\n{name}.replaceSync({json.dumps(css)});\n"
 
 
