@@ -1,3 +1,4 @@
+import { namesIn, namesOut } from "./address.js";
 import { Album } from "./album.js";
 import { element, say } from "./element.js";
 import { FieldStore } from "./fields.js";
@@ -32,12 +33,13 @@ export class Comparison {
    * @param {string} run
    * @param {Source} source
    * @param {Changed} changed
+   * @param {number} [bytes] of pictures that are held
    */
-  constructor(run, source, changed) {
+  constructor(run, source, changed, bytes) {
     this.run = run;
     this.mode = "split";
     this.source = source;
-    this.pictures = new Pictures(source, changed);
+    this.pictures = new Pictures(source, changed, bytes);
     this.fields = new FieldStore(source, changed, run);
     this.#follow(changed);
   }
@@ -82,6 +84,7 @@ export class Comparer {
   #blinking;
   #run = "";
   #wanted = "";
+  #linked = "split";
   #trouble = "";
   #choices = element("datalist", { id: "runs" });
   #name = element("input", {
@@ -97,16 +100,28 @@ export class Comparer {
     { "aria-label": "How to compare", hidden: true },
     ...MODES.map(([value, label]) => element("option", { value }, label)),
   );
+  #aside = element(
+    "button",
+    {
+      type: "button",
+      className: "small",
+      hidden: true,
+      title: "Show that run in a view of its own",
+    },
+    "Beside",
+  );
   #end = element("button", { type: "button", className: "small", hidden: true }, "End");
   #why = element("span", { className: "why" });
 
   /**
-   * `changed()` asks for a new drawing, `entered()` is called when a name was entered by key.
+   * `changed()` asks for a new drawing, `entered()` is called when a name was entered by key,
+   * `aside(run)` shows a run in views of its own.
    * @param {Source} source
    * @param {Changed} changed
    * @param {() => void} entered
+   * @param {(run: string) => void} aside
    */
-  constructor(source, changed, entered) {
+  constructor(source, changed, entered, aside) {
     this.#source = source;
     this.#changed = changed;
     this.#name.setAttribute("list", "runs");
@@ -117,12 +132,17 @@ export class Comparer {
     });
     this.#mode.addEventListener("change", () => this.#setMode(this.#mode.value));
     this.#end.addEventListener("click", () => this.#choose(""));
+    this.#aside.addEventListener("click", () => {
+      aside(this.#wanted);
+      this.#choose("");
+    });
     this.element = element(
       "div",
       { className: "comparer" },
       element("label", {}, "Compare with ", this.#name),
       this.#choices,
       this.#mode,
+      this.#aside,
       this.#end,
       this.#why,
     );
@@ -146,15 +166,16 @@ export class Comparer {
   /**
    * Choose a run by its name or, where the runs are known, by the unique start of it.
    * @param {string} name
+   * @param {string} [mode]
    */
-  async #find(name) {
+  async #find(name, mode = "split") {
     this.#wanted = name;
     const others = name ? await this.#others() : null;
     if (this.#wanted !== name) return; // another one was entered meanwhile
     const ids = others?.map(({ run }) => String(run)) ?? [name];
-    if (name === this.#run) return this.#choose(name); // compared with itself: no difference
+    if (name === this.#run) return this.#choose(name, mode); // compared with itself: no difference
     const fit = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name));
-    if (fit.length === 1) return this.#choose(fit[0]);
+    if (fit.length === 1) return this.#choose(fit[0], mode);
     this.#choose("");
     this.#name.value = name;
     this.#trouble = fit.length
@@ -163,16 +184,38 @@ export class Comparer {
     this.#changed();
   }
 
-  /** @param {string} run */
-  #choose(run) {
+  /**
+   * @param {string} run
+   * @param {string} [mode]
+   */
+  #choose(run, mode = "split") {
     this.#wanted = run;
     this.#trouble = "";
     this.current?.close();
     this.current = run ? new Comparison(run, this.#source.open({ run }), this.#changed) : null;
     this.#name.value = run;
     this.#mode.hidden = this.#end.hidden = !run;
-    if (run) this.#setMode("split");
-    else this.#setMode("");
+    this.#aside.hidden = !run || run === this.#run;
+    this.#setMode(run && mode);
+  }
+
+  /**
+   * The comparison of a link: the run and how it is compared.
+   * @param {string} text
+   */
+  read(text) {
+    if (text === this.write()) return;
+    const [name, mode] = text.split(",");
+    const [run = ""] = namesIn(name);
+    const known = MODES.some(([value]) => value === mode);
+    this.#linked = run && known ? mode : "split";
+    if (run) this.#find(run, this.#linked);
+    else this.#choose("");
+  }
+
+  /** The text of read(). */
+  write() {
+    return this.#wanted && namesOut([this.#wanted, this.current?.mode ?? this.#linked]);
   }
 
   /** @param {string} mode */

@@ -123,7 +123,7 @@ export class Fields {
   /** The name of the picture that these values belong to. */
   get key() {
     const { product, stream, time, picture } = this.header;
-    return `${product} ${stream} ${time} ${picture}`;
+    return `${this.run} ${product} ${stream} ${time} ${picture}`;
   }
 
   /**

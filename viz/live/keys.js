@@ -2,7 +2,8 @@ import { element } from "./element.js";
 
 /**
  * @typedef {"back" | "on" | "first" | "follow" | "play" | "markBefore" | "markAfter" | "larger"
- *   | "smaller" | "whole" | "left" | "right" | "up" | "down" | "blink" | "details" | "fullScreen" | "help"} Act
+ *   | "smaller" | "whole" | "left" | "right" | "up" | "down" | "blink" | "details" | "share"
+ *   | "notify" | "fullScreen" | "help"} Act
  */
 
 /**
@@ -26,6 +27,8 @@ const KEYS = [
   [["s", "S"], "", "", "down"],
   [["b", "B"], "B", "the other picture, in blink mode", "blink"],
   [["g", "G"], "G", "log, recipe and times beside the pictures", "details"],
+  [["c", "C"], "C", "the link to this view; pictures and files to copy or save", "share"],
+  [["n", "N"], "N", "notify when the run ends or a guard trips, yes or no", "notify"],
   [["f", "F"], "F", "full screen", "fullScreen"],
   [["?"], "?", "this list", "help"],
 ];

@@ -1,4 +1,5 @@
 import { Album } from "./album.js";
+import { bookmark } from "./bookmark.js";
 import { Comparer } from "./comparison.js";
 import { Cursor } from "./cursor.js";
 import DETAILS_SHEET from "./details.css" with { type: "css" };
@@ -6,9 +7,11 @@ import { Details } from "./details.js";
 import { element } from "./element.js";
 import { FieldStore } from "./fields.js";
 import { Folder } from "./folder.js";
+import { Guests } from "./guests.js";
 import { icon } from "./icon.js";
 import { actOf, keyHelp } from "./keys.js";
 import { Lens } from "./lens.js";
+import LINKS from "./links.css" with { type: "css" };
 import SHEET from "./live.css" with { type: "css" };
 import { Looks } from "./looks.js";
 import { marksOf } from "./marks.js";
@@ -22,6 +25,7 @@ import { Player } from "./player.js";
 import { Profile } from "./profile.js";
 import { Pulse } from "./pulse.js";
 import { SeriesStore } from "./series.js";
+import { Share } from "./share.js";
 import { messageOf } from "./source.js";
 import { isOver, standing } from "./standing.js";
 import { Stop } from "./stop.js";
@@ -31,7 +35,9 @@ import { Transport } from "./transport.js";
 import { timeSeconds } from "./valid_time.js";
 import VALUES from "./values.css" with { type: "css" };
 import { Wall } from "./wall.js";
+import { Word } from "./word.js";
 
+/** @import { Address } from "./address.js" */
 /** @import { Sign } from "./icon.js" */
 /** @import { Gap, Mark, Poll, Source, Status, ViewState } from "./types.d.ts" */
 
@@ -43,14 +49,16 @@ const LOOK = 0.1;
 /** @typedef {(status: Status | null, state: string) => void} OnPoll */
 
 /**
- * Show a run in an element; `onPoll` is called after each poll. Returns `element`, which holds the
+ * Show a run in an element; `onPoll` is called after each poll, `address` is that of a page that
+ * shows nothing else. Returns `element`, which holds the
  * view, `key`, which takes key events from outside of it, and `destroy`, which ends it.
  * @param {HTMLElement} host
  * @param {Source} source
  * @param {OnPoll} [onPoll]
+ * @param {Address | null} [address]
  */
-export function mount(host, source, onPoll = () => {}) {
-  const view = new View(host, source, onPoll);
+export function mount(host, source, onPoll = () => {}, address = null) {
+  const view = new View(host, source, onPoll, address);
   return {
     element: view.element,
     destroy: () => view.destroy(),
@@ -81,6 +89,8 @@ class View {
   /** @type {Mark[]} */
   #marks = [];
   #chosen = "";
+  /** @type {ViewState | null} */
+  #state = null;
   #asked = false;
   #closed = false;
   #ready = true;
@@ -90,9 +100,11 @@ class View {
    * @param {HTMLElement} host
    * @param {Source} source
    * @param {OnPoll} onPoll
+   * @param {Address | null} address
    */
-  constructor(host, source, onPoll) {
+  constructor(host, source, onPoll, address) {
     this.source = source;
+    this.#address = address;
     this.#onPoll = onPoll;
     const changed = () => this.#change();
     this.#lens = new Lens(changed);
@@ -105,12 +117,19 @@ class View {
       looks: new Looks(changed),
     };
     this.#places = new Places(new SeriesStore(source, this.#fields, changed), this.#tools);
-    this.#wall = new Wall(this.#lens, this.#tools, changed);
-    this.#comparer = new Comparer(source, changed, () => this.#timeline.element.focus());
+    this.#guests = new Guests(source, changed);
+    this.#wall = new Wall(this.#lens, this.#tools, this.#guests, changed);
+    this.#comparer = new Comparer(
+      source,
+      changed,
+      () => this.#timeline.element.focus(),
+      (run) => this.#guests.add(run),
+    );
     this.#transport = new Transport(this.#player, changed);
     this.#measures = new Measures();
     this.#details = new Details(source, changed);
     this.#stop = new Stop(source);
+    this.#share = new Share(address);
     /** @param {Mark} mark */
     const choose = (mark) => this.#choose(mark);
     this.#notes = new Notes(choose);
@@ -121,11 +140,20 @@ class View {
     }, choose);
     this.#masthead = new Masthead(this.#buttons(), choose);
     this.#build();
+    const [player, lens, guests] = [this.#player, this.#lens, this.#guests];
+    if (address) {
+      bookmark(address, { wall: this.#wall, comparer: this.#comparer, guests, player, lens });
+      address.follow(changed);
+    }
     host.append(this.element);
     this.#follow();
   }
 
   #onPoll;
+  #address;
+  #guests;
+  #share;
+  #word = new Word();
   #folder = new Folder();
   #lens;
   #pictures;
@@ -177,6 +205,8 @@ class View {
       this.#stop.button,
       this.#more,
       this.#details.button,
+      sign("share", "Link, pictures, files (C)", () => this.#openShare()),
+      this.#word.button,
       themeButton(this.#root),
       sign("whole", "Full screen (F)", () => this.#fullScreen()),
       sign("help", "Keys (?)", () => this.#help.showModal()),
@@ -204,11 +234,12 @@ class View {
         this.#timeline.element,
       ),
       this.#stop.element,
+      this.#share.element,
       this.#help,
     );
     this.#root.addEventListener("keydown", (event) => this.key(event));
     const shadow = this.element.attachShadow({ mode: "open" });
-    shadow.adoptedStyleSheets = [SHEET, VALUES, DETAILS_SHEET];
+    shadow.adoptedStyleSheets = [SHEET, VALUES, DETAILS_SHEET, LINKS];
     shadow.append(this.#root);
   }
 
@@ -270,7 +301,8 @@ class View {
     this.#wall.fit(album);
     const series = this.#wall.shown(album);
     const lists = (series.length ? series : [...album.series.values()]).map((one) => one.times);
-    player.offer(lists, `${album.version}:${series.map((one) => one.id)}`);
+    const ids = series.map((one) => one.id);
+    player.offer([...lists, ...this.#guests.times(ids)], `${album.version}:${ids}`);
     /** @type {ViewState} */
     const state = {
       status,
@@ -298,6 +330,9 @@ class View {
     this.#details.show(state);
     this.#stop.show(status);
     this.#comparer.show(state.run);
+    this.#word.show(status, this.#standing(), marks);
+    this.#state = state;
+    this.#address?.update();
   }
 
   /** Where the model will end, on the time axis; null where that is not known. */
@@ -319,6 +354,10 @@ class View {
       this.#player.seek(this.#player.indexOf(mark.time));
     }
     this.#change();
+  }
+
+  #openShare() {
+    if (this.#state) this.#share.open(this.#state, this.#wall.shown(this.#album));
   }
 
   #fullScreen() {
@@ -352,6 +391,8 @@ class View {
       up: () => this.#lens.shift(0, -LOOK / this.#lens.scale),
       down: () => this.#lens.shift(0, LOOK / this.#lens.scale),
       blink: () => this.#comparer.blink(),
+      share: () => this.#openShare(),
+      notify: () => this.#word.toggle(),
       fullScreen: () => this.#fullScreen(),
       details: () => this.#details.toggle(),
       help: () => this.#help.showModal(),
@@ -373,6 +414,8 @@ class View {
     this.#closed = true;
     this.#pictures.close();
     this.#comparer.close();
+    this.#guests.close();
+    this.#address?.close();
     this.source.close();
     this.element.remove();
   }

@@ -1,6 +1,8 @@
+import { Address } from "./address.js";
 import { FileSource } from "./file_source.js";
 import { HttpSource } from "./http_source.js";
 import { mount } from "./mount.js";
+import { titleOf } from "./word.js";
 
 /**
  * Fill a document with the run whose products folder it lies in.
@@ -8,9 +10,15 @@ import { mount } from "./mount.js";
  */
 export function openPage(page) {
   const served = page.location.protocol.startsWith("http");
-  const view = mount(page.body, served ? new HttpSource() : new FileSource(), (status, state) => {
-    if (status) page.title = `${state} · ${status.title || status.run}`;
-  });
+  const source = served ? new HttpSource() : new FileSource();
+  const view = mount(
+    page.body,
+    source,
+    (status, state) => {
+      if (status) page.title = titleOf(status, state);
+    },
+    new Address(),
+  );
   page.addEventListener("keydown", (event) => {
     if (event.target === page.body) view.key(event);
   });

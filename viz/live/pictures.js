@@ -14,6 +14,7 @@ const AGAIN_MS = 2000;
 export class Pictures {
   #source;
   #changed;
+  #most;
   /** @type {Map<string, ImageBitmap>} */
   #held = new Map();
   #bytes = 0;
@@ -35,10 +36,12 @@ export class Pictures {
   /**
    * @param {Source} source
    * @param {Changed} changed
+   * @param {number} [bytes]
    */
-  constructor(source, changed) {
+  constructor(source, changed, bytes = HELD_BYTES) {
     this.#source = source;
     this.#changed = changed;
+    this.#most = bytes;
   }
 
   /**
@@ -126,7 +129,7 @@ export class Pictures {
     this.#held.set(key, bitmap);
     this.#bytes += sizeOf(bitmap);
     for (const [old, other] of this.#held) {
-      if (this.#bytes <= HELD_BYTES || old === key) break;
+      if (this.#bytes <= this.#most || old === key) break;
       this.#drop(old, other);
     }
   }

@@ -16,6 +16,8 @@ export class Player {
   direction = 1;
   #owed = 0;
   #source = "";
+  /** The time of a link, until the frames are known that lie around it. */
+  #wanted = "";
 
   /**
    * The valid times that can be shown: the union of these sorted lists.
@@ -28,6 +30,19 @@ export class Player {
     this.#source = source;
     this.times = lists.length === 1 ? lists[0] : [...new Set(lists.flat())].sort();
     if (this.following || this.time === null) this.time = this.times.at(-1) ?? null;
+    else if (this.#wanted && this.#wanted <= (this.times.at(-1) ?? "")) {
+      this.seek(this.indexOf(this.#wanted));
+    }
+  }
+
+  /**
+   * Show this time of a link, or the frame before it, once that is known.
+   * @param {string} time
+   */
+  open(time) {
+    Object.assign(this, { playing: false, following: false, time });
+    this.#wanted = time;
+    this.#source = "";
   }
 
   /** The index of the shown time, or -1. */
@@ -53,6 +68,7 @@ export class Player {
     this.direction = place < this.index ? -1 : 1;
     this.time = this.times[place];
     this.following = false;
+    this.#wanted = "";
   }
 
   /** @param {number} by */
@@ -70,6 +86,7 @@ export class Player {
   follow() {
     this.playing = false;
     this.following = true;
+    this.#wanted = "";
     this.time = this.times.at(-1) ?? null;
   }
 

@@ -1,10 +1,14 @@
 import { seriesId } from "./album.js";
-import { element, set } from "./element.js";
+import { element, say, set } from "./element.js";
 import { Pane } from "./pane.js";
+import { viewsIn, viewsOut } from "./views.js";
 
 /** @import { Album } from "./album.js" */
+/** @import { Comparison } from "./comparison.js" */
+/** @import { Guests } from "./guests.js" */
 /** @import { Lens } from "./lens.js" */
 /** @import { Changed, IndexLine, Tools, ViewState } from "./types.d.ts" */
+/** @import { View } from "./views.js" */
 
 const AHEAD = 8;
 const AHEAD_VALUES = 4;
@@ -17,15 +21,23 @@ export class Wall {
   #panes = [];
   #touched = false;
   #tools;
+  /** Views of a link, until all their series are known. @type {View[]} */
+  #wanted = [];
+  #known = 0;
+  /** Panes of other runs, by run, beside each pane. @type {Map<Pane, Map<string, Pane>>} */
+  #beside = new Map();
+  #guests;
 
   /**
    * @param {Lens} lens
    * @param {Tools} tools
+   * @param {Guests} guests
    * @param {Changed} changed
    */
-  constructor(lens, tools, changed) {
+  constructor(lens, tools, guests, changed) {
     this.#lens = lens;
     this.#tools = tools;
+    this.#guests = guests;
     this.#changed = changed;
     this.element = element("div", { className: "wall" });
     new ResizeObserver(() => changed()).observe(this.element);
@@ -46,7 +58,7 @@ export class Wall {
    * @param {Album} album
    */
   more(album) {
-    this.#touched = true;
+    this.#touch();
     this.#add(this.#next(album)?.id);
   }
 
@@ -66,19 +78,64 @@ export class Wall {
 
   /** @param {string | null} [seriesId] */
   #add(seriesId = null) {
-    const pane = new Pane(this.#lens, this.#tools, this.#changed, (gone) => this.#remove(gone));
+    const pane = new Pane(this.#lens, this.#tools, this.#changed, (gone) => {
+      this.#touch();
+      this.#remove(gone);
+    });
     pane.seriesId = seriesId;
+    pane.element.addEventListener("change", () => this.#touch());
     this.#panes.push(pane);
     this.element.append(pane.element);
     this.#changed();
   }
 
+  /** The user has chosen what is shown. */
+  #touch() {
+    this.#touched = true;
+    this.#wanted = [];
+  }
+
   /** @param {Pane} pane */
   #remove(pane) {
-    this.#touched = true;
     this.#panes = this.#panes.filter((one) => one !== pane);
+    for (const guest of this.#beside.get(pane)?.values() ?? []) guest.element.remove();
+    this.#beside.delete(pane);
     pane.element.remove();
     this.#changed();
+  }
+
+  /**
+   * The views of a link; those whose series does not exist are left out.
+   * @param {string} text
+   */
+  read(text) {
+    if (text === this.write()) return;
+    this.#wanted = viewsIn(text);
+    this.#known = 0;
+    this.#touched = false;
+    for (const pane of this.#panes.slice(1)) this.#remove(pane);
+    Object.assign(this.#panes[0], { seriesId: null, held: null });
+  }
+
+  /** The text of read(): empty while it is what everyone sees at first. */
+  write() {
+    const shown = this.#panes.map(({ seriesId, held }) => ({ id: seriesId ?? "", held }));
+    if (this.#wanted.length) return viewsOut(this.#wanted);
+    return this.#touched || shown.some(({ held }) => held !== null) ? viewsOut(shown) : "";
+  }
+
+  /** @param {Album} album */
+  #open(album) {
+    const known = this.#wanted.filter(({ id }) => album.series.get(id)?.isPicture);
+    if (!this.#wanted.length || known.length === this.#known) return;
+    this.#known = known.length;
+    this.#touched = true;
+    for (const pane of this.#panes.slice(known.length)) this.#remove(pane);
+    while (this.#panes.length < known.length) this.#add();
+    for (const [i, { id, held }] of known.entries()) {
+      Object.assign(this.#panes[i], { seriesId: id, held });
+    }
+    if (known.length === this.#wanted.length) this.#wanted = [];
   }
 
   /**
@@ -86,16 +143,57 @@ export class Wall {
    * @param {Album} album
    */
   fit(album) {
+    this.#open(album);
     const series = album.pictures;
+    const guests = this.#guests.runs;
     const width = this.element.clientWidth;
-    const room = width >= 2200 ? 4 : width >= 900 ? 2 : 1;
+    const room = guests.length ? 1 : width >= 2200 ? 4 : width >= 900 ? 2 : 1;
     while (!this.#touched && this.#panes.length < Math.min(room, series.length)) {
       this.#panes[0].seriesId ??= series[0].id;
       this.#add(this.#next(album)?.id);
     }
-    for (const pane of this.#panes) pane.offer(series, this.#panes.length === 1);
-    const { clientWidth, clientHeight } = this.element;
-    set(this.element, { "data-columns": columns(this.#panes.length, clientWidth, clientHeight) });
+    for (const pane of this.#panes) {
+      pane.offer(series, this.#panes.length === 1);
+      this.#seat(pane, guests);
+    }
+    const { clientWidth, clientHeight, childElementCount: count } = this.element;
+    // One row for each product, where its runs have room beside each other.
+    const row = guests.length && this.#panes.length > 1 && clientWidth / (guests.length + 1) > 280;
+    set(this.element, {
+      "data-columns": row ? guests.length + 1 : columns(count, clientWidth, clientHeight),
+    });
+  }
+
+  /**
+   * A pane for each other run beside one of the page's run.
+   * @param {Pane} pane
+   * @param {Comparison[]} guests
+   */
+  #seat(pane, guests) {
+    const seats = this.#beside.get(pane) ?? new Map();
+    this.#beside.set(pane, seats);
+    const runs = guests.map(({ run }) => run);
+    for (const [run, { element: gone }] of seats) {
+      if (runs.includes(run)) continue;
+      seats.delete(run);
+      gone.remove();
+    }
+    let last = pane.element;
+    for (const { run, album } of guests) {
+      const seat =
+        seats.get(run) ??
+        new Pane(this.#lens, this.#tools, this.#changed, () => this.#guests.remove(run));
+      seats.set(run, seat);
+      seat.element.classList.add("guest");
+      if (last.nextSibling !== seat.element) last.after(seat.element);
+      last = seat.element;
+      seat.seriesId = pane.seriesId;
+      seat.held = pane.held;
+      seat.offer(
+        album.pictures.filter(({ id }) => id === pane.seriesId),
+        false,
+      );
+    }
   }
 
   /**
@@ -105,6 +203,7 @@ export class Wall {
   show(state) {
     const { album, player, pictures, comparison } = state;
     const drawn = this.#panes.map((pane) => pane.show(state));
+    for (const pane of this.#panes) name(pane, this.#guests.runs.length ? state.run : "", "");
     const mine = drawn.map(({ line }) => line).filter((line) => line !== undefined);
     const theirs = drawn.map(({ other }) => other).filter((line) => line !== undefined);
     const { times, index, direction } = player;
@@ -119,8 +218,8 @@ export class Wall {
       }
     }
     pictures.want(mine, next);
-    const { cursor, looks, pins, profile } = this.#tools;
-    const asked = cursor.asks || pins.list.length > 0 || profile.ends !== null;
+    const { looks, profile } = this.#tools;
+    const asked = this.#asks;
     const seen = drawn.map((one) => one.seen).filter((line) => line !== undefined);
     const needs = [...drawn.flatMap((one) => one.needs), ...(asked ? seen : [])];
     const painted = next.filter((line) => looks.paints(seriesId(line)));
@@ -132,17 +231,68 @@ export class Wall {
       }),
     );
     if (asked || needs.length) comparison?.fields.want(theirs);
-    comparison?.pictures.want(
-      theirs,
-      next
-        .map((line) => comparison.album.series.get(seriesId(line))?.exactly(line.time))
-        .filter((line) => line !== undefined),
-    );
+    comparison?.pictures.want(theirs, counterparts(next, comparison.album));
+    const all = this.#guests.runs.map((guest) => this.#showGuest(guest, state, next));
     return (
+      all.every(Boolean) &&
       mine.every((line) => pictures.get(line) || pictures.isMissing(line)) &&
       needs.every((line) => state.fields.get(line) || state.fields.isMissing(line) || !line.values)
     );
   }
+
+  /** Whether the values of all pictures that are seen are needed. */
+  get #asks() {
+    const { cursor, pins, profile } = this.#tools;
+    return cursor.asks || pins.list.length > 0 || profile.ends !== null;
+  }
+
+  /**
+   * Draw another run's panes; returns whether none of their pictures is still to be loaded.
+   * @param {Comparison} guest
+   * @param {ViewState} state
+   * @param {IndexLine[]} next
+   */
+  #showGuest({ run, album, pictures, fields, source, status, why }, state, next) {
+    const theirs = { ...state, album, pictures, fields, source, run, comparison: null };
+    const lines = [];
+    const needs = [];
+    for (const seats of this.#beside.values()) {
+      const seat = seats.get(run);
+      if (!seat) continue;
+      const { line, seen, needs: own } = seat.show(theirs);
+      needs.push(...own, ...(seen && this.#asks ? [seen] : []));
+      name(seat, run, status?.state ?? (why ? "cannot be read" : ""));
+      if (line) lines.push(line);
+    }
+    pictures.want(lines, counterparts(next, album));
+    fields.want(needs);
+    return lines.every((line) => pictures.get(line) || pictures.isMissing(line));
+  }
+}
+
+/**
+ * Say above a pane whose run it shows; "" takes the name away.
+ * @param {Pane} pane
+ * @param {string} run
+ * @param {string} state
+ */
+function name({ element: box }, run, state) {
+  const shown = box.querySelector(".whose");
+  const text = state ? `${run} · ${state}` : run;
+  if (!run) shown?.remove();
+  else if (shown) say(shown, text);
+  else box.prepend(element("h2", { className: "whose" }, text));
+}
+
+/**
+ * The same frames in another run.
+ * @param {IndexLine[]} lines
+ * @param {Album} album
+ */
+function counterparts(lines, album) {
+  return lines
+    .map((line) => album.series.get(seriesId(line))?.exactly(line.time))
+    .filter((line) => line !== undefined);
 }
 
 /**

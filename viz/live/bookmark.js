@@ -1,0 +1,48 @@
+/** @import { Address } from "./address.js" */
+/** @import { Comparer } from "./comparison.js" */
+/** @import { Guests } from "./guests.js" */
+/** @import { Lens } from "./lens.js" */
+/** @import { Player } from "./player.js" */
+/** @import { Wall } from "./wall.js" */
+
+const TIME = /^(\d{8}T\d{6}|[tnu][\d.]{1,30}|f-[^\p{C}]{1,255})$/u;
+const MOST = 32;
+
+/**
+ * The parts of the view that the address holds, read in this order. The shown time and the
+ * magnification are not steps of the back button.
+ * @param {Address} address
+ * @param {{ wall: Wall, comparer: Comparer, guests: Guests, player: Player, lens: Lens }} view
+ */
+export function bookmark(address, { wall, comparer, guests, player, lens }) {
+  const parts = { show: wall, with: comparer, beside: guests };
+  for (const [name, part] of Object.entries(parts)) {
+    address.part(
+      name,
+      (text) => part.read(text),
+      () => part.write(),
+    );
+  }
+  address.part(
+    "time",
+    (text) => {
+      if (TIME.test(text)) player.open(text);
+      else if (!player.following) player.follow();
+    },
+    () => (player.following ? "" : (player.time ?? "")),
+    false,
+  );
+  address.part(
+    "zoom",
+    (text) => {
+      const numbers = text.split(",").map(Number);
+      const [scale, x, y] = numbers;
+      const good = numbers.length === 3 && numbers.every(Number.isFinite);
+      if (!good || scale <= 1 || scale > MOST) return lens.reset();
+      Object.assign(lens, { scale, x, y });
+      lens.shift(0, 0); // within its bounds
+    },
+    () => (lens.scale > 1 ? [lens.scale, lens.x, lens.y].map((n) => +n.toFixed(4)).join(",") : ""),
+    false,
+  );
+}
