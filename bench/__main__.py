@@ -24,6 +24,7 @@ PARTS = (
     "opened",
     "journal",
     "serving",
+    "shelf",
     "look",
     "live",
     "maps",

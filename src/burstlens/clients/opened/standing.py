@@ -24,8 +24,10 @@ _DOES = {
 """Why a live process writes nothing, by the kernel's state letter."""
 
 
-def standing_of(run: RunDir) -> Status:
+def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> Status:
     """The snapshot of a run with the state of its driver. Raises RunError, OSError.
+
+    Waits up to ``confirm_s`` for a sign of a driver on another host that seems to be dead.
 
     ``driver_alive``: whether it lives, or can still begin. ``hint`` says what a person should know
     about it. A run whose driver is known to be dead is ``lost``; one whose driver was requested
@@ -43,7 +45,7 @@ def standing_of(run: RunDir) -> Status:
         elif end is None:
             return _starting(run, found, start)
     over = is_over(found)
-    alive = end is None and driver_lives(run, found["driver"], confirm_s=0.0 if over else CONFIRM_S)
+    alive = end is None and driver_lives(run, found["driver"], confirm_s=0.0 if over else confirm_s)
     by_job = False
     if not (alive or over or end) and start is not None:
         alive = by_job = start.epoch == found["driver"].get("epoch") and job_runs(start)

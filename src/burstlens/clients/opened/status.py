@@ -15,16 +15,18 @@ from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import all_runs, open_run_dir
+from burstlens.core.run.heartbeat import CONFIRM_S
 from burstlens.core.run.snapshot import Status as Status
 from burstlens.core.run.wording import next_steps as next_steps
 from burstlens.core.run.wording import progress_text as progress_text
 
 
-def status_of(name: str) -> Status:
-    """The snapshot of a run; ``driver_alive`` says whether it is live. Raises RunError."""
+def status_of(name: str, *, confirm_s: float = CONFIRM_S) -> Status:
+    """The snapshot of a run; ``driver_alive`` says whether it is live, for which it may wait up to
+    ``confirm_s``. Raises RunError."""
     run = open_run_dir(name)
     try:
-        found = standing_of(run)
+        found = standing_of(run, confirm_s=confirm_s)
         text(found)  # a status that cannot be shown is not a snapshot of ours
     except OSError as error:
         raise RunError(f"cannot read {error.filename or run.path}: {error.strerror}") from error

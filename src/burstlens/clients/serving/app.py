@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hashlib
 import json
 import os
+import re
 import time
 from functools import cache
 from importlib.resources import files
@@ -18,7 +20,8 @@ from burstlens.clients.serving import control, headers
 from burstlens.clients.serving.access import Access
 from burstlens.clients.serving.handle import HandleResponse
 from burstlens.clients.serving.patience import Patience
-from burstlens.clients.serving.shelf import PICTURES, Row, Shelf, parts_of
+from burstlens.clients.serving.rows import PICTURES
+from burstlens.clients.serving.shelf import Shelf, parts_of
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 
@@ -37,7 +40,7 @@ class Application:
         self.patience = Patience()
         self._shelf = shelf
         self._allow_stop = allow_stop
-        self._rows: list[Row] = []
+        self._rows = "[]"
         self._rows_due = 0.0
         self._rows_lock = asyncio.Lock()
         self._folder = access.folder
@@ -58,10 +61,19 @@ class Application:
         async with self._rows_lock:  # many pages ask, one call reads
             if time.monotonic() >= self._rows_due:
                 begin = time.monotonic()
-                self._rows = await self.patience.call("", self._shelf.rows)
+                self._rows = _text(await self.patience.call("", self._shelf.rows))
                 # A folder of thousands of runs on a slow disk: a tenth of the time at most.
-                self._rows_due = begin + max(ROWS_S, 10 * (time.monotonic() - begin))
-        return _json(self._rows)
+                took = time.monotonic() - begin
+                self._rows_due = begin + max(ROWS_S, took * (10 if self._shelf.complete else 1))
+        response = _json_text(self._rows)
+        # A list of a thousand runs is sent only when it has changed.
+        response.etag = tag = hashlib.sha256(self._rows.encode()).hexdigest()[:32]
+        response.headers["Cache-Control"] = "private, no-cache"
+        known = request.if_none_match or ()
+        if any(one.value == tag for one in known):
+            return web.Response(status=304, headers={"ETag": f'"{tag}"'})
+        response.enable_compression()
+        return response
 
     def _parts(self, request: web.Request) -> tuple[str, ...] | None:
         return parts_of(request.rel_url.raw_path.removeprefix(self._folder))
@@ -123,18 +135,21 @@ class Application:
 
 
 def _json(value: object, *, status: int = 200) -> web.Response:
-    try:
-        text = json.dumps(value, allow_nan=False)
-    except ValueError:  # a field that blew up: JSON.parse does not accept NaN
-        text = json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None))
-    response = web.Response(
-        text=text,
-        status=status,
-        content_type="application/json",
-        headers={"Cache-Control": "no-store"},
-    )
+    response = _json_text(_text(value), status)
     response.enable_compression()
     return response
+
+
+def _json_text(text: str, status: int = 200) -> web.Response:
+    headers = {"Cache-Control": "no-store"}
+    return web.Response(text=text, status=status, content_type="application/json", headers=headers)
+
+
+def _text(value: object) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:  # a field that blew up: JSON.parse does not accept NaN
+        return json.dumps(json.loads(json.dumps(value), parse_constant=lambda _: None))
 
 
 def _see(place: str) -> web.Response:
@@ -160,7 +175,9 @@ def _page_text() -> str:
 @cache
 def _list_text() -> str:
     folder = files("burstlens.clients.serving")
-    page, script = (
-        folder.joinpath(name).read_text(encoding="utf-8") for name in ("runs.html", "runs.js")
+    page, style, *scripts = (
+        folder.joinpath(name).read_text(encoding="utf-8")
+        for name in ("runs.html", "runs.css", "runs_card.js", "runs.js")
     )
-    return page.replace("@SCRIPT@", script)
+    script = re.sub(r"^(import .*;\n|export )", "", "".join(scripts), flags=re.MULTILINE)
+    return page.replace("@STYLE@", style).replace("@SCRIPT@", script)

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-from burstlens.clients.opened.status import Status, has_ended, is_over, status_of
+from burstlens.clients.opened.status import Status, status_of
+from burstlens.clients.serving.rows import Row, Rows
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir, open_run_dir, runs_in
-from burstlens.core.run.follow import Line
-from burstlens.core.run.index import published
+from burstlens.core.run.directory import RunDir, open_run_dir
+from burstlens.core.run.heartbeat import CONFIRM_S
 from burstlens.core.run.places import runs_folders
 
 FOLDERS = frozenset({"products", "logs"})
 FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
-PICTURES = (".png", ".jpg", ".jpeg", ".webp")
-TAIL_BYTES = 65536
-"""Bytes at the end of an index that are searched for the newest picture."""
-
 NAMED = 4
 """Runs that are named when the server starts; the others are counted."""
-
-Row = dict[str, Any]
 
 
 def parts_of(raw_path: str) -> tuple[str, ...] | None:
@@ -60,7 +52,8 @@ class Shelf:
 
     folders: tuple[Path, ...] = ()
     chosen: Mapping[str, Path] | None = None
-    _over: dict[str, tuple[int, Row]] = field(default_factory=dict)
+    _rows: Rows = field(default_factory=Rows)
+    _made: dict[tuple[Path, int], float] = field(default_factory=dict)
 
     @property
     def only(self) -> str | None:
@@ -106,12 +99,12 @@ class Shelf:
                 return place
         raise FileNotFoundError(run)
 
-    def status(self, run: str) -> Status:
-        """The run's snapshot. Raises OSError, RunError."""
+    def status(self, run: str, *, confirm_s: float = CONFIRM_S) -> Status:
+        """The run's snapshot, as ``status_of`` reads it. Raises OSError, RunError."""
         found = self.run_dir(run)
         if found.status.is_symlink():
             raise RunError(f"{found.status} is not a file")
-        return status_of(str(found.path))
+        return status_of(str(found.path), confirm_s=confirm_s)
 
     def run_dir(self, run: str) -> RunDir:
         """The directory of a run that is served. Raises OSError."""
@@ -122,71 +115,39 @@ class Shelf:
 
         ``path`` and ``picture`` (the newest one, or None) are URLs relative to the list's.
         """
-        found = []
-        for run in self._runs():
-            with contextlib.suppress(OSError, RunError):
-                found.append(self._row(run))
-        return found
+        return self._rows.look(self, list(self._runs()))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the rows have every run; of a thousand the first look leaves some to the next."""
+        return self._rows.complete
 
     def _runs(self) -> Iterator[RunDir]:
-        if self.chosen is None:
-            return runs_in(self.folders)
-        return (RunDir(folder / name) for name, folder in self.chosen.items())
+        """The runs, the newest first. Raises OSError when the first folder cannot be read."""
+        if self.chosen is not None:
+            yield from (RunDir(folder / name) for name, folder in self.chosen.items())
+            return
+        found: dict[str, tuple[float, Path]] = {}
+        for number, place in enumerate(self.folders):
+            try:
+                entries = list(os.scandir(place)) if place.is_dir() else []
+            except OSError:
+                if number == 0:
+                    raise
+                continue
+            for entry in entries:
+                with contextlib.suppress(OSError):  # not a run, gone by now, or not readable
+                    path = place / entry.name
+                    found.setdefault(entry.name, (self._age(path, entry.inode()), path))
+        for _, path in sorted(found.values(), reverse=True):
+            yield RunDir(path)
 
-    def _row(self, run: RunDir) -> Row:
-        changed = max(_changed(run.status), _changed(run.start))
-        known, row = self._over.get(run.id, (-1, {}))
-        if known == changed:
-            return row
-        status = self.status(run.id)
-        progress = status.get("progress") or {}
-        picture = self._newest_picture(run.id)
-        row = {
-            "run": run.id,
-            "title": status["title"],
-            "looks_at": (status.get("attached") or {}).get("path"),
-            "state": status["state"],
-            "over": is_over(status),
-            "frames": status["frames"]["ready"],
-            "fraction": progress.get("fraction"),
-            "time": progress.get("time"),
-            "started": status.get("started"),
-            "path": f"{quote(os.fsencode(run.id))}/",
-            "picture": picture and quote(os.fsencode(f"{run.id}/products/{picture}")),
-        }
-        if has_ended(status):
-            self._over[run.id] = (changed, row)
-        return row
-
-    def _newest_picture(self, run: str) -> str | None:
-        try:
-            tail = self._index_tail(run)
-        except OSError:
-            return None
-        entries = map(published, _objects(tail))
-        shown = [entry for entry in entries if entry and entry.name.endswith(PICTURES)]
-        whole = [entry for entry in shown if not entry.placeholder]
-        return max(whole, key=lambda entry: (entry.attempt, entry.time)).name if whole else None
-
-    def _index_tail(self, run: str) -> bytes:
-        with self.locate(run, ("products", "index.jsonl")) as handle:
-            descriptor = os.open(f"/proc/self/fd/{handle.fileno()}", os.O_RDONLY)
-        with open(descriptor, "rb") as index:
-            index.seek(max(0, os.fstat(descriptor).st_size - TAIL_BYTES))
-            return index.read(TAIL_BYTES)
-
-
-def _changed(path: Path) -> int:
-    return path.lstat().st_mtime_ns if path.exists() else 0
-
-
-def _objects(tail: bytes) -> Iterator[Line]:
-    """The JSON objects in the lines of a file's end; the first line may be torn."""
-    for line in tail.splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(line)
-            if isinstance(value, dict):
-                yield value
+    def _age(self, path: Path, inode: int) -> float:
+        """When the run was made: ``run.json`` never changes. Raises OSError."""
+        made = self._made.get((path, inode))
+        if made is None:
+            made = self._made[path, inode] = (path / "run.json").stat().st_mtime
+        return made
 
 
 def _descend(folder: Path, names: Sequence[str]) -> io.FileIO:
