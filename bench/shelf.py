@@ -83,7 +83,7 @@ def _picture() -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
-    Image.effect_noise((900, 700), 40).save(out, "png")
+    Image.radial_gradient("L").resize((900, 700)).convert("RGB").save(out, "png")
     return out.getvalue()
 
 
@@ -130,6 +130,8 @@ def _page(scratch: Scratch, folder: Path, count: int) -> list[Figure]:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             begin = time.perf_counter()
             page.goto(address["url"])
+            page.wait_for_selector("#runs li a")
+            begun = time.perf_counter() - begin
             page.wait_for_selector(f"#runs li:nth-child({count}) a", state="attached")
             first = time.perf_counter() - begin
             page.wait_for_selector("#runs img")
@@ -142,7 +144,8 @@ def _page(scratch: Scratch, folder: Path, count: int) -> list[Figure]:
         server.wait()
     late = sum(step > LATE_MS for step in steps)
     return [
-        Figure("page of the list: opened to all runs in it", first, "s"),
+        Figure("page of the list: opened to the newest runs seen", begun, "s"),
+        Figure("... to all runs in it", first, "s", note="the server has just started"),
         Figure("... a search typed to shown", max(typed), "ms", 100, note="the slowest of four"),
         Figure("... a step of scrolling, 95 of 100 within", percentile(steps, 0.95), "ms", LATE_MS,
                note=f"{late} of {len(steps)} later; software rendering, no GPU"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import random
 import time
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
+
+import msgspec
 
 from burstlens.clients.opened.status import Status, is_over
 from burstlens.core.errors import RunError
@@ -38,6 +39,8 @@ calls of the file system for each such run, and these spread over twice the time
 PROGRESS = ("fraction", "time", "eta_s", "speed", "rate_mpps")
 
 Row = dict[str, Any]
+
+_LINE = msgspec.json.Decoder(dict[str, Any])
 
 
 class Served(Protocol):
@@ -175,7 +178,5 @@ def _changed(run: RunDir) -> tuple[int, int]:
 def _objects(tail: bytes) -> Iterator[Line]:
     """The JSON objects in the lines of a file's end; the first line may be torn."""
     for line in tail.splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(line)
-            if isinstance(value, dict):
-                yield value
+        with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+            yield _LINE.decode(line)
