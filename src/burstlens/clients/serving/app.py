@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import hashlib
 import json
 import os
 import re
+import tempfile
 import time
 from functools import cache
 from importlib.resources import files
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from aiohttp import web
 
+from burstlens.clients.opened.status import status_of
 from burstlens.clients.serving import control, headers
 from burstlens.clients.serving.access import Access
 from burstlens.clients.serving.handle import HandleResponse
@@ -46,6 +49,7 @@ class Application:
         self._folder = access.folder
         self.web = web.Application(middlewares=[access.check], client_max_size=control.BODY_BYTES)
         self.web.on_response_prepare.append(headers.add_always)
+        _read_once()
         _page_text(), _list_text()  # from now on no request reads the package's own files
         self.web.router.add_get(f"{access.folder}/", self._list)
         self.web.router.add_get(f"{access.folder}/runs.json", self._runs)
@@ -132,6 +136,15 @@ class Application:
         except (OSError, RunError) as error:
             return _json({"error": f"the run cannot be read: {error}"}, status=503)
         return _json({"ask": ask})
+
+
+def _read_once() -> None:
+    """Read a status in this thread alone: msgspec prepares its decoders at their first use, and two
+    threads that do so at once end the process (SIGSEGV)."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError, RunError):
+        for name in ("run.json", "status.json", "start.json"):
+            (Path(folder) / name).write_text("{}")
+        status_of(folder, confirm_s=0.0)
 
 
 def _json(value: object, *, status: int = 200) -> web.Response:
