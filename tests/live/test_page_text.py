@@ -7,7 +7,7 @@ from pygments.lexers.javascript import JavascriptLexer
 from pygments.token import Comment, Literal
 
 from burstlens.viz.live import page as page_module
-from burstlens.viz.live.page import module_text, page_text, without_comments
+from burstlens.viz.live.page import module_text, page_text, compact
 
 MOST_BYTES = 250_000
 FOLDER = Path(page_module.__file__).parent
@@ -56,7 +56,7 @@ def meaning(text):
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.js")), ids=lambda path: path.stem)
 def test_leaving_comments_out_changes_nothing_else(path):
     text = path.read_text(encoding="utf-8")
-    stripped = without_comments(text)
+    stripped = compact(text)
     assert meaning(stripped) == meaning(text)
     assert not any(line.strip().startswith(("//", "/*")) for line in stripped.splitlines())
 
@@ -74,7 +74,7 @@ def test_leaving_comments_out_changes_nothing_else(path):
 )
 def test_what_looks_like_a_comment_inside_of_a_literal_stays(code):
     with_comments = f"/** It's `one`. */\n{code}  // isn't it\nf(1); // one's \"own\"\n"
-    assert without_comments(with_comments) == f"{code}f(1);\n"
+    assert compact(with_comments) == f"{code}f(1);\n"
 
 
 def test_the_joined_page_runs_in_a_browser_without_its_comments(eight, ways, page):

@@ -323,3 +323,41 @@ def test_a_crop_that_follows_names_the_file_s_own_points(made, opened, tmp_path)
         found = hover(page, 0.45, 0.52)
         at = index_of(found["index"])
         assert abs(float(found["value"]) - true[at["south_north"], at["west_east"]]) < 0.001
+
+
+def test_a_link_restores_places_colours_and_the_profile_in_a_fresh_browser(eight_maps, opened):
+    page = opened().page
+    pin(page, 0.45, 0.5)
+    hover(page, 0.55, 0.6)
+    page.wait_for_timeout(400)
+    pin(page, 0.55, 0.6)
+    page.wait_for_timeout(400)
+    page.get_by_role("button", name="Profile A–B").click()
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_label("Colour map").select_option("vik")
+    page.get_by_label("What is taken away").select_option("first")
+    expect(page.locator(".range").first).to_contain_text("difference")
+    page.wait_for_function("() => location.hash.includes('colours=')")
+    other = opened().page
+    other.goto(page.url)
+    other.reload()
+    expect(other.locator(".places li")).to_have_count(2)
+    expect(other.locator(".range").first).to_contain_text("difference")
+    texts = [one.locator(".places").inner_text() for one in (page, other)]
+    assert texts[0] == texts[1]
+    line = other.get_by_role("region", name="Profile").locator(".curve")
+    expect(line).to_have_attribute("d", re.compile("^M.*L"))
+
+
+@pytest.mark.parametrize("fragment", [
+    "#pins=<img src=x>_91;0_x;;;_NaN;3", "#colours=%3Cscript%3E:9;1:__proto__:zz:1|::::",
+    "#profile=1;2_3", "#pins=" + "1;1_" * 3000,
+])  # fmt: skip
+def test_a_hostile_link_shows_the_run_all_the_same(eight_maps, opened, fragment):
+    page = opened().page
+    page.goto(page.url.partition("#")[0] + fragment)
+    page.reload()
+    expect(page.get_by_role("slider", name="Valid time")).to_have_attribute(
+        "aria-valuetext", re.compile("8 of 8")
+    )
+    assert page.locator("img, script").count() == page.locator("script").count()

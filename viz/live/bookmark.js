@@ -3,6 +3,7 @@
 /** @import { Guests } from "./guests.js" */
 /** @import { Lens } from "./lens.js" */
 /** @import { Player } from "./player.js" */
+/** @import { Tools } from "./types.d.ts" */
 /** @import { Wall } from "./wall.js" */
 
 const TIME = /^(\d{8}T\d{6}|[tnu][\d.]{1,30}|f-[^\p{C}]{1,255})$/u;
@@ -12,10 +13,11 @@ const MOST = 32;
  * The parts of the view that the address holds, read in this order. The shown time and the
  * magnification are not steps of the back button.
  * @param {Address} address
- * @param {{ wall: Wall, comparer: Comparer, guests: Guests, player: Player, lens: Lens }} view
+ * @param {{ wall: Wall, comparer: Comparer, guests: Guests, player: Player, lens: Lens, tools: Tools }} view
  */
-export function bookmark(address, { wall, comparer, guests, player, lens }) {
-  const parts = { show: wall, with: comparer, beside: guests };
+export function bookmark(address, { wall, comparer, guests, player, lens, tools }) {
+  const { pins, looks, profile } = tools;
+  const parts = { show: wall, with: comparer, beside: guests, pins, colours: looks, profile };
   for (const [name, part] of Object.entries(parts)) {
     address.part(
       name,

@@ -1,4 +1,4 @@
-import { drawn } from "./element.js";
+import { drawn, element } from "./element.js";
 
 /** @typedef {keyof typeof SHAPES} Sign */
 
@@ -27,5 +27,19 @@ export function icon(name) {
     { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" },
     drawn("path", { d: SHAPES[name], class: FILLED.has(name) ? "filled" : "" }),
     ...(name === "theme" ? [drawn("path", { d: "M8 2.5a5.5 5.5 0 0 1 0 11" })] : []),
+  );
+}
+
+/**
+ * A button that shows an icon alone.
+ * @param {Sign} name
+ * @param {string} label
+ * @param {() => void} does
+ */
+export function signButton(name, label, does) {
+  return element(
+    "button",
+    { type: "button", className: "sign", "aria-label": label, title: label, onclick: does },
+    icon(name),
   );
 }

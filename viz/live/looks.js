@@ -1,4 +1,6 @@
+import { namesIn, namesOut } from "./address.js";
 import { differenceOf } from "./difference.js";
+import { MAPS } from "./maps.js";
 import { coloursOf, rampOf, repainted } from "./paint.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -19,6 +21,7 @@ import { timeLabel } from "./valid_time.js";
 
 const DIVERGING = "vik";
 const HELD = 8;
+const MINUS = /** @type {const} */ (["first", "before", "run"]);
 
 /** @type {Look} */
 const PLAIN = { limits: null, map: null, minus: "", extremes: false };
@@ -72,9 +75,34 @@ export class Looks {
     this.#changed();
   }
 
-  /** All looks that differ from the pictures' own, by series. */
-  get chosen() {
-    return this.#chosen;
+  /** The looks for a link. */
+  write() {
+    const looks = [...this.#chosen].map(([series, { limits, map, minus, extremes }]) =>
+      [nameOut(series), limits?.join(";") ?? "", map ?? "", minus, extremes ? "1" : ""].join(":"),
+    );
+    return looks.join("|");
+  }
+
+  /**
+   * Take the looks of a link, and no others.
+   * @param {string} text
+   */
+  read(text) {
+    if (text === this.write()) return;
+    this.#chosen.clear();
+    for (const part of text.split("|")) {
+      const [name, ends, map, minus, marks] = part.split(":");
+      const [low, high] = (ends ?? "").split(";").map(Number);
+      const [series] = namesIn(name ?? "");
+      if (!series) continue;
+      this.#chosen.set(series, {
+        limits: ends && low < high && Number.isFinite(high - low) ? [low, high] : null,
+        map: map && Object.hasOwn(MAPS, map) ? map : null,
+        minus: MINUS.find((one) => one === minus) ?? "",
+        extremes: marks === "1",
+      });
+    }
+    this.#changed();
   }
 
   /**
@@ -103,6 +131,11 @@ export class Looks {
  * @typedef {{ canvas: OffscreenCanvas, limits: [number, number], difference: Difference | null }}
  *   Painted
  */
+
+/** @param {string} series */
+function nameOut(series) {
+  return namesOut([series]).replace(/[|:]/g, encodeURIComponent);
+}
 
 /**
  * What is taken away, in words.

@@ -52,3 +52,16 @@ function mark(kind, about, text, album) {
   const where = named && `${about.stream ?? ""} ${timeLabel(named)}`.trim();
   return { kind, t, time, seconds: time === null ? NaN : timeSeconds(time), text, where };
 }
+
+/**
+ * The mark before or after the chosen one in order of valid time; the first or last without one.
+ * @param {Mark[]} marks
+ * @param {string} chosen a mark as JSON
+ * @param {number} direction
+ * @returns {Mark | undefined}
+ */
+export function markBeside(marks, chosen, direction) {
+  const timed = marks.filter(({ time }) => time !== null).sort((a, b) => a.seconds - b.seconds);
+  const here = timed.findIndex((mark) => JSON.stringify(mark) === chosen);
+  return timed[here < 0 ? (direction > 0 ? 0 : timed.length - 1) : here + direction];
+}

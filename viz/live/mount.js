@@ -8,13 +8,13 @@ import { element } from "./element.js";
 import { FieldStore } from "./fields.js";
 import { Folder } from "./folder.js";
 import { Guests } from "./guests.js";
-import { icon } from "./icon.js";
+import { signButton } from "./icon.js";
 import { actOf, keyHelp } from "./keys.js";
 import { Lens } from "./lens.js";
 import LINKS from "./links.css" with { type: "css" };
 import SHEET from "./live.css" with { type: "css" };
 import { Looks } from "./looks.js";
-import { marksOf } from "./marks.js";
+import { markBeside, marksOf } from "./marks.js";
 import { Masthead } from "./masthead.js";
 import { Measures } from "./measures.js";
 import { Notes } from "./notes.js";
@@ -38,7 +38,6 @@ import { Wall } from "./wall.js";
 import { Word } from "./word.js";
 
 /** @import { Address } from "./address.js" */
-/** @import { Sign } from "./icon.js" */
 /** @import { Gap, Mark, Poll, Source, Status, ViewState } from "./types.d.ts" */
 
 const POLL_MS = 500;
@@ -116,7 +115,8 @@ class View {
       profile: new Profile(changed),
       looks: new Looks(changed),
     };
-    this.#places = new Places(new SeriesStore(source, this.#fields, changed), this.#tools);
+    this.#series = new SeriesStore(source, this.#fields, changed);
+    this.#places = new Places(this.#series, this.#tools);
     this.#guests = new Guests(source, changed);
     this.#wall = new Wall(this.#lens, this.#tools, this.#guests, changed);
     this.#comparer = new Comparer(
@@ -140,9 +140,10 @@ class View {
     }, choose);
     this.#masthead = new Masthead(this.#buttons(), choose);
     this.#build();
-    const [player, lens, guests] = [this.#player, this.#lens, this.#guests];
     if (address) {
-      bookmark(address, { wall: this.#wall, comparer: this.#comparer, guests, player, lens });
+      const [player, lens, guests] = [this.#player, this.#lens, this.#guests];
+      const [wall, comparer, tools] = [this.#wall, this.#comparer, this.#tools];
+      bookmark(address, { wall, comparer, guests, player, lens, tools });
       address.follow(changed);
     }
     host.append(this.element);
@@ -159,6 +160,7 @@ class View {
   #pictures;
   #fields;
   #tools;
+  #series;
   #places;
   #wall;
   #comparer;
@@ -171,10 +173,7 @@ class View {
   #masthead;
   #more = element(
     "button",
-    {
-      type: "button",
-      onclick: () => this.#wall.more(this.#album),
-    },
+    { type: "button", onclick: () => this.#wall.more(this.#album) },
     "Add view",
   );
   #help = keyHelp();
@@ -183,33 +182,16 @@ class View {
 
   /** The masthead's buttons. */
   #buttons() {
-    /**
-     * @param {Sign} name
-     * @param {string} label
-     * @param {() => void} does
-     */
-    const sign = (name, label, does) =>
-      element(
-        "button",
-        {
-          type: "button",
-          className: "sign",
-          "aria-label": label,
-          title: label,
-          onclick: does,
-        },
-        icon(name),
-      );
     return [
       this.#stop.pause,
       this.#stop.button,
       this.#more,
       this.#details.button,
-      sign("share", "Link, pictures, files (C)", () => this.#openShare()),
+      signButton("share", "Link, pictures, files (C)", () => this.#openShare()),
       this.#word.button,
       themeButton(this.#root),
-      sign("whole", "Full screen (F)", () => this.#fullScreen()),
-      sign("help", "Keys (?)", () => this.#help.showModal()),
+      signButton("whole", "Full screen (F)", () => this.#fullScreen()),
+      signButton("help", "Keys (?)", () => this.#help.showModal()),
     ];
   }
 
@@ -402,16 +384,13 @@ class View {
 
   /** @param {number} direction */
   #nextMark(direction) {
-    const timed = this.#marks
-      .filter((mark) => mark.time !== null)
-      .sort((a, b) => a.seconds - b.seconds);
-    const here = timed.findIndex((mark) => JSON.stringify(mark) === this.#chosen);
-    const next = here < 0 ? (direction > 0 ? 0 : timed.length - 1) : here + direction;
-    if (timed[next]) this.#choose(timed[next]);
+    const next = markBeside(this.#marks, this.#chosen, direction);
+    if (next) this.#choose(next);
   }
 
   destroy() {
     this.#closed = true;
+    this.#series.close();
     this.#pictures.close();
     this.#comparer.close();
     this.#guests.close();

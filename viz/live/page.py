@@ -23,28 +23,23 @@ _FOLDER = Path(__file__).parent
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 _SHEET = re.compile(r'^import (\w+) from "\./([\w.]+)" with \{ type: "css" \};\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.MULTILINE | re.DOTALL)
-"""A comment that has its lines to itself: a third of the sources, and nothing to a browser."""
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _CSS_COMMENT = re.compile(r"^/\*[^\n]*\*/\n", re.MULTILINE)
 _TOKEN = re.compile(
     r"""
     (?P<kept> "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | `(?:\\.|[^`\\])*`
       | (?<=[=(,:\[!&|?{;]) \s* / (?![*/]) (?:\\. | \[(?:\\.|[^\]\\\n])*\] | [^/\\\n])+ / )
-    | ^[ \t]* /\*.*?\*/ [ \t]*\n | /\*.*?\*/ | ^[ \t]* // [^\n]*\n | [ \t]* // [^\n]*
+    | ^[ \t]* /\*.*?\*/ [ \t]*\n | /\*.*?\*/ | ^[ \t]* // [^\n]*\n | [ \t]* // [^\n]* | ^[ \t]+
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
-"""Strings, templates and regular expressions, which are kept, and comments."""
+"""Strings, templates and regular expressions, which are kept; comments; indentation."""
 
 
 @cache
 def module_text() -> str:
     """One ES module that exports ``mount``; its default export is what anywidget calls."""
-    texts = {
-        path.stem: _COMMENT.sub("", path.read_text(encoding="utf-8"))
-        for path in _FOLDER.glob("*.js")
-    }
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
     needs = {name: [found[1] for found in _IMPORT.findall(texts[name])] for name in sorted(texts)}
     order = TopologicalSorter(needs).static_order()
     joined = "\n".join(_scoped(name, texts[name]) for name in order)
@@ -74,17 +69,17 @@ def _scoped(name: str, text: str) -> str:
     text = _IMPORT.sub(r"const \1 = $\2;\n", text)
     text, defaults = _DEFAULT.subn("const $default = ", _EXPORT.sub("", text))
     given = "$default" if defaults else f"{{ {', '.join(exports)} }}"
-    text = without_comments(text)
+    text = compact(text)
     return f"const ${name} = (() => {{\n{text}return {given};\n}})();\n"
 
 
-def without_comments(text: str) -> str:
-    """A module without its comments; what is written inside of quotes stays as it is.
+def compact(text: str) -> str:
+    """A module without its comments and indentation; what is written inside of quotes stays as it is.
 
     It reads what Biome formats: a regular expression follows an operator or a bracket, and a
     template that lies inside of another one holds no comment.
 
-    >>> without_comments('/** A unit. */\\nconst a = "// no comment"; // but this\\n')
+    >>> compact('/** A unit. */\\nconst a = "// no comment"; // but this\\n')
     'const a = "// no comment";\\n'
     """
     return _TOKEN.sub(lambda match: match["kept"] or "", text)

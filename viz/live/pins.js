@@ -1,3 +1,5 @@
+import { placeIn, placeOut } from "./place.js";
+
 /** @import { Changed, Place } from "./types.d.ts" */
 
 /** Distinct for most colour-blind readers (Okabe and Ito 2008). */
@@ -29,6 +31,25 @@ export class Pins {
     const name = free ?? "?";
     const colour = COLOURS[(name.charCodeAt(0) - 65) % COLOURS.length];
     this.list = [...this.list, { name, place, colour }].slice(-MOST);
+    this.#changed();
+  }
+
+  /** The kept places for a link. */
+  write() {
+    return this.list.map(({ place }) => placeOut(place)).join("_");
+  }
+
+  /**
+   * Keep the places of a link, and no others.
+   * @param {string} text
+   */
+  read(text) {
+    if (text === this.write()) return;
+    this.list = [];
+    for (const part of text.split("_").slice(0, MOST)) {
+      const place = part ? placeIn(part) : null;
+      if (place) this.add(place);
+    }
     this.#changed();
   }
 

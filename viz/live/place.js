@@ -17,6 +17,38 @@ export function placeLabel({ lat, lon, x, y }, grid) {
 }
 
 /**
+ * A place for a link: "25.31;-91.92", "x4500;9200", or both with a comma between.
+ * @param {Place} place
+ */
+export function placeOut({ lat, lon, x, y }) {
+  const pair = (/** @type {number[]} */ ...at) => at.map((one) => +one.toPrecision(8)).join(";");
+  return [
+    lat !== undefined && lon !== undefined ? pair(lat, lon) : "",
+    x !== undefined && y !== undefined ? `x${pair(x, y)}` : "",
+  ]
+    .filter(Boolean)
+    .join(",");
+}
+
+/**
+ * The place that a link names, or null where it is not one.
+ * @param {string} text
+ * @returns {Place | null}
+ */
+export function placeIn(text) {
+  /** @type {Place} */
+  const place = {};
+  for (const part of text.split(",")) {
+    const [first, second, ...rest] = part.replace(/^x/, "").split(";").map(Number);
+    if (rest.length || !Number.isFinite(first) || !Number.isFinite(second)) return null;
+    if (part.startsWith("x")) Object.assign(place, { x: first, y: second });
+    else if (Math.abs(first) <= 90) Object.assign(place, { lat: first, lon: second });
+    else return null;
+  }
+  return place;
+}
+
+/**
  * A value of a field with as many digits as its step allows, and its units.
  * @param {number} value
  * @param {FieldFacts} field

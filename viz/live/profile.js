@@ -1,6 +1,6 @@
 import { ticks } from "./axis.js";
 import { element, say } from "./element.js";
-import { placeLabel } from "./place.js";
+import { placeIn, placeLabel, placeOut } from "./place.js";
 import { Plot } from "./plot.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -50,6 +50,20 @@ export class Profile {
     if (JSON.stringify(ends) === JSON.stringify(this.ends)) return;
     this.ends = ends;
     this.#changed();
+  }
+
+  /** The line for a link. */
+  write() {
+    return this.ends?.map(placeOut).join("_") ?? "";
+  }
+
+  /**
+   * Draw the line of a link, or none.
+   * @param {string} text
+   */
+  read(text) {
+    const [from, to] = text.split("_").map(placeIn);
+    this.draw(from && to ? [from, to] : null);
   }
 
   /**
