@@ -7,7 +7,7 @@ from pygments.lexers.javascript import JavascriptLexer
 from pygments.token import Comment, Literal
 
 from burstlens.viz.live import page as page_module
-from burstlens.viz.live.page import module_text, page_text, compact
+from burstlens.viz.live.page import compact, module_text, page_text
 
 MOST_BYTES = 250_000
 FOLDER = Path(page_module.__file__).parent

@@ -49,8 +49,7 @@ const LOOK = 0.1;
 
 /**
  * Show a run in an element; `onPoll` is called after each poll, `address` is that of a page that
- * shows nothing else. Returns `element`, which holds the
- * view, `key`, which takes key events from outside of it, and `destroy`, which ends it.
+ * shows nothing else. Returns `element`, `key`, which takes key events, and `destroy`.
  * @param {HTMLElement} host
  * @param {Source} source
  * @param {OnPoll} [onPoll]

@@ -74,7 +74,7 @@ def _scoped(name: str, text: str) -> str:
 
 
 def compact(text: str) -> str:
-    """A module without its comments and indentation; what is written inside of quotes stays as it is.
+    """A module without comments and indentation; what is written inside of quotes stays as it is.
 
     It reads what Biome formats: a regular expression follows an operator or a bracket, and a
     template that lies inside of another one holds no comment.
