@@ -27,6 +27,7 @@ PARTS = (
     "shelf",
     "look",
     "live",
+    "values",
     "maps",
     "guards",
     "diagnostics",

@@ -1,3 +1,4 @@
+import { decode } from "./decoder.js";
 import { Grid } from "./grid.js";
 import { PixelMap } from "./paint.js";
 import { ValuesFile, valuesOfCodes } from "./values_file.js";
@@ -64,10 +65,28 @@ export class Fields {
    * @param {number} number
    */
   all(number) {
-    const values = this.values[number];
-    const found = Float64Array.from(this.codes[number], (code) => values[code]);
+    const [values, codes] = [this.values[number], this.codes[number]];
+    const found = new Float64Array(codes.length);
+    for (let point = 0; point < codes.length; point += 1) found[point] = values[codes[point]];
     for (const [point, value] of this.#outliers[number]) found[point] = value;
     return found;
+  }
+
+  /**
+   * How many points of a field have each value: values and counts, exact ones among them.
+   * @param {number} number
+   * @returns {[values: ArrayLike<number>, counts: ArrayLike<number>]}
+   */
+  counts(number) {
+    const [values, codes] = [this.values[number], this.codes[number]];
+    const exact = [...this.#outliers[number]];
+    const counts = new Uint32Array(values.length + exact.length);
+    for (let point = 0; point < codes.length; point += 1) counts[codes[point]] += 1;
+    exact.forEach(([point], at) => {
+      counts[codes[point]] -= 1;
+      counts[values.length + at] = 1;
+    });
+    return [[...values, ...exact.map(([, value]) => value)], counts];
   }
 
   /** The smallest and the largest finite value of the lowest field, each with its place. */
@@ -292,7 +311,9 @@ export class FieldStore {
   async #read(line) {
     const file = await this.open(line);
     const grids = file.header.fields.map((field) => this.grid(field.grid));
-    const fields = new Fields(file, await file.codes(), await Promise.all(grids));
+    const { fields: laid, block } = file.header;
+    const codes = await decode(file.stream, laid, block);
+    const fields = new Fields(file, codes, await Promise.all(grids));
     fields.run = this.#run;
     return fields;
   }
@@ -327,11 +348,27 @@ export class FieldStore {
  * @param {Fields} fields
  */
 async function decoded(fields) {
-  const pieces = fields.file.overlay.map(async ({ box, image }) => ({
+  const pieces = fields.file.overlay.map(async ({ box, png }) => ({
     box,
-    image: await createImageBitmap(image),
+    image: await bitmap(png),
   }));
   fields.overlay = await Promise.all(pieces).catch(() => []);
+}
+
+/** @type {Map<string, Promise<ImageBitmap>>} coasts and scales are the same in all frames */
+const bitmaps = new Map();
+
+/** @param {Uint8Array<ArrayBuffer>} png */
+function bitmap(png) {
+  // The last bytes of a PNG are its checksums.
+  const key = `${png.length} ${png.subarray(-24)}`;
+  let image = bitmaps.get(key);
+  if (!image) {
+    if (bitmaps.size >= HELD) bitmaps.delete([...bitmaps.keys()][0]);
+    image = createImageBitmap(new Blob([png], { type: "image/png" }));
+    bitmaps.set(key, image);
+  }
+  return image;
 }
 
 /** @param {IndexLine} line */

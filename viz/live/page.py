@@ -102,6 +102,7 @@ def _policy(script: str, style: str) -> str:
         "style-src": f"'sha256-{_digest(style)}'",
         "img-src": "'self' file: blob: data:",
         "connect-src": "'self'",
+        "worker-src": "blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
     }

@@ -152,30 +152,34 @@ export class Palette {
     const field = fields.header.fields[0];
     const log = field.transform === "log" && !difference;
     const scale = log ? Math.log : (/** @type {number} */ v) => v;
-    const known = (difference?.values[0] ?? fields.all(0)).filter(
-      (v) => Number.isFinite(v) && (!log || v > 0),
-    );
-    const low = known.reduce((a, b) => Math.min(a, b), Infinity);
-    const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
-    const counts = new Uint32Array(BINS);
-    const width = scale(high) - scale(low) || 1;
-    for (const value of known) {
-      counts[Math.min(BINS - 1, Math.floor(((scale(value) - scale(low)) / width) * BINS))] += 1;
+    const [values, counts] = difference ? [difference.values[0], null] : fields.counts(0);
+    let [low, high] = [Infinity, -Infinity];
+    for (let at = 0; at < values.length; at += 1) {
+      if (counts?.[at] === 0 || !Number.isFinite(values[at]) || (log && values[at] <= 0)) continue;
+      low = Math.min(low, values[at]);
+      high = Math.max(high, values[at]);
     }
-    const most = Math.max(...counts);
+    const bins = new Uint32Array(BINS);
+    const width = scale(high) - scale(low) || 1;
+    for (let at = 0; at < values.length; at += 1) {
+      if (!(values[at] >= low && values[at] <= high)) continue;
+      const bin = Math.floor(((scale(values[at]) - scale(low)) / width) * BINS);
+      bins[Math.min(BINS - 1, bin)] += counts?.[at] ?? 1;
+    }
+    const most = Math.max(...bins);
     const step = 240 / BINS;
-    const bars = [...counts].map((count, at) => {
+    const bars = [...bins].map((count, at) => {
       const tall = (44 * count) / most;
       return count ? `M${at * step} 46v${-tall.toFixed(2)}h${step - 0.6}v${tall.toFixed(2)}z` : "";
     });
-    set(this.#bars, { d: known.length ? bars.join("") : "" });
+    set(this.#bars, { d: low <= high ? bars.join("") : "" });
     const ends = (limits ?? [])
       .map((at) => ((scale(at) - scale(low)) / width) * 240)
       .filter((at) => at >= 0 && at <= 240);
     set(this.#ends, { d: ends.map((at) => `M${at.toFixed(1)} 0V48`).join("") });
     const points = field.stride > 1 ? `, 1 of ${field.stride} points along each side` : "";
     const ends_ = `${valueLabel(low, field)} to ${valueLabel(high, field)}`;
-    say(this.#words, known.length ? `${ends_}${points}` : "No finite values");
+    say(this.#words, low <= high ? `${ends_}${points}` : "No finite values");
   }
 }
 

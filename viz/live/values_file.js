@@ -31,11 +31,9 @@ export class ValuesFile {
     if (payload.length < this.#stream + header.bytes) throw new Error("values cut short");
   }
 
-  /** The codes of all fields, each row by row from the top. */
-  codes() {
-    const { header } = this;
-    const stream = this.#payload.subarray(this.#stream, this.#stream + header.bytes);
-    return decodeFields(stream, header.fields, header.block);
+  /** The blocks of all fields, deflated. */
+  get stream() {
+    return this.#payload.subarray(this.#stream, this.#stream + this.header.bytes);
   }
 
   /**
@@ -64,7 +62,7 @@ export class ValuesFile {
     return this.header.overlay.map(({ at: box, bytes }) => {
       const part = this.#payload.subarray(at, at + bytes);
       at += bytes;
-      return { box, image: new Blob([part], { type: "image/png" }) };
+      return { box, png: part };
     });
   }
 }
@@ -107,7 +105,7 @@ export function fromBase64(text) {
  * @param {Pick<FieldFacts, "nx" | "ny">} field
  * @param {number} block
  */
-function blockCount({ nx, ny }, block) {
+export function blockCount({ nx, ny }, block) {
   return Math.ceil(nx / block) * Math.ceil(ny / block);
 }
 
@@ -118,8 +116,12 @@ function blockCount({ nx, ny }, block) {
  * @param {number} block
  */
 export async function decodeFields(stream, fields, block) {
-  const inflated = new Blob([stream]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const bytes = new Uint8Array(await new Response(inflated).arrayBuffer());
+  const inflater = new DecompressionStream("deflate-raw");
+  const writer = inflater.writable.getWriter();
+  // What fails here fails at the reading end, too.
+  writer.write(stream).catch(() => {});
+  writer.close().catch(() => {});
+  const bytes = new Uint8Array(await new Response(inflater.readable).arrayBuffer());
   const whole = 2 * block * block;
   const blocks = fields.reduce((sum, one) => sum + blockCount(one, block), 0);
   if (bytes.length < blocks * whole) throw new Error("values cut short");
@@ -147,7 +149,7 @@ export async function decodeFields(stream, fields, block) {
  * @param {number} top
  * @param {number} left
  */
-function unfold(bytes, low, block, codes, { nx, ny }, top, left) {
+export function unfold(bytes, low, block, codes, { nx, ny }, top, left) {
   const high = low + block * block;
   const rows = Math.min(block, ny - top);
   const columns = Math.min(block, nx - left);

@@ -222,8 +222,8 @@ export class Wall {
     const asked = this.#asks;
     const seen = drawn.map((one) => one.seen).filter((line) => line !== undefined);
     const needs = [...drawn.flatMap((one) => one.needs), ...(asked ? seen : [])];
-    const painted = next.filter((line) => looks.paints(seriesId(line)));
-    state.fields.want([...new Set(needs), ...painted.slice(0, AHEAD_VALUES)]);
+    const later = next.filter((line) => asked || looks.paints(seriesId(line)));
+    state.fields.want([...new Set(needs), ...later.slice(0, AHEAD_VALUES)]);
     profile.show(
       seen.flatMap((line) => {
         const fields = state.fields.get(line);

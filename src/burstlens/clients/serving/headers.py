@@ -17,8 +17,8 @@ ALWAYS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 ENOUGH = (
-    "default-src 'none'; connect-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+    "default-src 'none'; connect-src 'self'; worker-src blob:; img-src 'self' data: blob:; "
+    "media-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 )
 """For our own pages. A Jupyter proxy frames them from the same origin."""
 SANDBOX = (
