@@ -13,16 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.durable import open_regular
 from burstlens.core.errors import ValuesError
 from burstlens.viz.values import blocks
-from burstlens.viz.values.sphere import bilinear, degrees, vectors
+from burstlens.viz.values.sphere import bilinear, degrees, steps_to, vectors
 
 Array = NDArray[Any]
 FORMAT = 1
 NO_POINT = 0xFFFF
 """Row and column of a pixel that shows no point."""
 _BEFORE, _AFTER = "burstlensFeed(", ");\n"
-_STEPS = 12
+_MOST_BYTES = 64 * 2**20
+_MOST_POINTS = 1 << 20
+_MOST_PIXELS = 1 << 26
+"""Bounds on what a file may ask for: who reads a run's grids may not be the one who wrote them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Grid:
             self.facts = facts
             self.x, self.y = facts["x"], facts["y"]
             self.columns, self.rows = int(self.x["n"]), int(self.y["n"])
+            if not (0 < self.columns <= _MOST_POINTS and 0 < self.rows <= _MOST_POINTS):
+                raise ValueError(f"{self.rows} x {self.columns} points")
             self._pixels: tuple[Array, Array] | None = None
             self._nodes: Array | None = None
             if facts["kind"] == "pixels":
@@ -68,7 +74,8 @@ class Grid:
     def read(cls, path: Path) -> Grid:
         """The grid of a file. Raises ValuesError."""
         try:
-            text = path.read_text(encoding="utf-8")
+            with open_regular(path) as file:
+                text = file.read(_MOST_BYTES).decode()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "not text"
             raise ValuesError(f"{path} cannot be read: {reason}") from error
@@ -123,6 +130,41 @@ class Grid:
         lon_at, lat_at = degrees(bilinear(self._nodes, at[0] * last, at[1] * last))
         return Place(float(lat_at), float(lon_at), x, y)
 
+    def axes(self) -> tuple[Array, Array] | None:
+        """x of each column and y of each row; None for a plane without straight rows."""
+        return None if self._pixels is not None else (self._along_x, self._along_y)
+
+    def middles(self) -> tuple[Array, Array] | None:
+        """x and y of the middle of each point (row, column) on the picture, of a plane without
+        straight rows; NaN for points that no pixel shows. None for other planes."""
+        if self._pixels is None:
+            return None
+        left, right, bottom, top = self.facts["extent"]
+        height, width = self._pixels[0].shape
+        number = self._pixels[0].astype(np.int64) * self.columns + self._pixels[1]
+        shown = (self._pixels[0] < self.rows) & (self._pixels[1] < self.columns)
+        rows, columns = np.nonzero(shown)
+        size = self.rows * self.columns
+        with np.errstate(invalid="ignore"):
+            count = np.bincount(number[shown], minlength=size)
+            x, y = (
+                (np.bincount(number[shown], at + 0.5, size) / count).reshape(self.rows, -1)
+                for at in (columns, rows)
+            )
+        x, y = left + x / width * (right - left), top - y / height * (top - bottom)
+        return (_turned(x) if self.on_earth else x), y
+
+    def lonlat(self) -> tuple[Array, Array] | None:
+        """Longitude and latitude of each point (row, column) of a projected plane, else None."""
+        if self._nodes is None:
+            return None
+        last = self._nodes.shape[0] - 1
+        shares = [
+            (points - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0]) * last
+            for axis, points in ((self.y, self._along_y), (self.x, self._along_x))
+        ]
+        return degrees(bilinear(self._nodes, *np.meshgrid(*shares, indexing="ij")))
+
     def index(self, row: int, column: int) -> dict[str, int]:
         """The file's index of a point, by dimension; empty where there is none (sections)."""
         return {
@@ -147,28 +189,14 @@ class Grid:
         """By Newton's steps from the nearest node."""
         assert self._nodes is not None
         wanted = vectors(lon, lat)
-        near = np.where(np.isfinite(self._nodes).all(-1), self._nodes @ wanted, -2.0)
-        at = np.array(np.unravel_index(int(near.argmax()), near.shape), np.float64)
+        near = np.where(np.isfinite(self._nodes[..., 0]), self._nodes @ wanted, -2.0)
+        row, column = divmod(int(near.argmax()), near.shape[1])
+        part = steps_to(self._nodes, wanted.tolist(), float(row), float(column))
+        if part is None:
+            return None
         last = self._nodes.shape[0] - 1
-        for _ in range(_STEPS):
-            here = bilinear(self._nodes, at[0], at[1])
-            by_row = bilinear(self._nodes, at[0] + 0.5, at[1]) - bilinear(
-                self._nodes, at[0] - 0.5, at[1]
-            )
-            by_column = bilinear(self._nodes, at[0], at[1] + 0.5) - bilinear(
-                self._nodes, at[0], at[1] - 0.5
-            )
-            step, *_ = np.linalg.lstsq(
-                np.stack([by_row, by_column], axis=-1), wanted * np.linalg.norm(here) - here
-            )
-            if not np.isfinite(step).all():
-                return None
-            at = np.clip(at + step, -1.0, last + 1.0)
-            if np.abs(step).max() < 1e-9:
-                break
-        part = at / last
         x, y = (
-            axis["edges"][0] + share * (axis["edges"][1] - axis["edges"][0])
+            axis["edges"][0] + share / last * (axis["edges"][1] - axis["edges"][0])
             for axis, share in ((self.x, part[1]), (self.y, part[0]))
         )
         return float(x), float(y)
@@ -187,6 +215,8 @@ class Grid:
     def _read_pixels(self) -> None:
         stream = base64.b64decode(self.facts["stream"], validate=True)
         height, width = int(self.facts["height"]), int(self.facts["width"])
+        if not (height > 0 and width > 0 and height * width <= _MOST_PIXELS):
+            raise ValueError(f"{height} x {width} pixels")
         first = blocks.count(height, width)
         self._pixels = (
             blocks.decode(stream, height, width),
@@ -210,5 +240,5 @@ def _nearest(axis: Mapping[str, Any], points: Array, at: float) -> int | None:
     return int(np.abs(points - at).argmin())
 
 
-def _turned(lon: float) -> float:
+def _turned(lon: Any) -> Any:
     return (lon + 180) % 360 - 180

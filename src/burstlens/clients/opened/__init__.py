@@ -5,4 +5,7 @@ stop, pause or add. Imports ``workflows``, ``viz`` without its pages, ``cluster_
 ``core``.
 """
 
-__all__ = ["looks", "picture", "products", "status", "steering", "table", "view"]
+__all__ = [
+    "asked", "listing", "looks", "picture", "pictured", "points", "products", "series", "spot",
+    "status", "steering", "table", "view",
+]  # fmt: skip

@@ -1,0 +1,106 @@
+"""The published pictures of one product and stream, read from the index without the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+
+from burstlens.clients.opened.series import has_values, without_values
+from burstlens.core.errors import RunError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.follow import Followed, uncollected
+from burstlens.core.run.index import Index, Published, published
+
+
+class Pictured:
+    """What is published of one product; each look reads the new lines of the index alone, and
+    parses none of other products. Any thread may call it."""
+
+    def __init__(self, run: RunDir, product: str) -> None:
+        self.run = run
+        self.product = product
+        # Only a plain name stands in the index as it is.
+        plain = product.isascii() and product.isprintable() and not {'"', "\\"} & set(product)
+        self._followed = Followed(run.index, mark=f'"{product}"'.encode() if plain else b"")
+        self._entries: dict[tuple[str, str], Published] = {}
+        self._lock = threading.Lock()
+
+    def entries(
+        self,
+        stream: str | None = None,
+        *,
+        since: str = "",
+        before: str = "",
+        times: Collection[str] = (),
+    ) -> list[Published]:
+        """What is published of a stream, in the order of valid times: those after ``since``, before
+        ``before``, and of ``times`` alone, where given.
+
+        Raises RunError: where the product has nothing published, or has several streams and none is
+        named, or has no values at all; and where the index cannot be read.
+        """
+        found = self._of_stream(stream)
+        if not any(map(has_values, found)):
+            raise without_values(self.product)
+        return [
+            entry
+            for entry in found
+            if since < entry.time
+            and (not before or entry.time < before)
+            and (not times or entry.time in times)
+        ]
+
+    def is_empty(self) -> bool:
+        """Whether nothing is published of it yet. Raises RunError."""
+        self._refresh()
+        return not self._entries
+
+    def newest(self, entry: Published) -> Published | None:
+        """What the index has now for the frame of an entry."""
+        try:
+            self._look()
+        except OSError:
+            return None
+        with self._lock:
+            return self._entries.get((entry.stream, entry.time))
+
+    def _of_stream(self, stream: str | None) -> list[Published]:
+        self._refresh()
+        with self._lock:
+            found = sorted(self._entries.values(), key=lambda entry: entry.time)
+        streams = sorted({entry.stream for entry in found})
+        if not streams:
+            raise self._nothing()
+        if stream is None and len(streams) > 1:
+            named = ", ".join(streams[:12])
+            raise RunError(f"{self.product} has several streams, name one of them: {named}")
+        wanted = streams[0] if stream is None else stream
+        if wanted not in streams:
+            raise RunError(
+                f"{self.product} has nothing of a stream {wanted!r}{did_you_mean(wanted, streams)}"
+            )
+        return [entry for entry in found if entry.stream == wanted]
+
+    def _refresh(self) -> None:
+        try:
+            self._look()
+        except OSError as error:
+            raise RunError(f"cannot read {self.run.index}: {error.strerror}") from error
+
+    def _look(self) -> None:
+        with self._lock, uncollected():
+            stretch = self._followed.look()
+            if stretch.fresh:
+                self._entries = {}
+            for line in stretch.lines:
+                entry = published(line) if line.get("product") == self.product else None
+                if entry is not None:
+                    self._entries[entry.stream, entry.time] = entry
+
+    def _nothing(self) -> RunError:
+        index = Index(self.run.index)
+        index.look()
+        names = {entry.product for entry in index.entries.values()}
+        near = did_you_mean(self.product, names) if names else ""
+        return RunError(f"nothing is published of a product {self.product!r}{near}")

@@ -1,0 +1,111 @@
+"""The point of values that lies at a place, in any frame's grid; grids are read once."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlens.clients.opened.spot import Spot
+from burstlens.core.errors import RunError, ValuesError
+from burstlens.core.run.index import grid_path, product_path
+from burstlens.viz.values.lookup import Grid, Place
+
+LARGEST_BYTES = 128 * 2**20
+"""Of a file of values: 4000 x 4000 points of 16 bits with their overlay have half of it."""
+GRIDS = 16
+POINTS = 4096
+_HASH = re.compile(r"[0-9a-f]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of values: the hash of its grid, row and column from the top of the picture, and the
+    file's own index by dimension."""
+
+    grid: str
+    row: int
+    column: int
+    index: Mapping[str, int]
+
+
+class Files:
+    """Files of a run's products by the names that another user may have written: as
+    :func:`product_path`, but each folder is resolved once."""
+
+    def __init__(self, products: Path) -> None:
+        self.products = products
+        self._folders: dict[str, str] = {}
+
+    def regular(self, name: str) -> Path:
+        """The regular file of that name. Raises RunError and OSError, as where it leads out of the
+        products, or is a pipe."""
+        folder, _, last = name.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = str(product_path(self.products, folder))
+        path = f"{self._folders[folder]}/{last}"
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            path = str(product_path(self.products, name))
+            status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_BYTES:
+            raise RunError(f"{path} is not a regular file of at most {LARGEST_BYTES >> 20} MiB")
+        return Path(path)
+
+
+class Grids:
+    """Grids of one or several runs, the most recently used ones held. Any thread may call it."""
+
+    def __init__(self, most: int = GRIDS) -> None:
+        self._most = most
+        self._grids: OrderedDict[Path, Grid] = OrderedDict()
+        self._points: OrderedDict[tuple[Path, Spot], Point | None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def grid(self, files: Files, name: str) -> Grid:
+        """The grid whose hash is ``name``. Raises ValuesError, RunError and OSError."""
+        path = _path(files, name)
+        with self._lock:
+            if path in self._grids:
+                self._grids.move_to_end(path)
+                return self._grids[path]
+        grid = Grid.read(files.regular(path.relative_to(files.products).as_posix()))
+        with self._lock:
+            self._grids[path] = grid
+            if len(self._grids) > self._most:
+                self._grids.popitem(last=False)
+        return grid
+
+    def point(self, files: Files, name: str, spot: Spot) -> Point | None:
+        """The point nearest to a place in that grid; None outside of it.
+
+        Raises as :meth:`grid`, also where such a place has no meaning on the plane.
+        """
+        key = (_path(files, name), spot)
+        with self._lock:
+            if key in self._points:
+                self._points.move_to_end(key)
+                return self._points[key]
+        grid = self.grid(files, name)
+        at = grid.point(spot.on(grid))
+        found = None if at is None else Point(name, *at, grid.index(*at))
+        with self._lock:
+            self._points[key] = found
+            if len(self._points) > POINTS:
+                self._points.popitem(last=False)
+        return found
+
+    def place(self, files: Files, point: Point) -> Place:
+        """Where a point itself lies. Raises as :meth:`grid`."""
+        return self.grid(files, point.grid).place(point.row, point.column)
+
+
+def _path(files: Files, name: str) -> Path:
+    if _HASH.fullmatch(name) is None:
+        raise ValuesError(f"{name[:80]!r} does not name a grid")
+    return grid_path(files.products, name)

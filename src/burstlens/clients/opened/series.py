@@ -1,0 +1,219 @@
+"""The series of a product at a place: its value in each frame, one block of each file read.
+
+What cannot be read is a gap with a reason, never an error of the whole: an index, values and grids
+may be torn, missing, of another version, or hostile.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from dataclasses import field as made
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from burstlens.clients.opened.points import Files, Grids, Point
+from burstlens.clients.opened.spot import Spot
+from burstlens.core.errors import BurstlensError, RunError, ValuesError
+from burstlens.core.run.index import Published, values_path
+from burstlens.viz.values.script import Laid, ValuesFile
+
+FACTS = ("variable", "long_name", "units", "printed", "level", "transform")
+
+
+class Gap(StrEnum):
+    """Why a frame has no value at the place."""
+
+    NONE = ""
+    OUTSIDE = "outside"
+    """The frame's grid does not hold the place."""
+    WITHOUT = "no values"
+    """The picture was published without values."""
+    UNREADABLE = "unreadable"
+    """Its values or their grid are missing, torn, or of another version."""
+    FOREIGN = "another picture"
+    """Its values belong to another picture: the product was published anew just now."""
+    OTHER = "another field"
+    """It is of another variable or in other units than the rest of the series."""
+    NAN = "nan"
+    """The model has no value there."""
+    INFINITE = "inf"
+    MINUS_INFINITE = "-inf"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The value of one frame at the place; of a gap ``value`` is None, or what is not finite.
+
+    ``step`` is the step of quantisation at the value, in its units: the model's value lies within
+    half of it. ``facts`` has variable, units and more, ``number`` is that of the field, the
+    lowest first.
+    """
+
+    time: str
+    value: float | None
+    gap: Gap = Gap.NONE
+    reason: str = ""
+    step: float = 0.0
+    number: int = 0
+    point: Point | None = None
+    facts: Mapping[str, Any] = made(default_factory=dict)
+
+    @property
+    def finite(self) -> float | None:
+        """The value, None where there is none that can be plotted."""
+        return None if self.gap else self.value
+
+    def row(self) -> list[str | float | None]:
+        """``[time, value]``, with why it is a gap as the third where it is one."""
+        return [self.time, self.finite, *([self.gap.value] if self.gap else [])]
+
+
+Renew = Callable[[Published], Published | None]
+
+
+def samples(
+    files: Files,
+    entries: Iterable[Published],
+    spot: Spot,
+    grids: Grids,
+    renew: Renew | None,
+    kind: tuple[str, str] | None = None,
+) -> Iterator[Sample]:
+    """The value of each entry at the place, in the order of the entries.
+
+    ``renew`` gives the newest entry of the same frame, for one whose files were just replaced.
+    ``kind`` are variable and units of the series; without it the first field decides.
+    """
+    for entry in entries:
+        found = sample(files, entry, spot, grids)
+        if found.gap in (Gap.FOREIGN, Gap.UNREADABLE) and renew is not None:
+            newer = renew(entry)
+            if newer is not None and newer != entry:
+                found = sample(files, newer, spot, grids)
+        if found.facts:
+            own = (found.facts["variable"], found.facts["units"])
+            kind = kind or own
+            if own != kind:
+                reason = f"{own[0]} in {own[1]!r}, not {kind[0]} in {kind[1]!r}"
+                found = Sample(found.time, None, Gap.OTHER, reason)
+        yield found
+
+
+def sample(files: Files, entry: Published, spot: Spot, grids: Grids) -> Sample:
+    """The value of one published picture at the place: of several fields the topmost there."""
+    try:
+        if entry.placeholder:
+            return Sample(entry.time, None, Gap.WITHOUT, entry.placeholder)
+        if not has_values(entry):
+            return Sample(entry.time, None, Gap.WITHOUT, "published without values")
+        values = open_values(files, entry)
+        if values.header.get("picture") != entry.line.get("crc32"):
+            return Sample(entry.time, None, Gap.FOREIGN, "its values belong to another picture")
+        return _sample(files, entry.time, values, spot, grids)
+    except (BurstlensError, OSError) as error:
+        return Sample(entry.time, None, Gap.UNREADABLE, str(error))
+    except Exception as error:  # any content of another user's files
+        return Sample(entry.time, None, Gap.UNREADABLE, f"its values are damaged: {error!r}")
+
+
+def has_values(entry: Published) -> bool:
+    """Whether a picture was published with values."""
+    return isinstance(entry.line.get("values"), dict)
+
+
+def open_values(files: Files, entry: Published) -> ValuesFile:
+    """The file with the values of a picture. Raises ValuesError and RunError."""
+    return ValuesFile(files.regular(values_path(Path(entry.name)).as_posix()))
+
+
+def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grids) -> Sample:
+    meaning = ""
+    for number in reversed(range(len(values.fields))):
+        one = values.fields[number]
+        try:
+            point = grids.point(files, one.grid, spot)
+        except ValuesError as error:
+            if number:
+                continue  # a damaged nest does not hide the field below
+            meaning = str(error)
+            break
+        if point is None:
+            continue
+        value = values.at(point.row, point.column, number)
+        facts = _facts(values.header["fields"][number], one)
+        step = _step(value, one)
+        return Sample(time, value, _gap(value), "", step, number, point, facts)
+    if meaning:
+        return Sample(time, None, Gap.UNREADABLE, meaning)
+    return Sample(time, None, Gap.OUTSIDE, "the frame's grid does not hold the place")
+
+
+def _gap(value: float) -> Gap:
+    if math.isfinite(value):
+        return Gap.NONE
+    return Gap.NAN if math.isnan(value) else Gap.INFINITE if value > 0 else Gap.MINUS_INFINITE
+
+
+def _facts(field: Mapping[str, Any], laid: Laid) -> dict[str, Any]:
+    found = {name: str(field.get(name, "")) for name in FACTS}
+    return found | {"transform": laid.scale.transform, "label": str(field.get("label", ""))}
+
+
+def _step(value: float, laid: Laid) -> float:
+    """In the units of the value: a step of a logarithm grows with it."""
+    scale = laid.scale.scale
+    if laid.scale.transform != "log":
+        return scale
+    return abs(value) * math.expm1(scale) if math.isfinite(value) else 0.0
+
+
+def heading(product: str, stream: str, entries: Iterable[Published], first: Iterable[Sample],
+            spot: Spot) -> dict[str, Any]:  # fmt: skip
+    """What is common to a series, as JSON values: its field, units, step, place and number of
+    frames. ``first`` are samples of it; where none has a value, the index says what it can."""
+    shown = list(entries)
+    known = next((one for one in first if one.facts), None)
+    facts = dict(known.facts) if known else _listed(shown)
+    found: dict[str, Any] = {"product": product, "stream": stream, **facts, "frames": len(shown)}
+    found["step"] = known.step if known and math.isfinite(known.step) else None
+    found["index"] = dict(known.point.index) if known and known.point else None
+    found["at"] = {
+        name: getattr(spot, name) for name in ("lat", "lon", "x", "y")
+        if getattr(spot, name) is not None
+    }  # fmt: skip
+    return found
+
+
+def _listed(entries: list[Published]) -> dict[str, Any]:
+    from burstlens.core.units import printed
+
+    facts = next((one.facts for one in entries if not one.placeholder), {})
+    units = str(facts.get("units", ""))
+    return {"variable": str(facts.get("variable", "")), "units": units, "printed": printed(units)}
+
+
+def value_label(sample: Sample) -> str:
+    """A value for people, with as many digits as its step allows, and its units.
+
+    >>> value_label(Sample("t", 29.4137, step=0.01, facts={"printed": "K", "transform": "linear"}))
+    '29.41 K'
+    """
+    if sample.value is None:
+        return f"no value ({sample.reason or sample.gap})"
+    if sample.gap:
+        return "no value" if sample.gap is Gap.NAN else sample.gap.value
+    digits = math.ceil(-math.log10(sample.step)) if sample.step > 0 else 6
+    plain = sample.facts.get("transform") != "log" and digits <= 6 and abs(sample.value) < 1e7
+    text = f"{sample.value:.{max(0, digits)}f}" if plain else f"{sample.value:.5g}"
+    return f"{text} {sample.facts.get('printed', '')}".rstrip()
+
+
+def without_values(product: str) -> RunError:
+    """The error for a product that has no values at all."""
+    return RunError(
+        f"the pictures of {product} have no values: maps, sections and peaks publish them unless "
+        "their recipe says `values = false` or an older version of Burstlens made them"
+    )

@@ -1,0 +1,107 @@
+"""A place as people give it, and what it is on the plane of one frame."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from burstlens.core.errors import ValuesError
+from burstlens.viz.values.lookup import Grid, Place
+
+Number = str | float
+_METRES = {"m": 1.0, "km": 1000.0}
+_LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Degrees, or x and y of a plane. ``units`` (of x, of y) are ``km`` or ``m``, or empty: then
+    the numbers are in the plane's own units."""
+
+    lat: float | None = None
+    lon: float | None = None
+    x: float | None = None
+    y: float | None = None
+    units: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of(
+        cls,
+        lat: Number | None = None,
+        lon: Number | None = None,
+        x: Number | None = None,
+        y: Number | None = None,
+    ) -> Spot:
+        """The place of ``lat`` and ``lon``, or of ``x`` and ``y``, which may be texts such as
+        ``4.5km``. Raises ValuesError."""
+        on_earth, on_plane = lat is not None or lon is not None, x is not None or y is not None
+        if on_earth == on_plane:
+            raise ValuesError("a place is lat and lon, or x and y")
+        if on_earth:
+            if lat is None or lon is None:
+                raise ValuesError("a place on the earth needs both lat and lon")
+            north, east = _number("lat", lat), _number("lon", lon)
+            if abs(north) > 90 or abs(east) > 360:
+                raise ValuesError(f"there is no place at latitude {north:g}, longitude {east:g}")
+            return cls(lat=north, lon=east)
+        if x is None or y is None:
+            raise ValuesError("a place on a plane needs both x and y")
+        (across, across_units), (up, up_units) = _length("x", x), _length("y", y)
+        return cls(x=across, y=up, units=(across_units, up_units))
+
+    @classmethod
+    def parse(cls, at: str | None, xy: str | None) -> Spot:
+        """The place of ``LAT,LON`` or of ``X,Y``. Raises ValuesError."""
+        given = at if at is not None else xy
+        if given is None or (at is not None and xy is not None):
+            raise ValuesError("say where: --at LAT,LON or --xy X,Y")
+        parts = given.split(",")
+        if len(parts) != 2:
+            what = "LAT,LON such as 25.3,-91.9" if at is not None else "X,Y such as 12km,4500"
+            raise ValuesError(f"expected {what}, got {given!r}")
+        return cls.of(*parts) if at is not None else cls.of(x=parts[0], y=parts[1])
+
+    def on(self, grid: Grid) -> Place:
+        """The place in the units of a grid's plane. Raises ValuesError where it has no meaning."""
+        if self.x is None or self.y is None:
+            if not grid.on_earth:
+                raise ValuesError("its plane has no longitudes and latitudes: give x and y")
+            return Place(lat=self.lat, lon=self.lon)
+        plane = grid.facts.get("units", "")
+        return Place(
+            x=_turned(self.x, self.units[0], str(grid.x.get("units", plane))),
+            y=_turned(self.y, self.units[1], str(grid.y.get("units", plane))),
+        )
+
+    def __str__(self) -> str:
+        if self.x is None or self.y is None:
+            return f"{self.lat:g}, {self.lon:g}"
+        return f"x {self.x:g} {self.units[0]}".strip() + f", y {self.y:g} {self.units[1]}".rstrip()
+
+
+def _number(name: str, given: Number) -> float:
+    try:
+        found = float(given)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValuesError(f"{name} must be a number, not {str(given)[:40]!r}")
+    return found
+
+
+def _length(name: str, given: Number) -> tuple[float, str]:
+    if not isinstance(given, str):
+        return _number(name, given), ""
+    found = _LENGTH.fullmatch(given)
+    if found is None or found[2] not in ("", *_METRES):
+        raise ValuesError(f"{name} must be a number, such as 4500 or 4.5km, not {given[:40]!r}")
+    return _number(name, found[1]), found[2]
+
+
+def _turned(at: float, units: str, wanted: str) -> float:
+    if not units or units == wanted:
+        return at
+    if wanted not in _METRES:
+        raise ValuesError(f"its plane is in {wanted or 'grid points'}, not in {units}")
+    return at * _METRES[units] / _METRES[wanted]
