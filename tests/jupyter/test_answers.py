@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 
 import pytest
+from values_case import ValuesRun
 
 import burstlens
 from burstlens.viz.pages.answers import BATCH_BYTES, Answers
@@ -203,3 +205,51 @@ def test_a_neighbour_whose_status_is_not_ours_hides_no_other(run, answers, tmp_p
     )
     found, _ = answers.answer({"ask": "others", "run": None})
     assert "done" in {row["run"] for row in found["runs"]}
+
+
+def test_a_series_comes_in_pieces_the_newest_first(tmp_path):
+    made = ValuesRun(tmp_path)
+    for hour in range(24):
+        made.publish(hour)
+    answers = Answers(burstlens.open_run(made.run.path), allow_stop=False)
+    ask = {"ask": "series", "run": None, "product": "t2", "lat": 27.0, "lon": -92.0}
+    found, before = [], ""
+    while True:
+        answer, buffers = answers.answer({**ask, "before": before})
+        assert buffers == []
+        assert (answer["series"]["units"], answer["series"]["frames"]) == ("K", 24 - len(found))
+        found += answer["rows"]
+        if not answer["more"]:
+            break
+        before = found[-1][0]
+    assert [row[0] for row in found] == [f"20050828T{hour:02d}0000" for hour in range(24)][::-1]
+    assert found[0][1] == pytest.approx(23030.03, abs=0.01)
+
+
+def test_a_long_series_leaves_time_for_other_requests(tmp_path):
+    made = ValuesRun(tmp_path)
+    made.publish(0)
+    text = made.run.index.read_text()
+    keys = (f"t{number:08d}.000" for number in range(3000))
+    lines = [text.replace('"time":"20050828T000000"', f'"time":"{key}"') for key in keys]
+    made.run.index.write_text("".join(lines))
+    answers = Answers(burstlens.open_run(made.run.path), allow_stop=False)
+    ask = {"ask": "series", "run": None, "product": "t2", "lat": 27.0, "lon": -92.0}
+    answers.answer({**ask, "since": "t00002990.000"})  # the index is read once
+    begin = time.monotonic()
+    answer, _ = answers.answer(ask)
+    assert time.monotonic() - begin < 2.0
+    assert answer["more"] is True
+    assert answer["rows"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, {"product": 3}, {"product": "t2", "lat": True, "lon": 1}, {"product": "t9"}]
+)
+def test_a_series_that_cannot_be_given_is_an_error_for_people(tmp_path, wrong):
+    made = ValuesRun(tmp_path)
+    made.publish(0)
+    answers = Answers(burstlens.open_run(made.run.path), allow_stop=False)
+    answer, _ = answers.answer({"ask": "series", "run": None, "lat": 1, "lon": 2, **wrong})
+    assert set(answer) == {"error"}
+    assert "cannot be answered" not in answer["error"]

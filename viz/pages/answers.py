@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.asked import Asked, Memory
 from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
+from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.steering import stop_refused
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import open_regular
@@ -28,6 +30,8 @@ BATCH_BYTES = 500_000
 """Of the index in one answer: a long run needs several at first."""
 LOG_BYTES = 1 << 20
 """Of a log in one answer."""
+SERIES_S = 0.15
+"""Of a series in one answer: the next poll must not wait for it."""
 KEPT_BYTES = 400_000
 """Of a picture that is kept with the notebook."""
 KEPT_PICTURES = 4
@@ -48,6 +52,8 @@ class Answers:
     * ``log`` with its ``name``, ``begin`` and ``length`` in bytes: ``size``, and the bytes from
       ``begin``; below 0 it counts from the end
     * ``about``: the texts of ``recipe.toml`` and ``run.json`` under their names
+    * ``series`` with what :class:`.Asked` takes: ``series``, its heading, ``rows``, the newest
+      first, and ``more``: then it is asked again with ``before``, the time of the last row
     * ``others``: ``runs`` in the same folder
     * ``control`` with ``what``, ``stop`` or ``stop-now``
     """
@@ -55,6 +61,7 @@ class Answers:
     def __init__(self, run: RunView, *, allow_stop: bool) -> None:
         self._run = run
         self._allow_stop = allow_stop
+        self._memory = Memory()
         self._statuses: dict[str, tuple[float, dict[str, Any], int]] = {}
         self._asks: dict[str, Callable[[RunView, Mapping[str, Any]], Answer]] = {
             "poll": self._poll,
@@ -63,6 +70,7 @@ class Answers:
             "grid": self._grid,
             "log": _log,
             "about": _about,
+            "series": self._series,
             "others": self._others,
             "control": self._control,
         }
@@ -141,6 +149,16 @@ class Answers:
         products = run.directory.products
         name = grid_path(products, str(request["hash"])).relative_to(products).as_posix()
         return {"grid": Grid.read(product_path(products, name)).facts}, []
+
+    def _series(self, run: RunView, request: Mapping[str, Any]) -> Answer:
+        asked, rows, more = Asked(request), list[Any](), False
+        pictured = self._memory.pictured(Pictured(run.directory, asked.product))
+        end = time.monotonic() + SERIES_S
+        for piece, left in asked.pieces(pictured, self._memory.grids):
+            rows, more = rows + piece, left > 0
+            if time.monotonic() >= end:
+                break
+        return {"series": rows[0], "rows": rows[1:], "more": more}, []
 
     def _others(self, run: RunView, _: Mapping[str, Any]) -> Answer:
         rows = []

@@ -24,6 +24,7 @@ from burstlens.clients.serving.access import Access
 from burstlens.clients.serving.handle import HandleResponse
 from burstlens.clients.serving.patience import Patience
 from burstlens.clients.serving.rows import PICTURES
+from burstlens.clients.serving.series import SeriesHandler
 from burstlens.clients.serving.shelf import Shelf, parts_of
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
@@ -41,6 +42,7 @@ class Application:
 
     def __init__(self, shelf: Shelf, access: Access, *, allow_stop: bool) -> None:
         self.patience = Patience()
+        self.series = SeriesHandler(shelf)
         self._shelf = shelf
         self._allow_stop = allow_stop
         self._rows = "[]"
@@ -90,6 +92,8 @@ class Application:
         try:
             if rest == ["status.json"]:
                 return await self._status(run)
+            if rest == ["series"]:
+                return await self.series.answer(request, run)
             if rest in (*WAYS, PAGE):
                 await self.patience.call(run, self._shelf.run_dir, run)
                 return _page() if rest == PAGE else _see(f"{'../' * len(rest)}{_page_of(run)}")

@@ -120,7 +120,7 @@ async def _serve(
     with note.kept(), _browser(address.url) if opened else contextlib.nullcontext():
         await ended.wait()
     await runner.cleanup()
-    if application.patience.hangs:
+    if application.patience.hangs or application.series.patience.hangs:
         # Python joins its threads at exit, and one that waits for a dead file server never ends.
         sys.stdout.flush()
         os._exit(0)

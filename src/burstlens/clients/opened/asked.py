@@ -1,0 +1,102 @@
+"""Series as a page asks for them, over HTTP or of a kernel: the newest frames first, in pieces."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from burstlens.clients.opened.pictured import Pictured
+from burstlens.clients.opened.points import Files, Grids
+from burstlens.clients.opened.series import Sample, heading, samples
+from burstlens.clients.opened.spot import Spot
+from burstlens.core.errors import ValuesError
+
+TIMES = 512
+"""Frames that one request may name."""
+PIECE_S = 0.05
+PIECE_FRAMES = 256
+_NAMES = ("lat", "lon", "x", "y")
+
+
+class Asked:
+    """One request for a series: ``product``, ``stream`` (where there are several), ``lat`` and
+    ``lon`` or ``x`` and ``y``; ``since`` and ``before`` (valid-time keys) or ``times`` (several,
+    separated by commas) choose frames.
+
+    Raises ValuesError where the request itself is wrong.
+    """
+
+    def __init__(self, asked: Mapping[str, Any]) -> None:
+        self.product = _text(asked, "product")
+        if not self.product:
+            raise ValuesError("name a product: product=slp")
+        self.stream = _text(asked, "stream") or None
+        self.spot = Spot.of(**{name: _place(asked, name) for name in _NAMES})
+        self.since, self.before = _text(asked, "since"), _text(asked, "before")
+        self.times = frozenset(filter(None, _text(asked, "times").split(",")))
+        if len(self.times) > TIMES:
+            raise ValuesError(f"a request may name {TIMES} times, not {len(self.times)}")
+
+    def pieces(self, pictured: Pictured, grids: Grids) -> Iterator[tuple[list[Any], int]]:
+        """Pieces of at most about ``PIECE_S``, and how many frames are left after each: first the
+        heading, an object, and one row; then rows ``[time, value]``.
+
+        Raises RunError as :meth:`.Pictured.entries`.
+        """
+        entries = pictured.entries(
+            self.stream, since=self.since, before=self.before, times=self.times
+        )[::-1]
+        files = Files(pictured.run.products)
+        found = samples(files, entries, self.spot, grids, pictured.newest)
+        left, first = len(entries), list[Sample]()
+        end = time.monotonic() + PIECE_S
+        while left > len(first) and time.monotonic() < end and not (first and first[-1].facts):
+            first.append(next(found))  # gaps at the end have no units
+        stream = self.stream or (entries[0].stream if entries else "")
+        head = heading(self.product, stream, entries, first, self.spot)
+        left -= len(first)
+        yield [head, *(one.row() for one in first)], left
+        while left:
+            end, piece = time.monotonic() + PIECE_S, list[Any]()
+            while len(piece) < min(left, PIECE_FRAMES) and (not piece or time.monotonic() < end):
+                piece.append(next(found).row())
+            left -= len(piece)
+            yield piece, left
+
+
+class Memory:
+    """What was read for series of several runs, for the next request: indexes and grids, a bounded
+    number. Any thread may call it."""
+
+    def __init__(self, most: int = 32) -> None:
+        self.grids = Grids()
+        self._most = most
+        self._pictured: dict[tuple[str, str], Pictured] = {}
+
+    def pictured(self, made: Pictured) -> Pictured:
+        """The one of that run and product that was used before, else ``made``."""
+        key = (str(made.run.path), made.product)
+        found = self._pictured.pop(key, made)
+        self._pictured[key] = found
+        for old in list(self._pictured)[: -self._most]:
+            self._pictured.pop(old, None)
+        return found
+
+
+def _text(asked: Mapping[str, Any], name: str) -> str:
+    found = asked.get(name)
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise ValuesError(f"{name} must be a text")
+    return found
+
+
+def _place(asked: Mapping[str, Any], name: str) -> str | float | None:
+    found = asked.get(name)
+    if found is None or isinstance(found, str):
+        return found
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ValuesError(f"{name} must be a number")
+    return float(found)
