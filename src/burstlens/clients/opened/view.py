@@ -13,7 +13,7 @@ import sys
 import time as clock
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from burstlens.clients.opened import steering
 from burstlens.clients.opened.frames import Frames, frames_of
@@ -29,6 +29,9 @@ from burstlens.core.run.events import Event
 from burstlens.core.run.follow import Followed, Line, uncollected
 from burstlens.core.run.index import Index, Published
 from burstlens.core.run.journal import read, read_records
+
+if TYPE_CHECKING:
+    import xarray
 
 POLL_S = 0.25
 ENDS_S = 20.0
@@ -111,6 +114,46 @@ class RunView:
     def path(self, product: str, time: Time = "latest", stream: str | None = None) -> Path:
         """The file of a product at a valid time, as for ``image``. Raises RunError."""
         return self.products[product].path(time, stream)
+
+    def values(
+        self,
+        product: str,
+        time: Time = "latest",
+        stream: str | None = None,
+        *,
+        field: int | str = 0,
+    ) -> xarray.DataArray:
+        """The values of a map, a section or a peak at a valid time, with their coordinates.
+
+        ``time`` is as for ``image``, or an ``int``: the number of the frame, -1 the latest.
+        Rows go from the top of the picture; ``field`` is 0 for the lowest field, or the label of a
+        nest, such as ``"d02"``. Raises RunError, also without xarray, and ValuesError.
+        """
+        from burstlens.clients.opened.arrays import values_of
+
+        return values_of(self.products[product], time, stream, field)
+
+    def series(
+        self,
+        product: str,
+        *,
+        lat: float | None = None,
+        lon: float | None = None,
+        x: float | str | None = None,
+        y: float | str | None = None,
+        stream: str | None = None,
+    ) -> xarray.DataArray:
+        """The values of a product at a place over time, NaN for gaps; ``gap`` says why.
+
+        The place is ``lat`` and ``lon``, or ``x`` and ``y`` in the units of the picture's plane or
+        as texts such as ``"4.5km"``; of a section distance and height. It is looked up in each
+        frame's own grid, of several nests in the topmost one there. Raises RunError, also without
+        xarray, and ValuesError.
+        """
+        from burstlens.clients.opened.arrays import series_of
+        from burstlens.clients.opened.spot import Spot
+
+        return series_of(self.directory, product, Spot.of(lat, lon, x, y), stream)
 
     def journal(self) -> Iterator[dict[str, Any]]:
         """The run's events from its beginning as dicts; docs/journal.md names them."""
