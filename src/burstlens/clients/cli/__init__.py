@@ -12,7 +12,15 @@ from typing import Any
 import click
 import typer
 
-from burstlens.clients.cli import after, attaching, describing, launching, looking, steering
+from burstlens.clients.cli import (
+    after,
+    attaching,
+    describing,
+    launching,
+    looking,
+    placing,
+    steering,
+)
 from burstlens.clients.cli.logging_options import DRIVING, VERBOSE, require_level
 from burstlens.core.errors import BurstlensError
 from burstlens.core.printable import print_stderr, say
@@ -29,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
-for group in (launching, attaching, looking, steering, after, describing):
+for group in (launching, attaching, looking, placing, steering, after, describing):
     app.add_typer(group.app)
 
 

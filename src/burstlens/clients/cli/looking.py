@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from burstlens.clients.cli.arguments import JsonOpt, PlaceArg, RunArg, complete_product
+from burstlens.clients.cli.placing import AtOpt, XyOpt
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
@@ -69,12 +70,15 @@ def watch(
             autocompletion=complete_product,
         ),
     ] = None,
+    at: AtOpt = None,
+    xy: XyOpt = None,
 ) -> None:
     """Watch a run in the terminal until it ends. Ctrl-C leaves it running.
 
     With --picture the newest picture is shown: with kitty's graphics, as sixels, or else as
     coloured half-blocks. It is sent when it changes, and never faster than a slow ssh connection
-    can take it. There is no picture on dumb terminals, in pipes and with NO_COLOR.
+    can take it. With --at or --xy its value at that place is shown, too; `burstlens series` prints
+    all of them. There is no picture on dumb terminals, in pipes and with NO_COLOR.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -82,19 +86,24 @@ def watch(
     from burstlens.clients.following import follow
     from burstlens.core.run.directory import open_run_dir
 
+    asked = at is not None or xy is not None
     with contextlib.suppress(KeyboardInterrupt):
-        if picture or product is not None:
+        if picture or product is not None or asked:
             from rich.console import Console
 
             from burstlens.clients.api.run import open_run
+            from burstlens.clients.opened.spot import Spot
             from burstlens.clients.opened.status import text
             from burstlens.clients.preview.watching import can_show, watch_picture
 
             console = Console(highlight=False)
+            spot = Spot.parse(at, xy) if asked else None
             if can_show(console):
-                say(text(watch_picture(open_run(run), product, console)))
+                say(text(watch_picture(open_run(run), product, console, spot)))
                 return
             print_stderr("no pictures: the output is not a terminal with colours")
+            if asked:
+                print_stderr("`burstlens series RUN PRODUCT --follow` prints the values as lines")
         follow(open_run_dir(run))
 
 

@@ -15,6 +15,9 @@ from rich.text import Text
 
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import is_picture, read_picture
+from burstlens.clients.opened.points import Files, Grids
+from burstlens.clients.opened.series import sample, value_label
+from burstlens.clients.opened.spot import Spot
 from burstlens.clients.opened.status import Status, is_over
 from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
@@ -43,9 +46,11 @@ def can_show(console: Console) -> bool:
     return console.is_terminal and sys.stdout.isatty() and not plain
 
 
-def watch_picture(run: RunView, product: str | None, console: Console) -> Status:
+def watch_picture(
+    run: RunView, product: str | None, console: Console, spot: Spot | None = None
+) -> Status:
     """Show the run and the newest picture of a product (the first that has pictures) until it is
-    over; returns its final status.
+    over, with its value at ``spot``; returns its final status.
 
     Raises RunError for an unknown product, KeyboardInterrupt when a person leaves.
     """
@@ -56,7 +61,7 @@ def watch_picture(run: RunView, product: str | None, console: Console) -> Status
         way = ability(keyboard, sys.stdout.fileno())
         try:
             with Canvas(console) as canvas:
-                return _watch(run, Preview(run, product, canvas, way))
+                return _watch(run, Preview(run, product, canvas, way, spot=spot))
         finally:
             drop_late_answer(keyboard)
 
@@ -80,6 +85,7 @@ class Preview:
         canvas: Canvas,
         way: Ability,
         clock: Callable[[], float] = time.monotonic,
+        spot: Spot | None = None,
     ) -> None:
         self.run = run
         self.product = product
@@ -88,6 +94,9 @@ class Preview:
         self._clock = clock
         self._drawn: Published | None = None
         self._due = 0.0
+        self._spot = spot
+        self._grids = Grids()
+        self._value = ""
 
     def look(self, status: Status) -> None:
         """Draw what has changed: the text at once, the picture when the line is free."""
@@ -101,6 +110,7 @@ class Preview:
             except (RunError, OSError, ValueError, SyntaxError) as error:
                 self.canvas.show(TEXT_ROWS, [printable(f"{newest.name}: {error}")])
             self._drawn = newest
+            self._value = self._value_of(newest)
             self._due = now + (self.canvas.sent - before) / BYTES_PER_SECOND
         self.canvas.show(0, self.canvas.lines(self._text(status))[:TEXT_ROWS])
 
@@ -137,6 +147,13 @@ class Preview:
         else:
             self.canvas.put(TEXT_ROWS, encoding.sixels(small))
 
+    def _value_of(self, entry: Published) -> str:
+        """The value at the place that was asked for, as the end of the picture's label."""
+        if self._spot is None:
+            return ""
+        found = sample(Files(self.run.directory.products), entry, self._spot, self._grids)
+        return f" · {value_label(found)} at {self._spot}"
+
     def _text(self, status: Status) -> RenderableType:
         shown = self._drawn
         label = f"{shown.product}, {time_label(shown.time)}" if shown else "no picture yet"
@@ -144,6 +161,7 @@ class Preview:
             label += f" (hole: {shown.placeholder})"
         elif shown and shown.unproven:
             label += " (unproven: no witness says that the frame is whole)"
+        label += self._value
         alarms = status["alarms"][-1:]
         notice = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
         fraction = (status.get("progress") or {}).get("fraction")

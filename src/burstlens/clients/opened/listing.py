@@ -1,0 +1,156 @@
+"""A series as text: CSV, a line per frame in order of valid time, or one JSON document."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from burstlens.clients.opened.looks import looks
+from burstlens.clients.opened.pictured import Pictured
+from burstlens.clients.opened.points import Files, Grids
+from burstlens.clients.opened.series import Sample, heading, sample, samples
+from burstlens.clients.opened.spot import Spot
+from burstlens.clients.opened.status import is_over
+from burstlens.clients.opened.view import RunView
+from burstlens.core import valid_time
+from burstlens.core.printable import printable
+from burstlens.core.run.index import Published
+
+POLL_S = 0.5
+
+Told = Callable[[int, int], None]
+"""Called with the frames read so far and their number."""
+
+
+class Listing:
+    """The series of a product at a place, from its first frame on.
+
+    Raises RunError as :meth:`.Pictured.entries`; with ``waits`` it may have no frame yet.
+    """
+
+    def __init__(
+        self, run: RunView, product: str, stream: str | None, spot: Spot, *, waits: bool = False
+    ) -> None:
+        run.products[product]  # an unknown name is an error with near names
+        self._run = run
+        self._spot = spot
+        self._stream = stream
+        self._pictured = Pictured(run.directory, product)
+        self._files = Files(run.directory.products)
+        self._grids = Grids()
+        self._gaps: Counter[str] = Counter()
+        self._values = 0
+        self._waits = waits
+
+    def document(self, told: Told) -> dict[str, Any]:
+        """The series as JSON values: its heading, and ``samples``."""
+        entries = self._entries()
+        head = self._heading(entries)
+        rows = []
+        for number, one in enumerate(self._samples(entries, head), 1):
+            told(number, len(entries))
+            row: dict[str, Any] = {"time": one.time, "value": one.finite, "step": one.step or None}
+            row["index"] = dict(one.point.index) if one.point else None
+            row["label"] = one.facts.get("label") or None
+            rows.append(row | {"gap": one.gap.value or None, "reason": one.reason or None})
+        return {"run": self._run.id, **head, "samples": rows}
+
+    def lines(self, told: Told) -> Iterator[str]:
+        """A line with the names of the columns, and a line per frame."""
+        entries = self._entries()
+        if not entries:
+            return
+        head = self._heading(entries)
+        yield _header(head, entries)
+        for number, one in enumerate(self._samples(entries, head), 1):
+            told(number, len(entries))
+            yield _line(one)
+
+    def follow(self, told: Told) -> Iterator[str]:
+        """The same, and further lines while the run goes on. A frame that is published anew, as
+        after a restart of the model, gets another line."""
+        seen: dict[str, object] = {}
+        head: dict[str, Any] = {}
+        for status in looks(self._run.directory):
+            over = is_over(status)  # before the index: what is published by then is listed
+            entries = self._entries()
+            fresh = [one for one in entries if seen.get(one.time) != _mark(one)]
+            if fresh and not head:
+                head = self._heading(entries)
+                yield _header(head, entries)
+            for number, one in enumerate(self._samples(fresh, head), 1):
+                told(number, len(fresh))
+                yield _line(one)
+            seen |= {one.time: _mark(one) for one in fresh}
+            if over:
+                return
+            time.sleep(POLL_S)
+
+    def complaint(self) -> str:
+        """Why no frame has had a value, as a sentence; empty where one had."""
+        if self._values or not self._gaps:
+            return ""
+        reason, _ = self._gaps.most_common(1)[0]
+        return printable(f"no frame has a value at {self._spot}: {reason}")
+
+    def _entries(self) -> list[Published]:
+        if self._waits and self._pictured.is_empty():
+            return []
+        return self._pictured.entries(self._stream)
+
+    def _heading(self, entries: Sequence[Published]) -> dict[str, Any]:
+        newest = sample(self._files, entries[-1], self._spot, self._grids)
+        stream = entries[-1].stream
+        return heading(self._pictured.product, stream, entries, [newest], self._spot)
+
+    def _samples(self, entries: Sequence[Published], head: dict[str, Any]) -> Iterator[Sample]:
+        kind = (head["variable"], head["units"]) if head.get("index") else None
+        newest = self._pictured.newest
+        for one in samples(self._files, entries, self._spot, self._grids, newest, kind):
+            if one.gap:
+                self._gaps[one.reason or one.gap.value] += 1
+            else:
+                self._values += 1
+            yield one
+
+
+def _mark(entry: Published) -> tuple[object, ...]:
+    return entry.attempt, entry.line.get("crc32"), entry.t
+
+
+def _header(head: dict[str, Any], entries: Sequence[Published]) -> str:
+    units = f" ({head['units']})" if head["units"] else ""
+    key = entries[0].time
+    when = "time (UTC)" if valid_time.is_calendar(key) else "frame"
+    if valid_time.is_elapsed(key):
+        when = "time (s)"
+    return _csv(
+        [when, f"{head['variable'] or 'value'}{units}", f"step{units}", "grid point", "gap"]
+    )
+
+
+def _line(one: Sample) -> str:
+    value = "" if one.finite is None else f"{one.finite:.9g}"
+    step = f"{one.step:.4g}" if value and one.step else ""
+    index = one.point.index.items() if one.point else ()
+    point = " ".join(f"{name} {at}" for name, at in index)
+    return _csv([_when(one.time), value, step, point, one.gap.value])
+
+
+def _when(key: str) -> str:
+    if valid_time.is_calendar(key):
+        return f"{key[:4]}-{key[4:6]}-{key[6:11]}:{key[11:13]}:{key[13:]}"
+    if valid_time.is_elapsed(key):
+        return f"{valid_time.seconds(key):.10g}"
+    return key
+
+
+def _csv(cells: Sequence[str]) -> str:
+    """One line; names and units come from other users' files."""
+    held = io.StringIO()
+    csv.writer(held, lineterminator="").writerow([printable(cell) for cell in cells])
+    return held.getvalue()
