@@ -25,6 +25,7 @@ PARTS = (
     "journal",
     "serving",
     "shelf",
+    "pins",
     "look",
     "live",
     "values",

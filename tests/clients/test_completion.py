@@ -41,7 +41,7 @@ def offered(standing):
 
 @pytest.mark.parametrize(
     "command",
-    ["status", "watch", "serve", "stop", "resume", "free",
+    ["status", "watch", "series", "serve", "stop", "resume", "free",
      "pause", "resume-watching", "add", "movie", "report", "cinema", "crate", "support"],
 )  # fmt: skip
 def test_runs_are_offered_by_their_start(offered, command):
@@ -83,3 +83,4 @@ def test_the_script_for_each_shell_calls_the_program(shell):
 def test_the_products_of_a_run_are_offered(offered):
     assert set(offered("movie", "done", "")) == {"core", "w"}
     assert offered("watch", "done", "--product", "c") == ["core"]
+    assert set(offered("series", "done", "")) == {"core", "w"}

@@ -160,3 +160,19 @@ def test_without_xarray_the_error_says_how_to_install_it(made):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1].endswith("needs xarray: pip install 'burstlens[jupyter]'")
+
+
+@pytest.mark.integration
+def test_the_values_and_the_series_of_a_real_run_are_those_of_its_frames(done):
+    entries = done.products["w"].entries
+    for number, entry in enumerate(entries):
+        found = done.values("w", number)
+        step = found.attrs["step"]
+        assert float(found.max()) == pytest.approx(entry.facts["max"], abs=step)
+        assert float(found.min()) == pytest.approx(entry.facts["min"], abs=step)
+    row, column = 20, 10
+    at = found[row, column]
+    series = done.series("w", x=float(at.x), y=float(at.y))
+    assert series.shape == (len(entries),)
+    assert float(series[-1]) == float(at)
+    assert not series.gap.values.any()

@@ -23,8 +23,10 @@ from matplotlib import colormaps
 from PIL import Image
 from rich.color import ColorSystem
 from rich.console import Console
+from values_case import ValuesRun
 
 from burstlens.clients.api.run import open_run
+from burstlens.clients.opened.spot import Spot
 from burstlens.clients.preview import encoding, watching
 from burstlens.clients.preview.ability import Ability, ability, quiet_keys
 from burstlens.clients.preview.canvas import Canvas
@@ -287,3 +289,15 @@ def test_another_size_draws_it_anew_to_fit(preview):
     widths = [len(re.sub(r"\x1b\[[\d;]*m", "", text)) for _, text in rows]
     assert 20 < max(widths) <= 30
     assert max(int(row) for row, _ in rows) <= 20
+
+
+def test_the_value_of_the_shown_picture_at_the_place_stands_in_its_label(tmp_path, capfd):
+    made = ValuesRun(tmp_path)
+    path = made.publish(0)
+    Image.new("RGB", (60, 40), "white").save(path.parent / path.name.replace(".values.js", ".png"))
+    console = Console(force_terminal=True, width=120, height=20, color_system="truecolor")
+    shown = watching.Preview(
+        open_run(made.run.path), None, Canvas(console), Ability("cells"), spot=Spot.of(27.0, -92.0)
+    )
+    shown.look(shown.run.status)
+    assert "t2, 2005-08-28 00:00:00 UTC · 30.030 K at 27, -92" in capfd.readouterr().out

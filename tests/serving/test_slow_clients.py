@@ -14,6 +14,7 @@ import time
 import pytest
 
 SLOW = 200
+SERIES = "series?product=t2&lat=1&lon=1"
 
 
 def test_two_hundred_slow_readers_do_not_keep_a_fast_one_waiting(server, crowded):
@@ -170,7 +171,7 @@ def test_a_file_system_that_hangs_keeps_no_other_client_waiting(serve, shelf):
         contextlib.ExitStack() as stack,
         selectors.DefaultSelector() as selector,
     ):
-        for place in ("status.json", "products/index.html", "journal.jsonl") * 30:
+        for place in (SERIES, "status.json", "products/index.html", "journal.jsonl") * 30:
             waiting = stack.enter_context(server.connect())
             waiting.sendall(server.head(f"/hung/{place}"))
             selector.register(waiting, selectors.EVENT_READ)
