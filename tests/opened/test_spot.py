@@ -59,7 +59,13 @@ def test_half_a_place_is_refused():
     with pytest.raises(ValuesError, match="both x and y"):
         Spot.of(y="1km")
     with pytest.raises(ValuesError, match="lat and lon, or x and y"):
-        Spot.of(1.0, 1.0, 1.0, 1.0)
+        Spot.of()
+
+
+def test_of_a_place_given_both_ways_the_degrees_count_on_the_earth_and_x_and_y_elsewhere(read):
+    spot = Spot.of(25.0, -90.0, "4km", 900)  # as a pin in a section has it
+    assert spot.on(read(plane_grid(LAMBERT))) == Place(lat=25.0, lon=-90.0)
+    assert spot.on(read(plane_grid())) == Place(x=4000.0, y=900.0)
 
 
 def test_kilometres_become_the_units_of_the_plane(read):

@@ -18,6 +18,7 @@ from burstlens.clients.opened.points import Files, Grids, Point
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import BurstlensError, RunError, ValuesError
 from burstlens.core.run.index import Published, values_path
+from burstlens.core.units import printed
 from burstlens.viz.values.script import Laid, ValuesFile
 
 FACTS = ("variable", "long_name", "units", "printed", "level", "transform")
@@ -188,8 +189,6 @@ def heading(product: str, stream: str, entries: Iterable[Published], first: Iter
 
 
 def _listed(entries: list[Published]) -> dict[str, Any]:
-    from burstlens.core.units import printed
-
     facts = next((one.facts for one in entries if not one.placeholder), {})
     units = str(facts.get("units", ""))
     return {"variable": str(facts.get("variable", "")), "units": units, "printed": printed(units)}

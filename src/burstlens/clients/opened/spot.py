@@ -16,8 +16,8 @@ _LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Degrees, or x and y of a plane. ``units`` (of x, of y) are ``km`` or ``m``, or empty: then
-    the numbers are in the plane's own units."""
+    """Degrees, x and y of a plane, or both. ``units`` (of x, of y) are ``km`` or ``m``, or empty for
+    numbers in the plane's own units."""
 
     lat: float | None = None
     lon: float | None = None
@@ -33,22 +33,27 @@ class Spot:
         x: Number | None = None,
         y: Number | None = None,
     ) -> Spot:
-        """The place of ``lat`` and ``lon``, or of ``x`` and ``y``, which may be texts such as
-        ``4.5km``. Raises ValuesError."""
-        on_earth, on_plane = lat is not None or lon is not None, x is not None or y is not None
-        if on_earth == on_plane:
+        """The place of ``lat`` and ``lon``, of ``x`` and ``y``, which may be texts such as
+        ``4.5km``, or of both: then x and y serve where a plane has no longitudes, as in a section.
+
+        Raises ValuesError.
+        """
+        if all(one is None for one in (lat, lon, x, y)):
             raise ValuesError("a place is lat and lon, or x and y")
-        if on_earth:
-            if lat is None or lon is None:
-                raise ValuesError("a place on the earth needs both lat and lon")
+        if (lat is None) != (lon is None):
+            raise ValuesError("a place on the earth needs both lat and lon")
+        if (x is None) != (y is None):
+            raise ValuesError("a place on a plane needs both x and y")
+        north = east = across = up = None
+        units = ("", "")
+        if lat is not None and lon is not None:
             north, east = _number("lat", lat), _number("lon", lon)
             if abs(north) > 90 or abs(east) > 360:
                 raise ValuesError(f"there is no place at latitude {north:g}, longitude {east:g}")
-            return cls(lat=north, lon=east)
-        if x is None or y is None:
-            raise ValuesError("a place on a plane needs both x and y")
-        (across, across_units), (up, up_units) = _length("x", x), _length("y", y)
-        return cls(x=across, y=up, units=(across_units, up_units))
+        if x is not None and y is not None:
+            (across, across_units), (up, up_units) = _length("x", x), _length("y", y)
+            units = (across_units, up_units)
+        return cls(north, east, across, up, units)
 
     @classmethod
     def parse(cls, at: str | None, xy: str | None) -> Spot:
@@ -64,10 +69,10 @@ class Spot:
 
     def on(self, grid: Grid) -> Place:
         """The place in the units of a grid's plane. Raises ValuesError where it has no meaning."""
-        if self.x is None or self.y is None:
-            if not grid.on_earth:
-                raise ValuesError("its plane has no longitudes and latitudes: give x and y")
+        if grid.on_earth and self.lat is not None:
             return Place(lat=self.lat, lon=self.lon)
+        if self.x is None or self.y is None:
+            raise ValuesError("its plane has no longitudes and latitudes: give x and y")
         plane = grid.facts.get("units", "")
         return Place(
             x=_turned(self.x, self.units[0], str(grid.x.get("units", plane))),
@@ -75,7 +80,7 @@ class Spot:
         )
 
     def __str__(self) -> str:
-        if self.x is None or self.y is None:
+        if self.lat is not None or self.x is None or self.y is None:
             return f"{self.lat:g}, {self.lon:g}"
         return f"x {self.x:g} {self.units[0]}".strip() + f", y {self.y:g} {self.units[1]}".rstrip()
 
