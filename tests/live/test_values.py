@@ -167,6 +167,29 @@ def test_a_click_keeps_a_place_whose_series_grows_with_the_run(eight_maps, opene
     assert "20010203T080000," in download.value.path().read_text()
 
 
+def test_a_long_series_at_a_kept_place_comes_from_the_server_at_once(eight_maps, opened, tmp_path):
+    run, fields = eight_maps
+    for number in range(8, 20):
+        publish(run, "map", "t", tmp_path / "3.nc", f"20010203T{number:02d}0000", variable="t")
+    page = opened("serve").page
+    asked, frames = [], []
+    page.on("request", lambda request: asked.append(request.url) if "/series?" in request.url
+            else frames.append(request.url) if ".values.js" in request.url else None)  # fmt: skip
+    pin(page, 0.45, 0.5)
+    at = index_of(readout(page)["index"])
+    caption = page.locator("[aria-label='Kept places'] figcaption")
+    expect(caption).not_to_contain_text("of 20")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    rows = [row.split(",") for row in download.value.path().read_text().splitlines()]
+    values = {row[2]: float(row[3]) for row in rows if row[0] == "t"}
+    assert len(values) == 20
+    for number in range(20):
+        truth = fields[number if number < 8 else 3][at["y"], at["x"]]
+        assert abs(values[f"20010203T{number:02d}0000"] - truth) < 0.01
+    assert (len(asked), len(frames) < 8) == (1, True)
+
+
 def pixel(page, across, down):
     """Red, green and blue of a part of the first picture, as the browser shows it."""
     return page.locator("canvas.first").first.evaluate(

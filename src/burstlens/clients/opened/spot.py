@@ -16,8 +16,8 @@ _LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Degrees, x and y of a plane, or both. ``units`` (of x, of y) are ``km`` or ``m``, or empty for
-    numbers in the plane's own units."""
+    """Degrees, x and y of a plane, or both. ``units`` of x and of y are ``km`` or ``m``, or empty:
+    then the numbers are in the plane's own units."""
 
     lat: float | None = None
     lon: float | None = None
