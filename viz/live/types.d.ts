@@ -475,6 +475,7 @@ export interface Answers {
   image: { type: string };
   values: object;
   grid: { grid: unknown };
+  series: { rows: [time: string, value: number | null][]; more: boolean };
   log: { size: number; begin: number };
   about: { texts: Record<string, string> };
   others: { runs: OtherRun[] };

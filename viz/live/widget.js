@@ -288,9 +288,22 @@ export class WidgetSource {
     return null; // a notebook's server may show other folders, or none
   }
 
-  /** @returns {null} */
+  /** @returns {Source["series"]} */
   get series() {
-    return null;
+    return this.#heardAt === null ? null : (...words) => this.#series(...words);
+  }
+
+  /** @type {NonNullable<Source["series"]>} */
+  async #series(query, take, signal) {
+    for (let before = {}; !signal.aborted; ) {
+      const asked = this.#kernel.request({ ask: "series", run: this.#run, ...query, ...before });
+      const given = await within(asked, ANSWER_MS);
+      if (given === null) throw new Error("the kernel does not answer");
+      const [{ rows, more }] = given;
+      for (const [time, value] of rows) take(time, value ?? NaN);
+      if (!more) return;
+      before = { before: rows[rows.length - 1][0] };
+    }
   }
 
   get endsOnly() {

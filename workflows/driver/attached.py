@@ -117,14 +117,8 @@ class AttachedDriver:
         """The number of the current attempt."""
         return self.history.attempt
 
-    @property
-    def waits(self) -> str:
-        """Nothing: no job of this run waits."""
-        return ""
-
-    @property
-    def place(self) -> None:
-        """Nothing, likewise."""
+    waits, place = "", None
+    """No job of this run waits in a queue."""
 
     @property
     def over(self) -> bool:
