@@ -222,6 +222,8 @@ def staged(run_dir: RunDir) -> Callable[..., Receipt]:
         attempt: int = 1,
         extension: str = "png",
         state: bytes | None = None,
+        values: bytes | None = None,
+        grid: bytes | None = None,
     ) -> Receipt:
         nonlocal count
         count += 1
@@ -237,6 +239,12 @@ def staged(run_dir: RunDir) -> Callable[..., Receipt]:
         name = f"{product}/{product}_output_{time}.{extension}"
         about = product, "output", time, attempt, uuid, incoming, name
         receipt = Receipt(*about, *put(incoming, content))
+        beside = {
+            "grid": (f"{incoming}.grid-0123.js", "live/grid-0123.js", grid),
+            "values": (f"{incoming}.values.js", f"{name.removesuffix(extension)}values.js", values),
+        }
+        parts = [State(at, to, *put(at, data)) for at, to, data in beside.values() if data]
+        receipt = replace(receipt, values=tuple(parts))
         if state is None:
             return receipt
         final = f".states/{product}_output_{time}_{attempt}"

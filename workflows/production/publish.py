@@ -216,14 +216,15 @@ def _listed(values: Sequence[StagedFile]) -> dict[str, Any]:
 def _fields(receipt: Receipt) -> dict[str, Any]:
     fields: dict[str, Any] = {name: getattr(receipt, name) for name in _RECEIPT}
     state = receipt.state and StagedFile(**asdict(receipt.state))
-    fields["values"] = tuple(StagedFile(**asdict(part)) for part in receipt.values)
+    values = tuple(StagedFile(**asdict(part)) for part in receipt.values)
+    fields["values"] = values or None
     return fields | {"state": state, "clock": dict(receipt.clock), "facts": dict(receipt.facts)}
 
 
 def _receipt(event: ProductPublishing) -> Receipt:
     fields: dict[str, Any] = {name: getattr(event, name) for name in _RECEIPT}
     state = event.state and State(**structs.asdict(event.state))
-    fields["values"] = tuple(State(**structs.asdict(part)) for part in event.values)
+    fields["values"] = tuple(State(**structs.asdict(part)) for part in event.values or ())
     clock = {step: t for step, t in (event.clock or {}).items() if t is not None}
     return Receipt(**fields | {"state": state, "clock": clock, "facts": event.facts or {}})
 

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -32,6 +32,7 @@ def test_a_value_comes_back_within_half_a_step(bits):
     assert np.abs(found - values).max() <= scale.scale / 2 * (1 + 1e-9)
 
 
+@settings(deadline=None)
 @given(
     arrays(
         "f8",

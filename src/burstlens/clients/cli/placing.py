@@ -34,8 +34,7 @@ XyOpt = Annotated[
 @app.command(
     rich_help_panel=PANEL,
     short_help="Print the values of a product at a place, over all frames.",
-    epilog="Examples: burstlens series last slp --at 25.3,-91.9 > slp.csv; "
-    "burstlens series last pgv --xy 12km,4.5km --follow",
+    epilog="Example: burstlens series last slp --at 25.3,-91.9 > slp.csv",
 )
 def series(
     run: RunArg,

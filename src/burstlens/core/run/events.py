@@ -314,7 +314,7 @@ class _Receipt(_Product, frozen=True, omit_defaults=True):
     facts: dict[str, Any] | None = None
     state: StagedFile | None = None
     limits: Limits | None = None
-    values: tuple[StagedFile, ...] = ()
+    values: tuple[StagedFile, ...] | None = None
 
 
 class ProductPublishing(_Receipt, frozen=True, tag="product.publishing"):
