@@ -14,6 +14,9 @@ from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing.maps.layers import Wind
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.product import Beside
 from burstlens.viz.registry import product_kind
 from burstlens.viz.values.lookup import Grid, Place
 from burstlens.viz.values.options import Values
@@ -145,3 +148,24 @@ def test_peaks_on_a_logarithmic_scale_are_within_half_a_step_of_their_logarithm(
         assert abs(found[row, column] - expected) <= expected * np.expm1(scale.scale / 2) * 1.0001
     assert found[39, 0] == 0
     assert grid.place(20, 20).x == 2000
+
+
+def test_a_nest_s_own_values_lie_over_its_parent_s_in_one_file(context, tmp_path, nest):
+    parent, time = nest.with_name(nest.name.replace("d02", "d01")), "00010101T000300"
+    options = MapOptions("W", level=4, nests=("d02",), nest_fields=True)
+    beside = {"d02": Beside((nest,), 0, "d02", time)}
+    asked = replace(context, time=time, values=tmp_path / "values")
+    with open_frame([parent], time=time, beside=beside) as frame:
+        MapKind().make(options, frame, tmp_path / "map.png", asked)
+    values = ValuesFile(tmp_path / "values" / "values.js")
+    assert [one["label"] for one in values.header["fields"][1:]] == ["d02"]
+    for number, path in enumerate((parent, nest)):
+        grid = Grid.read(tmp_path / "values" / f"grid-{values.fields[number].grid}.js")
+        truth, found = stored(path, "W", 4), values.field(number)
+        half = values.fields[number].scale.scale / 2 * 1.000001
+        for row, column in np.ndindex(found.shape):
+            index = grid.index(row, column)
+            expected = truth[index["south_north"], index["west_east"]]
+            assert abs(found[row, column] - expected) <= half
+    # Both lie on the parent's plane: the nest's first cell begins 28 km from its corner.
+    assert grid.place(grid.rows - 1, 0).x == pytest.approx(28000 + 1000 / 3, abs=1)
