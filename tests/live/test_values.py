@@ -31,11 +31,8 @@ def hover(page, across, down, number=0):
     box = glass.bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
-    page.wait_for_function(
-        "number => document.querySelector('.burstlens').shadowRoot"
-        ".querySelectorAll('.readout')[number].textContent !== ''",
-        arg=number,
-    )
+    text = page.locator(".readout").nth(number)
+    expect(text).to_have_text(re.compile("[NSEW] |x |distance |^This picture"))
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     return readout(page, number)
 

@@ -85,6 +85,7 @@ export class Pane {
         this.#remove,
       ),
       this.#glass,
+      this.#probe.text,
       this.#palette.element,
     );
   }

@@ -2,7 +2,7 @@ import { modelTimeAxis, ticks } from "./axis.js";
 import { element, say } from "./element.js";
 import { placeLabel } from "./place.js";
 import { Plot } from "./plot.js";
-import { showDuration } from "./quantity.js";
+import { showDuration, showUnits } from "./quantity.js";
 import { hasValues } from "./series.js";
 import { timeSeconds } from "./valid_time.js";
 
@@ -89,7 +89,8 @@ export class Places {
    * @param {ViewState} state
    */
   #name(pins, state) {
-    const names = pins.map(({ name }) => name).join();
+    const grid = this.#gridOf(state);
+    const names = pins.map(({ name }) => name).join() + (grid ? " " : "");
     if (names === this.#drawnFor) return;
     this.#drawnFor = names;
     this.#between.hidden = pins.length < 2;
@@ -114,9 +115,22 @@ export class Places {
         );
         const sign = element("span", { className: `pin pin-${at}` }, pin.name);
         sign.style.setProperty("--pin", pin.colour);
-        return element("li", {}, sign, element("span", {}, placeLabel(pin.place)), remove);
+        return element("li", {}, sign, element("span", {}, placeLabel(pin.place, grid)), remove);
       }),
     );
+  }
+
+  /**
+   * A grid that is shown, for the units of places that are not on the earth.
+   * @param {ViewState} state
+   */
+  #gridOf({ fields, player }) {
+    for (const series of this.#shown) {
+      const line = player.time === null ? undefined : series.at(player.time);
+      const held = line && fields.get(line);
+      if (held) return held.grids[0].facts;
+    }
+    return undefined;
   }
 
   /**
@@ -149,7 +163,7 @@ export class Places {
     };
     const whole = series.times.length;
     const done = Math.min(...pins.map((pin) => this.#store.count(pin, series)));
-    const units = String(series.at(series.times[whole - 1])?.facts?.units ?? "");
+    const units = showUnits(series.at(series.times[whole - 1])?.facts?.units ?? "");
     /** @type {[string, string][]} */
     const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
     while (lists.length < MOST) lists.push([]);
@@ -168,7 +182,8 @@ export class Places {
   #save() {
     const pins = this.#state?.pins.list ?? [];
     const rows = [["product", "stream", "time", ...pins.map(({ name }) => name)]];
-    for (const pin of pins) rows.unshift([`# ${pin.name}: ${placeLabel(pin.place)}`]);
+    const grid = this.#state ? this.#gridOf(this.#state) : undefined;
+    for (const pin of pins) rows.unshift([`# ${pin.name}: ${placeLabel(pin.place, grid)}`]);
     for (const series of this.#shown) {
       const lists = pins.map((pin) => this.#store.values(pin, series));
       series.times.forEach((time, at) => {
@@ -195,7 +210,7 @@ function noteOf(shown) {
   const known = apart.filter((one) => one > 0).sort((a, b) => a - b);
   if (!known.length) return shown.length ? "" : "The pictures that are shown have no values.";
   const between = showDuration(known[known.length >> 1]);
-  return `One value per frame, every ${between}: what happens in between is not in it.`;
+  return `One value per frame, every ${between}: not a seismogram, and no record of each time step.`;
 }
 
 /** @param {number} value */

@@ -14,6 +14,7 @@ const CLICK_PX = 5;
 /** A double click shows the whole picture and keeps no place. */
 const DOUBLE_MS = 260;
 const NUDGE = 0.01;
+const HINT = "Point at the map for its values; a click keeps the place";
 const STEPS = new Map([
   ["ArrowLeft", [-1, 0]],
   ["ArrowRight", [1, 0]],
@@ -22,8 +23,8 @@ const STEPS = new Map([
 ]);
 
 /**
- * Values under the cursor of one pane: a cross where the shared cursor lies, a line of text with
- * what is there, and the kept places.
+ * Values under the cursor of one pane: a cross where the shared cursor lies, a line of text below
+ * the picture with what is there, and the kept places.
  */
 export class Probe {
   #cursor;
@@ -44,7 +45,8 @@ export class Probe {
   #kept = null;
   #cross = element("div", { className: "cross", hidden: true });
   #extremes = ["least", "most"].map((name) => element("div", { className: `extreme ${name}` }));
-  #text = element("output", { className: "readout", "aria-live": "polite" });
+  /** What lies under the cursor, in words. */
+  text = element("output", { className: "readout", "aria-live": "polite" });
   /** @type {Map<Pin, HTMLElement>} */
   #flags = new Map();
 
@@ -57,7 +59,7 @@ export class Probe {
     this.#cursor = cursor;
     this.#profile = profile;
     this.#pins = pins;
-    glass.append(this.#lines, ...this.#extremes, this.#cross, this.#text);
+    glass.append(this.#lines, ...this.#extremes, this.#cross);
     this.#listen();
   }
 
@@ -203,9 +205,9 @@ export class Probe {
    * @param {boolean} missing
    */
   #write(found, line, further, missing) {
-    const text = this.#text;
+    const { text } = this;
     if (!found || !line) {
-      say(text, missing ? "This picture has no values" : "");
+      say(text, missing ? "This picture has no values" : line?.values ? HINT : "");
       for (const name of ["value", "index", "lat", "lon", "x", "y"]) delete text.dataset[name];
       return;
     }

@@ -74,7 +74,8 @@ export class Profile {
     const { ends } = this;
     this.element.hidden = ends === null;
     if (!ends) return;
-    say(this.#words, ends.map((end) => placeLabel(end)).join(" to "));
+    const grid = seen[0]?.fields.grids[0].facts;
+    say(this.#words, ends.map((end) => placeLabel(end, grid)).join(" to "));
     const names = new Set(seen.map(({ line }) => line.product));
     for (const [name, { plot }] of this.#plots) {
       if (names.has(name)) continue;
