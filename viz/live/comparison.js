@@ -70,6 +70,7 @@ export class Comparison {
   close() {
     this.#closed = true;
     this.pictures.close();
+    this.fields.close();
     this.source.close();
   }
 }

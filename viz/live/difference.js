@@ -1,8 +1,12 @@
+import { distance } from "./place.js";
+
 /** @import { Fields } from "./fields.js" */
-/** @import { Place } from "./types.d.ts" */
+/** @import { Grid } from "./grid.js" */
 
 /** The share of points that may lie beyond the colours of a difference. */
 const BEYOND = 0.002;
+/** Parts of a plane along each side, between whose corners another plane's coordinates are linear. */
+const NODES = 32;
 
 /**
  * What two pictures' values differ by, on the points of the first; NaN where one has none.
@@ -24,9 +28,14 @@ export function differenceOf(first, second) {
   const same = first.header.fields.every(
     ({ grid }, number) => grid === second.header.fields[number]?.grid,
   );
-  const coarse = !same && sizeOf(second) < sizeOf(first);
-  const values = coarse ? onCoarser(first, second) : onFirst(first, second, same);
-  const known = (coarse ? minus(second, first, -1)[0] : values[0]).filter(Number.isFinite);
+  const coarse = !same && spacing(second) > 1.01 * spacing(first);
+  const there = coarse ? minus(second, first, -1) : [];
+  const values = same
+    ? first.header.fields.map((_, number) => subtracted(first.all(number), second.all(number)))
+    : coarse
+      ? nearestOf(there, second, first)
+      : minus(first, second, 1);
+  const known = (coarse ? there : values)[0].filter(Number.isFinite);
   const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
   const rms = Math.sqrt(known.reduce((sum, value) => sum + value * value, 0) / known.length);
   const sizes = known.map(Math.abs).sort();
@@ -39,38 +48,25 @@ export function differenceOf(first, second) {
   return { values, mean, rms, bound: rounded(bound), note: note.filter(Boolean).join("; ") };
 }
 
-/** @param {Fields} fields */
-function sizeOf({ header }) {
-  return header.fields[0].nx * header.fields[0].ny;
+/**
+ * @param {Float64Array} first
+ * @param {Float64Array} second
+ */
+function subtracted(first, second) {
+  const found = new Float64Array(first.length);
+  for (let point = 0; point < found.length; point += 1) found[point] = first[point] - second[point];
+  return found;
 }
 
 /**
- * @param {Fields} first
- * @param {Fields} second
- * @param {boolean} same whether their grids are
+ * How far neighbours in the middle of a picture's lowest field are apart.
+ * @param {Fields} fields
  */
-function onFirst(first, second, same) {
-  if (!same) return minus(first, second, 1);
-  return first.header.fields.map((_, number) => {
-    const theirs = second.all(number);
-    return first.all(number).map((value, point) => value - theirs[point]);
-  });
-}
-
-/**
- * At each point of the first the difference at the nearest point of the second.
- * @param {Fields} first
- * @param {Fields} second
- */
-function onCoarser(first, second) {
-  const there = minus(second, first, -1);
-  return first.header.fields.map((_, number) =>
-    atPoints(first, number, (place) => {
-      const at = second.grids[0].coordinates(place);
-      const found = at && second.at(...at);
-      return found ? there[found.number][found.point] : NaN;
-    }),
-  );
+function spacing({ grids: [grid], header }) {
+  const { nx, ny } = header.fields[0];
+  const middle = Math.floor(ny / 2) * nx + Math.floor(nx / 2);
+  const [here, next] = [grid.of(middle), grid.of(middle ? middle - 1 : 0)];
+  return here && next ? distance(grid.place(...here), grid.place(...next)) : 0;
 }
 
 /**
@@ -80,27 +76,81 @@ function onCoarser(first, second) {
  * @param {1 | -1} sign
  */
 function minus(first, second, sign) {
+  const to = crossing(first.grids[0], second.grids[0]);
   return first.header.fields.map((_, number) => {
     const mine = first.all(number);
-    return atPoints(first, number, (place, point) => {
-      const at = second.grids[0].coordinates(place);
+    return atPoints(first, number, (x, y, point) => {
+      const at = to(x, y);
       return sign * (mine[point] - ((at && second.at(...at)?.value) ?? NaN));
     });
   });
 }
 
 /**
+ * What is known on the points of one picture, at the nearest of them for each point of another.
+ * @param {Float64Array[]} known of each field of `of`
+ * @param {Fields} of
+ * @param {Fields} on
+ */
+function nearestOf(known, of, on) {
+  const to = crossing(on.grids[0], of.grids[0]);
+  return on.header.fields.map((_, number) =>
+    atPoints(on, number, (x, y) => {
+      const at = to(x, y);
+      const found = at && of.at(...at);
+      return found ? known[found.number][found.point] : NaN;
+    }),
+  );
+}
+
+/**
  * @param {Fields} fields
  * @param {number} number
- * @param {(place: Place, point: number) => number} value
+ * @param {(x: number, y: number, point: number) => number} value
  */
 function atPoints({ grids, header }, number, value) {
-  const grid = grids[number];
   const { nx, ny } = header.fields[number];
-  return Float64Array.from({ length: nx * ny }, (_, point) => {
-    const at = grid.of(point);
-    return at ? value(grid.place(...at), point) : NaN;
-  });
+  const found = new Float64Array(nx * ny).fill(NaN);
+  for (let point = 0; point < found.length; point += 1) {
+    const at = grids[number].of(point);
+    if (at) found[point] = value(at[0], at[1], point);
+  }
+  return found;
+}
+
+/**
+ * From x and y of one plane to those of another: on meshes, where each place is searched for, exact
+ * at nodes and bilinear between them.
+ * @param {Grid} from
+ * @param {Grid} to
+ * @returns {(x: number, y: number) => [number, number] | null}
+ */
+function crossing(from, to) {
+  const exact = (/** @type {number} */ x, /** @type {number} */ y) =>
+    to.coordinates(from.place(x, y));
+  if (!from.facts.mesh && !to.facts.mesh) return exact;
+  const { x: across, y: down, extent } = from.facts;
+  const [x0, x1] = extent ?? across.edges ?? [];
+  const [y0, y1] = extent?.slice(2) ?? down.edges ?? [];
+  const nodes = Array.from({ length: (NODES + 1) ** 2 }, (_, at) =>
+    exact(
+      x0 + ((at % (NODES + 1)) / NODES) * (x1 - x0),
+      y0 + (Math.floor(at / (NODES + 1)) / NODES) * (y1 - y0),
+    ),
+  );
+  return (x, y) => {
+    const [u, v] = [((x - x0) / (x1 - x0)) * NODES, ((y - y0) / (y1 - y0)) * NODES];
+    const column = Math.min(NODES - 1, Math.max(0, Math.floor(u)));
+    const row = Math.min(NODES - 1, Math.max(0, Math.floor(v)));
+    const at = row * (NODES + 1) + column;
+    const [a, b, c, d] = [nodes[at], nodes[at + 1], nodes[at + NODES + 1], nodes[at + NODES + 2]];
+    if (!a || !b || !c || !d) return exact(x, y);
+    const [right, below] = [u - column, v - row];
+    const mixed = (/** @type {0 | 1} */ part) =>
+      (a[part] * (1 - right) + b[part] * right) * (1 - below) +
+      (c[part] * (1 - right) + d[part] * right) * below;
+    return [mixed(0), mixed(1)];
+  };
 }
 
 /**

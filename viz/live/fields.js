@@ -5,7 +5,8 @@ import { ValuesFile, valuesOfCodes } from "./values_file.js";
 
 /** @import { Changed, FieldFacts, GridFacts, IndexLine, Place, Source } from "./types.d.ts" */
 
-const HELD = 24;
+const HELD = 48;
+const GRIDS = 24;
 const AT_ONCE = 3;
 const AGAIN_MS = 3000;
 const MAPS = 12;
@@ -328,6 +329,11 @@ export class FieldStore {
     return file;
   }
 
+  close() {
+    this.#wanted = [];
+    this.#held.clear();
+  }
+
   /**
    * The grid of that hash.
    * @param {string} hash
@@ -337,8 +343,10 @@ export class FieldStore {
     if (!grid) {
       grid = this.#source.grid(hash).then(Grid.read);
       grid.catch(() => this.#grids.delete(hash)); // requested again next time
-      this.#grids.set(hash, grid);
     }
+    this.#grids.delete(hash); // the most recently used is the last
+    this.#grids.set(hash, grid);
+    if (this.#grids.size > GRIDS) this.#grids.delete([...this.#grids.keys()][0]);
     return grid;
   }
 }
@@ -360,8 +368,8 @@ const bitmaps = new Map();
 
 /** @param {Uint8Array<ArrayBuffer>} png */
 function bitmap(png) {
-  // The last bytes of a PNG are its checksums.
-  const key = `${png.length} ${png.subarray(-24)}`;
+  // Its palette, and its checksums at the end.
+  const key = `${png.length} ${png.subarray(33, 600)} ${png.subarray(-24)}`;
   let image = bitmaps.get(key);
   if (!image) {
     if (bitmaps.size >= HELD) bitmaps.delete([...bitmaps.keys()][0]);

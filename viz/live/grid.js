@@ -42,6 +42,7 @@ export class Grid {
       const stream = Uint8Array.from(atob(facts.stream), (sign) => sign.charCodeAt(0));
       const size = { nx: facts.width, ny: facts.height };
       grid.#pixels = await decodeFields(stream, [size, size], facts.block);
+      delete facts.stream; // the pixels hold what it says
     }
     return grid;
   }
@@ -195,7 +196,9 @@ export class Grid {
     let best = -2;
     let at = [0, 0];
     for (let node = 0; node < n * n; node += 1) {
-      const near = dot(wanted, [...nodes.subarray(3 * node, 3 * node + 3)]);
+      const part = 3 * node;
+      const near =
+        wanted[0] * nodes[part] + wanted[1] * nodes[part + 1] + wanted[2] * nodes[part + 2];
       if (near > best) [best, at] = [near, [Math.floor(node / n), node % n]];
     }
     for (let step = 0; step < STEPS; step += 1) {

@@ -19,6 +19,8 @@ const TIMEOUT_MS = 15_000;
 const STATUS_MS = 900;
 /** How long one poll reads a long index over a slow connection. */
 const SLICE_MS = 400;
+/** The series of a long run over a slow connection; the rest is asked for again. */
+const SERIES_MS = 120_000;
 const LINE_END = 10;
 
 /**
@@ -161,7 +163,10 @@ export class HttpSource {
   async #series({ product, stream, ...place }, take, signal) {
     const query = new URLSearchParams({ product, stream });
     for (const [name, at] of Object.entries(place)) query.set(name, String(at));
-    const answer = await fetch(`${this.#base}../series?${query}`, { ...request(), signal });
+    const answer = await fetch(`${this.#base}../series?${query}`, {
+      ...request(),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(SERIES_MS)]),
+    });
     if (!answer.ok || !answer.body) throw new Error(`the server answered ${answer.status}`);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ""; ; ) {

@@ -20,7 +20,7 @@ import { timeLabel } from "./valid_time.js";
  */
 
 const DIVERGING = "vik";
-const HELD = 8;
+const HELD = 24;
 const MINUS = /** @type {const} */ (["first", "before", "run"]);
 
 /** @type {Look} */
@@ -118,11 +118,10 @@ export class Looks {
     let painted = this.#painted.get(key);
     if (!painted) {
       painted = paintedIn(look, picture, fields, other);
-      this.#painted.set(key, painted);
-      for (const old of this.#painted.keys()) {
-        if (this.#painted.size > HELD) this.#painted.delete(old);
-      }
+      if (this.#painted.size >= HELD) this.#painted.delete([...this.#painted.keys()][0]);
     }
+    this.#painted.delete(key); // the most recently used is the last
+    this.#painted.set(key, painted);
     return painted;
   }
 }

@@ -40,8 +40,7 @@ import { Word } from "./word.js";
 /** @import { Address } from "./address.js" */
 /** @import { Gap, Mark, Poll, Source, Status, ViewState } from "./types.d.ts" */
 
-const POLL_MS = 500;
-const POLL_OVER_MS = 3000;
+const [POLL_MS, POLL_OVER_MS] = [500, 3000];
 const MAGNIFY = 1.25;
 const LOOK = 0.1;
 
@@ -391,6 +390,7 @@ class View {
     this.#closed = true;
     this.#series.close();
     this.#pictures.close();
+    this.#fields.close();
     this.#comparer.close();
     this.#guests.close();
     this.#address?.close();

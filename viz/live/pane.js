@@ -95,6 +95,7 @@ export class Pane {
   #palette;
   /** @type {ReturnType<Looks["paint"]> | null} */
   #painted = null;
+  #paintedOf = "";
   /** @type {IndexLine[]} lines whose values are needed for what is shown */
   #needs = [];
   /** @type {string | null} */
@@ -243,6 +244,8 @@ export class Pane {
    */
   #paint({ looks, fields, pictures, comparison }, series, seen, other) {
     const id = this.seriesId ?? "";
+    if (this.#paintedOf !== id) this.#painted = null;
+    this.#paintedOf = id;
     this.#needs = this.#palette.asks ? [seen] : [];
     if (!series || !seen.values || !looks.paints(id)) {
       this.#painted = null;

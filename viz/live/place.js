@@ -1,5 +1,8 @@
 /** @import { FieldFacts, GridAxis, GridFacts, Place } from "./types.d.ts" */
 
+const EARTH_KM = 6370;
+const DEGREE = Math.PI / 180;
+
 /**
  * A place for people: "25.31° N 91.92° W", "x 4.50 km, y 9.20 km", "320 km, 5.4 km".
  * @param {Place} place
@@ -63,6 +66,23 @@ export function valueLabel(value, field) {
       : value.toFixed(Math.max(0, digits));
   const plain = Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
   return field.printed ? `${plain} ${field.printed}` : plain;
+}
+
+/**
+ * Kilometres on the earth, else in the plane's units.
+ * @param {Place} a
+ * @param {Place} b
+ */
+export function distance(a, b) {
+  if (a.lat === undefined || b.lat === undefined || a.lon === undefined || b.lon === undefined) {
+    return Math.hypot((a.x ?? 0) - (b.x ?? 0), (a.y ?? 0) - (b.y ?? 0));
+  }
+  const half =
+    Math.sin(((b.lat - a.lat) * DEGREE) / 2) ** 2 +
+    Math.cos(a.lat * DEGREE) *
+      Math.cos(b.lat * DEGREE) *
+      Math.sin(((b.lon - a.lon) * DEGREE) / 2) ** 2;
+  return 2 * EARTH_KM * Math.asin(Math.sqrt(Math.min(1, half)));
 }
 
 /**

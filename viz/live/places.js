@@ -3,7 +3,7 @@ import { element, say } from "./element.js";
 import { placeLabel } from "./place.js";
 import { Plot } from "./plot.js";
 import { showDuration, showUnits } from "./quantity.js";
-import { hasValues } from "./series.js";
+import { hasValues, newestWithValues } from "./series.js";
 import { timeSeconds } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
@@ -163,7 +163,7 @@ export class Places {
     };
     const whole = series.times.length;
     const done = Math.min(...pins.map((pin) => this.#store.count(pin, series)));
-    const units = showUnits(series.at(series.times[whole - 1])?.facts?.units ?? "");
+    const units = showUnits(newestWithValues(series)?.facts?.units ?? "");
     /** @type {[string, string][]} */
     const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
     while (lists.length < MOST) lists.push([]);

@@ -1,14 +1,12 @@
 import { ticks } from "./axis.js";
 import { element, say } from "./element.js";
-import { placeIn, placeLabel, placeOut } from "./place.js";
+import { distance, placeIn, placeLabel, placeOut } from "./place.js";
 import { Plot } from "./plot.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Changed, IndexLine, Place } from "./types.d.ts" */
 
 const POINTS = 240;
-const EARTH_KM = 6370;
-const DEGREE = Math.PI / 180;
 
 /** A line that the reader has drawn across a map, and the values along it. */
 export class Profile {
@@ -151,21 +149,4 @@ function alongLine(fields, ends) {
     values.push(fields.at(x, y)?.value ?? NaN);
   }
   return { at, values, unit: km ? "km" : "" };
-}
-
-/**
- * Kilometres on the earth, else in the plane's units.
- * @param {Place} a
- * @param {Place} b
- */
-function distance(a, b) {
-  if (a.lat === undefined || b.lat === undefined || a.lon === undefined || b.lon === undefined) {
-    return Math.hypot((a.x ?? 0) - (b.x ?? 0), (a.y ?? 0) - (b.y ?? 0));
-  }
-  const half =
-    Math.sin(((b.lat - a.lat) * DEGREE) / 2) ** 2 +
-    Math.cos(a.lat * DEGREE) *
-      Math.cos(b.lat * DEGREE) *
-      Math.sin(((b.lon - a.lon) * DEGREE) / 2) ** 2;
-  return 2 * EARTH_KM * Math.asin(Math.sqrt(Math.min(1, half)));
 }

@@ -30,8 +30,8 @@ export class SeriesStore {
   #stop = new AbortController();
   /** @type {{ pin: Pin, series: Series }[]} */
   #wanted = [];
-  /** @type {Set<IndexLine>} lines whose values cannot be read */
-  #failed = new Set();
+  /** @type {WeakMap<IndexLine, number>} when values that could not be read are tried again */
+  #failed = new WeakMap();
 
   /**
    * @param {Source} source
@@ -105,7 +105,8 @@ export class SeriesStore {
       const line = series.exactly(series.times[at]);
       if (!line) continue;
       const { time, crc32 } = line;
-      if (!line.values || this.#failed.has(line)) values.set(time, NaN);
+      if (!line.values) values.set(time, NaN);
+      else if ((this.#failed.get(line) ?? 0) > performance.now()) continue;
       else if (!values.has(time) || sums.get(time) !== crc32) lines.push(line);
     }
     return lines;
@@ -131,9 +132,11 @@ export class SeriesStore {
         this.#stop.signal,
       );
     } catch {
-      known.again = performance.now() + AGAIN_MS;
+      // asked again, as after an answer that was cut short
     }
+    known.again = performance.now() + AGAIN_MS;
     known.asked = false;
+    setTimeout(this.#changed, AGAIN_MS + 50);
     this.#changed();
   }
 
@@ -159,7 +162,10 @@ export class SeriesStore {
         this.#of(pin, series).values.set(line.time, value);
       }
     } catch {
-      this.#failed.add(line);
+      this.#failed.set(line, performance.now() + AGAIN_MS);
+      for (const { pin } of lacking) this.#of(pin, series).sums.delete(line.time);
+      for (const { pin } of lacking) this.#of(pin, series).values.delete(line.time);
+      setTimeout(this.#changed, AGAIN_MS + 50);
     }
     this.#busy -= 1;
     this.#changed();
@@ -207,11 +213,23 @@ async function valueAt(file, grids, place) {
 }
 
 /**
- * Whether a series' newest picture has values.
+ * Whether pictures of a series have values: the newest may be a placeholder.
  * @param {Series} series
  */
 export function hasValues(series) {
-  return series.exactly(series.times[series.times.length - 1])?.values !== undefined;
+  return newestWithValues(series) !== undefined;
+}
+
+/**
+ * The newest line of a series that has values, or undefined.
+ * @param {Series} series
+ */
+export function newestWithValues(series) {
+  for (let at = series.times.length - 1; at >= 0; at -= 1) {
+    const line = series.exactly(series.times[at]);
+    if (line?.values) return line;
+  }
+  return undefined;
 }
 
 /** @param {Place} place */

@@ -25,7 +25,7 @@ NO_POINT = 0xFFFF
 _BEFORE, _AFTER = "burstlensFeed(", ");\n"
 _MOST_BYTES = 64 * 2**20
 _MOST_POINTS = 1 << 20
-_MOST_PIXELS = 1 << 26
+_MOST_PIXELS = 1 << 23
 """Bounds on what a file may ask for: who reads a run's grids may not be the one who wrote them."""
 
 

@@ -58,8 +58,9 @@ class Delivery:
 
     def _deliver(self, word: Word, way: Way) -> None:
         facts = word.value(self._run, self._title)
-        # A recipe may come from another user: only the user's own ways get the server's token.
-        facts["link"] = link_to(self._run, token=not way.of)
+        # A recipe may come from another user: only the user's own ways get the server's token, and
+        # of these not a note on the desktop, whose text every user sees in the list of processes.
+        facts["link"] = link_to(self._run, token=not way.of and way.kind != "desktop")
         picture = newest_picture(self._run, self._products)
         if way.kind == "webhook":
             webhook.post(way.target[0], facts, picture, self._mark(word, way))

@@ -178,7 +178,7 @@ class Notices:
         try:
             own = asked(self._run)
         except RunError as error:
-            self._alarm_once(str(error))
+            self._alarm_once(redacted(str(error)))
             own = ()
         times = Notify(on=ALL)
         return [

@@ -154,9 +154,9 @@ class Publisher:
     def _note(self, receipt: Receipt) -> ProductPublished:
         key: Key = (receipt.product, receipt.stream, receipt.time)
         before = self._history.published.get(key)
+        if not receipt.values:  # those of a product that is replaced would be stale
+            values_path(self._run.products / receipt.name).unlink(missing_ok=True)
         if before is not None:
-            if not receipt.values:  # those of the product that is replaced would be stale
-                values_path(self._run.products / receipt.name).unlink(missing_ok=True)
             self._journal.append(
                 ProductSuperseded(product=key[0], stream=key[1], time=key[2], attempt=before)
             )

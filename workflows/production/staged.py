@@ -105,6 +105,14 @@ def _values(folder: Path, products: Path, product: str) -> list[tuple[Path, str,
     asked = []
     for grid in sorted(folder.glob(GRID.format("*"))):
         final = grid_path(products, grid.stem.removeprefix(GRID.format("").removesuffix(".js")))
-        if not final.is_file():
+        if not _is_whole(final, grid):
             asked.append((grid, f".{grid.name}", final.relative_to(products).as_posix()))
     return [*asked, (folder / VALUES, f".{VALUES}", values_path(Path(product)).as_posix())]
+
+
+def _is_whole(final: Path, grid: Path) -> bool:
+    """Whether a grid stands; a copy or a repair of the disk may have cut it."""
+    try:
+        return final.stat().st_size == grid.stat().st_size
+    except OSError:
+        return False

@@ -152,5 +152,15 @@ def _when(key: str) -> str:
 def _csv(cells: Sequence[str]) -> str:
     """One line; names and units come from other users' files."""
     held = io.StringIO()
-    csv.writer(held, lineterminator="").writerow([printable(cell) for cell in cells])
+    csv.writer(held, lineterminator="").writerow([_cell(cell) for cell in cells])
     return held.getvalue()
+
+
+def _cell(text: str) -> str:
+    """A spreadsheet takes a text that begins with one of these for a formula; numbers may."""
+    shown = printable(text)
+    try:
+        float(shown)
+    except ValueError:
+        return f"'{shown}" if shown[:1] in set("=+-@") else shown
+    return shown
