@@ -55,8 +55,10 @@ def opened(new_page, ways_to, tmp_path):
     return open_
 
 
-@pytest.mark.parametrize("way", ["file", "serve"])
-@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize(
+    ("grid", "way"),
+    [*((grid, "file") for grid in GRIDS), ("lambert", "serve"), ("seismic", "serve")],
+)
 def test_the_value_under_the_cursor_is_the_file_s_at_the_point_that_is_named(
     grid, way, made, opened, tmp_path
 ):
@@ -270,8 +272,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("way", ["file", "serve"])
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    ("fault", "way"), [*((fault, "file") for fault in FAULTS), ("torn", "serve")]
+)
 def test_values_that_cannot_be_used_leave_the_picture_and_say_so(eight_maps, opened, fault, way):
     run, _ = eight_maps
     FAULTS[fault](values_path(run.run.products / "t" / "t_d01_20010203T070000.png"))
