@@ -21,6 +21,11 @@ from typing import IO, Any
 
 import pytest
 
+from burstlens.core.errors import ValuesError
+from burstlens.core.run.index import grid_path
+from burstlens.viz.values.lookup import Grid
+from burstlens.viz.values.script import ValuesFile
+
 TESTS = Path(__file__).parent
 TRACE = TESTS / "data" / "traces" / "netcdf4_one"
 TIMES = ("00010101T000000", "00010101T000100", "00010101T000200")
@@ -222,9 +227,31 @@ class Case:
                 yield from self._file_faults(line)
         names = set((self.run / "products").glob("[!.]*/*"))
         names -= set((self.run / "products" / "live").iterdir())
-        foreign = names - {self.run / "products" / line["name"] for line in published}
+        beside = [part["name"] for line in published for part in line.get("values", ())]
+        known = {*beside, *(line["name"] for line in published)}
+        foreign = names - {self.run / "products" / name for name in known}
         if foreign:
             yield f"unknown files among the products: {sorted(map(str, foreign))}"
+        for line in published:
+            if line["attempt"] == last:
+                yield from self._values_faults(line)
+
+    def _values_faults(self, line: dict[str, Any]) -> Iterator[str]:
+        """The values of a picture stand whole, with the grid that they lie on."""
+        products = self.run / "products"
+        if not line.get("values"):
+            return
+        path = products / line["values"][-1]["name"]
+        try:
+            values = ValuesFile(path)
+            values.field()
+            for field in values.fields:
+                Grid.read(grid_path(products, field.grid))
+        except ValuesError as error:
+            yield str(error)
+            return
+        if values.header["picture"] != line["crc32"]:
+            yield f"{path} belongs to another picture"
 
     def _file_faults(self, line: dict[str, Any]) -> Iterator[str]:
         path = self.run / "products" / line["name"]
