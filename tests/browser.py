@@ -76,8 +76,11 @@ def new_page(chromium: Browser) -> Iterator[Callable[..., Watched]]:
     yield make
     for one in opened:
         one.page.context.close()
-    assert [url for one in opened for url in one.strayed] == []
-    assert [text for one in opened for text in one.errors] == []
+    strayed = [url for one in opened for url in one.strayed]
+    errors = [text for one in opened for text in one.errors]
+    # With their text: what lies beside the tests is not rewritten by pytest.
+    assert not strayed, strayed
+    assert not errors, errors
 
 
 @pytest.fixture

@@ -37,11 +37,11 @@ def await_fragment(page, text):
 
 
 def products(page):
-    return page.eval_on_selector_all(".pane select", "all => all.map((one) => one.value)")
+    return page.eval_on_selector_all(".pane header select", "all => all.map((one) => one.value)")
 
 
 def await_products(page, wanted):
-    held = page.locator(".pane select")
+    held = page.locator(".pane header select")
     expect(held).to_have_count(len(wanted))
     for at, value in enumerate(wanted):
         expect(held.nth(at)).to_have_value(value)
@@ -52,7 +52,7 @@ def test_a_link_opened_in_another_browser_shows_the_same_view(runs, new_page, wa
     first = new_page().page
     url = getattr(runs, way)("made")
     first.goto(url)
-    first.locator(".pane select").first.select_option("w · d01")
+    first.locator(".pane header select").first.select_option("w · d01")
     first.get_by_role("button", name="Remove this view").nth(1).click()
     first.get_by_label("Compare with run").fill("other")
     first.keyboard.press("Enter")
@@ -79,7 +79,7 @@ def test_back_goes_through_choices_and_not_through_times(runs, page):
     page.goto(runs.file("made"))
     await_products(page, ["t2 · d01", "w · d01"])
     assert fragment(page) == ""
-    page.locator(".pane select").nth(1).select_option("t2 · d01")
+    page.locator(".pane header select").nth(1).select_option("t2 · d01")
     await_fragment(page, "#show=t2/d01,t2/d01")
     page.locator(".timeline").focus()
     for key in ("Home", "ArrowRight", "ArrowRight"):
@@ -139,7 +139,7 @@ def test_several_runs_stand_side_by_side_with_one_time(runs, page, way):
     for at in range(3):
         canvas = page.locator("canvas.first").nth(at)
         expect(canvas).to_have_attribute("aria-label", "t2, t = 3 s")
-    page.locator(".pane select").first.select_option("w · d01")
+    page.locator(".pane header select").first.select_option("w · d01")
     expect(page.locator(".pane:nth-child(3) canvas.first")).to_have_attribute(
         "aria-label", "w, t = 3 s"
     )

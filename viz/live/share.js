@@ -1,3 +1,4 @@
+import { seriesId } from "./album.js";
 import { element, say } from "./element.js";
 import { showBytes } from "./quantity.js";
 import { timeLabel } from "./valid_time.js";
@@ -79,9 +80,10 @@ export class Share {
    * @param {ViewState} state
    * @param {IndexLine | undefined} line
    */
-  #picture({ pictures, source }, line) {
+  #picture({ pictures, source, looks }, line) {
     if (!line) return null;
-    const bitmap = pictures.get(line);
+    const painted = looks.shown(seriesId(line));
+    const bitmap = painted ?? pictures.get(line);
     const name = line.name.slice(line.name.lastIndexOf("/") + 1);
     const label = `${line.product}, ${timeLabel(line.time)}`;
     const copy = element(
@@ -96,18 +98,19 @@ export class Share {
       "Copy picture",
     );
     const url = source.link(line.name);
-    const save = url
-      ? saver(url, name, "Save")
-      : element(
-          "button",
-          {
-            type: "button",
-            className: "small",
-            disabled: !bitmap,
-            onclick: () => bitmap && this.#save(bitmap, `${name.replace(/\.\w+$/, "")}.png`),
-          },
-          "Save",
-        );
+    const save =
+      url && !painted
+        ? saver(url, name, "Save")
+        : element(
+            "button",
+            {
+              type: "button",
+              className: "small",
+              disabled: !bitmap,
+              onclick: () => bitmap && this.#save(bitmap, `${name.replace(/\.\w+$/, "")}.png`),
+            },
+            "Save",
+          );
     save.setAttribute("aria-label", `Save picture of ${label}`);
     return element("li", {}, element("span", {}, label), copy, save);
   }
@@ -137,11 +140,13 @@ export class Share {
     }
   }
 
-  /** @param {ImageBitmap} bitmap */
+  /** @param {ImageBitmap | OffscreenCanvas} bitmap */
   async #copyPicture(bitmap) {
     try {
       // The clipboard must be asked within the click: it waits for the picture.
-      await navigator.clipboard.write([new ClipboardItem({ "image/png": png(bitmap) })]);
+      const picture = png(bitmap);
+      picture.catch(() => {}); // the clipboard may refuse before it looks at the picture
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
       say(this.#said, "Picture copied.");
     } catch {
       say(this.#said, NO_PICTURE);
@@ -149,7 +154,7 @@ export class Share {
   }
 
   /**
-   * @param {ImageBitmap} bitmap
+   * @param {ImageBitmap | OffscreenCanvas} bitmap
    * @param {string} name
    */
   async #save(bitmap, name) {
@@ -179,7 +184,7 @@ function saver(href, name, text) {
 
 /**
  * A picture as PNG; rejects for one that was read from a file without a server.
- * @param {ImageBitmap} bitmap
+ * @param {ImageBitmap | OffscreenCanvas} bitmap
  * @returns {Promise<Blob>}
  */
 async function png(bitmap) {
