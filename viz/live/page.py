@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"""
     (?P<kept> "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | `(?:\\.|[^`\\])*`
       | (?<=[=(,:\[!&|?{;]) \s* / (?![*/]) (?:\\. | \[(?:\\.|[^\]\\\n])*\] | [^/\\\n])+ / )
-    | ^[ \t]* /\*.*?\*/ [ \t]*\n | /\*.*?\*/ | ^[ \t]* // [^\n]*\n | [ \t]* // [^\n]* | ^[ \t]+
+    | ^[ \t]* /\*.*?\*/ [ \t]*\n | /\*.*?\*/ | ^[ \t]* // [^\n]*\n | [ \t]* // [^\n]* | ^[ \t\n]+
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
@@ -87,6 +87,7 @@ def compact(text: str) -> str:
 
 def _sheet(name: str, file: str) -> str:
     css = _CSS_COMMENT.sub("", (_FOLDER / file).read_text(encoding="utf-8"))
+    css = re.sub(r"\s*([{};])\s*", r"\1", css)
     return f"const {name} = new CSSStyleSheet();\n{name}.replaceSync({json.dumps(css)});\n"
 
 
