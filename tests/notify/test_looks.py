@@ -58,6 +58,7 @@ def test_the_end_of_the_model_sends_word_while_the_page_goes_on(case, web):
     assert "?token=" in facts["link"]
 
 
+@pytest.mark.fault
 def test_a_model_that_ended_before_anyone_looked_is_no_news(case, web):
     case.written()
     look = case.burstlens("look", case.model, "--notify", web.url)
@@ -72,6 +73,7 @@ def test_a_model_that_ended_before_anyone_looked_is_no_news(case, web):
     assert web.posted == []
 
 
+@pytest.mark.fault
 def test_a_look_without_a_page_sends_one_word_of_its_end(case, web):
     case.written()
     assert case.look("--notify", web.url) == 0

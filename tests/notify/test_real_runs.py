@@ -80,6 +80,7 @@ def test_a_detached_run_that_ends_while_nobody_looks_sends_its_word_both_ways(
     assert (case.run / "notify.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.fault
 def test_a_driver_killed_before_it_has_sent_the_word_leaves_it_to_resume(storm, web, config):
     config(f'[notify]\nwebhook = "{web.url}/slow"\non = ["done"]\n')
     case = storm()
@@ -100,6 +101,7 @@ def test_a_driver_killed_before_it_has_sent_the_word_leaves_it_to_resume(storm, 
     assert len(web.posted) == 2
 
 
+@pytest.mark.fault
 def test_a_receiver_that_hangs_holds_up_the_end_for_a_bounded_time(storm, web, config):
     config(f'[notify]\nwebhook = "{web.url}/slow"\n')
     case = storm()
@@ -109,6 +111,7 @@ def test_a_receiver_that_hangs_holds_up_the_end_for_a_bounded_time(storm, web, c
     assert any("webhook 127.0.0.1" in alarm["text"] for alarm in status["alarms"])
 
 
+@pytest.mark.fault
 def test_a_stopped_run_sends_the_words_of_status(storm, web, config):
     config(f'[notify]\nwebhook = "{web.url}/hook"\non = ["stopped"]\n')
     case = storm(model=WAITS)

@@ -151,6 +151,7 @@ def test_a_job_that_can_never_start_is_reported_at_once(make_case: Any) -> None:
     assert not case.faults() or "burstlens free r" in life.said
 
 
+@pytest.mark.fault
 def test_a_cancelled_simulation_is_reported_and_the_run_can_be_resumed(
     slurm: Testbed, make_case: Any
 ) -> None:
@@ -191,6 +192,7 @@ def test_a_buffer_of_the_jobs_own_is_seen_from_inside_the_job(
     assert not list(nvme.iterdir())
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_job_with_its_own_buffer_outlives_the_driver_and_is_found_again(
     make_case: Any,

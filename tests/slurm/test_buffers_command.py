@@ -78,6 +78,7 @@ def test_jobs_that_hold_a_buffer_are_shown_with_their_run(clean):
     assert rows["shared"]["free_with"] == ""
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_without_an_answer_of_slurm_one_line_says_so(slurm):
     slurm.daemons.stop("slurmctld")

@@ -10,6 +10,7 @@ from run_case import WAITS
 from testbed import Testbed
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_the_controller_may_restart_while_a_run_goes_on(slurm: Testbed, make_case: Any) -> None:
     case = make_case(model=WAITS)
@@ -51,6 +52,7 @@ def test_stop_without_a_driver_ends_the_model(make_case: Any) -> None:
     assert not case.faults(), case.said()
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_job_that_slurm_has_forgotten_is_judged_by_its_supervisors_word(
     slurm: Testbed, make_case: Any
@@ -68,6 +70,7 @@ def test_a_job_that_slurm_has_forgotten_is_judged_by_its_supervisors_word(
     assert not case.faults(), case.said()
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_node_that_fails_ends_the_attempt_and_leaves_no_model(
     slurm: Testbed, make_case: Any
@@ -91,6 +94,7 @@ def test_a_node_that_fails_ends_the_attempt_and_leaves_no_model(
         )
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_job_that_slurm_puts_back_into_its_queue_is_reported_and_not_started_again(
     slurm: Testbed, make_case: Any

@@ -205,6 +205,7 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
         assert "r is asked to stop" in said or "ended" in said
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_run_that_was_stopped_before_its_buffer_came_is_resumed_to_its_end(
     slurm: Testbed, make_case: Any
@@ -220,6 +221,7 @@ def test_a_run_that_was_stopped_before_its_buffer_came_is_resumed_to_its_end(
     assert not case.faults(), case.said()
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_stop_without_a_driver_is_obeyed_by_the_next_one_and_not_by_the_one_after(
     make_case: Any,
@@ -262,6 +264,7 @@ def test_an_interrupted_free_says_what_is_left_and_the_next_one_gives_it_back(
     assert left(case) == {"buffers": [], "jobs": []}
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 @pytest.mark.parametrize("kill", [False, True])
 def test_a_job_with_the_buffer_that_waits_is_cancelled(

@@ -9,6 +9,7 @@ from run_case import WAITS
 from testbed import Testbed
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 def test_a_viewing_block_is_replaced_three_times_and_no_frame_is_lost(
     slurm: Testbed, make_case: Any
