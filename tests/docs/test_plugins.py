@@ -113,7 +113,10 @@ def test_a_site_names_a_plugins_stager_and_every_product_comes_by_it(own_runs: A
     assert done.returncode == 0, done.stderr
     published = own_runs.events("done").count("product.published")
     assert published == 6
-    assert notes.read_text().splitlines().count(".incoming") == published
+    products = own_runs.runs / "done" / "products"
+    beside = [*products.glob("*/*.values.js"), *products.glob("live/grid-*.js")]
+    assert len(beside) > 3
+    assert notes.read_text().splitlines().count(".incoming") == published + len(beside)
     refused = own_runs.call(*own_runs.words("other"), "--site", "mine.toml")
     assert refused.returncode == 1
     assert "there is no stager 'noted'" in refused.stderr
