@@ -143,9 +143,9 @@ class Application:
 
 
 def _read_once() -> None:
-    """Read a status in this thread alone: several first reads at once ended the process (SIGSEGV) in
-    6 of 21 starts, one read before them in none. Decoders that are prepared at their first use are
-    the likely cause."""
+    """Read a status in this thread alone: several first reads at once ended the process
+    (SIGSEGV) in 6 of 21 starts, one read before them in none. Decoders that are prepared at their
+    first use are the likely cause."""
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError, RunError):
         for name in ("run.json", "status.json", "start.json"):
             (Path(folder) / name).write_text("{}")
