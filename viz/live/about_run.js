@@ -119,12 +119,13 @@ export function toml(table, path = "") {
   const own = [];
   const below = [];
   for (const [name, value] of Object.entries(table)) {
-    const key = `${path}${key_(name)}`;
+    const key = path + key_(name);
+    const inner = `${key}.`;
     if (value === null) continue;
     if (Array.isArray(value) && value.length && value.every(isTable)) {
-      for (const one of value) below.push(`\n[[${key}]]\n${toml(one, `${key}.`)}`);
+      for (const one of value) below.push(`\n[[${key}]]\n${toml(one, inner)}`);
     } else if (isTable(value) && (path === "" || Object.values(value).some(isTable))) {
-      below.push(`\n[${key}]\n${toml(value, `${key}.`)}`);
+      below.push(`\n[${key}]\n${toml(value, inner)}`);
     } else own.push(`${key_(name)} = ${inline(value)}\n`);
   }
   return own.join("") + below.join("");
@@ -138,7 +139,7 @@ function inline(value) {
   if (Array.isArray(value)) {
     const parts = value.map(inline);
     const one = `[${parts.join(", ")}]`;
-    return one.length < 90 ? one : `[\n${parts.map((part) => `  ${part},\n`).join("")}]`;
+    return one.length < 90 ? one : `[\n  ${parts.join(",\n  ")},\n]`;
   }
   if (isTable(value)) {
     const parts = Object.entries(value).map(([name, one]) => `${key_(name)} = ${inline(one)}`);

@@ -31,7 +31,7 @@ export function attachedOf(status) {
 export function observed({ state, evidence }) {
   if (!state) return "";
   const known = STATES[state] ?? "The state of the model is not known";
-  return `${known}${evidence ? `: ${evidence}` : ""}.`;
+  return `${[known, evidence].filter(Boolean).join(": ")}.`;
 }
 
 /**
@@ -68,10 +68,7 @@ export function attachedRows(status) {
     ["Looks at", part.path],
     ["Taken for", named ? reason : [model, reason].filter(Boolean).join(": ")],
     ["Cannot be read", part.lost ?? ""],
-    [
-      "Model",
-      part.state ? `${part.state}${since}${part.evidence ? `: ${part.evidence}` : ""}` : "",
-    ],
+    ["Model", part.state ? [part.state + since, part.evidence].filter(Boolean).join(": ") : ""],
     ["Attempt", part.began ? `${status?.attempt ?? ""}: ${part.began}` : ""],
     ["Unproven", unproven ? `${counted(unproven, "frame")}, which no witness confirms` : ""],
     ["Left out", Array.isArray(leftOut) ? leftOut.join("\n") : ""],

@@ -20,7 +20,8 @@ export function differenceLabel({ mean, rms, note }, units = "") {
 export function rangeOf({ min, max, nan, units }) {
   if (typeof min !== "number" || typeof max !== "number") return "";
   const gaps = nan ? `, ${nan} without value` : "";
-  return `${showNumber(min)} to ${showNumber(max)}${units ? ` ${showUnits(units)}` : ""}${gaps}`;
+  const in_ = units ? ` ${showUnits(units)}` : "";
+  return `${showNumber(min)} to ${showNumber(max)}${in_}${gaps}`;
 }
 
 /**

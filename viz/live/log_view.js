@@ -342,7 +342,8 @@ export class LogView {
   #showCount(more) {
     const [all, here] = [this.#matches.length, this.#matches.indexOf(this.#at)];
     const total = `${all}${more ? "…" : ""}`;
-    say(this.#count, all ? `${here >= 0 ? `${here + 1} of ` : ""}${total}` : more ? "…" : "none");
+    const place = here >= 0 ? `${here + 1} of ` : "";
+    say(this.#count, all ? place + total : more ? "…" : "none");
   }
 
   /** @param {number} by */

@@ -101,7 +101,8 @@ export class Measures {
       high: high + room,
       ticks: ticks(low - room, high + room, 4).map((v) => [v, showNumber(v)]),
     };
-    const of = `${variable ?? series.product}${units ? ` in ${showUnits(units)}` : ""}:`;
+    const in_ = units ? ` in ${showUnits(units)}` : "";
+    const of = `${variable ?? series.product}${in_}:`;
     this.#range.show(
       [
         [of, ""],

@@ -89,7 +89,7 @@ export class Notes {
         element(
           "li",
           {},
-          element("span", { className: "text" }, `${guard}${text ? `: ${text}` : ""}`),
+          element("span", { className: "text" }, [guard, text].filter(Boolean).join(": ")),
           element("span", { className: "where" }, String(state ?? "")),
         ),
       ),

@@ -370,6 +370,6 @@ function shownMode(comparison, other) {
 /** @param {IndexLine} line */
 function describe(line) {
   const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
-  const but = caveat(line);
-  return `${line.product}, ${timeLabel(line.time)}${but ? `, ${but}` : ""}${hole}`;
+  const parts = [line.product, timeLabel(line.time), caveat(line)].filter(Boolean);
+  return parts.join(", ") + hole;
 }

@@ -150,10 +150,11 @@ function inQueue({ waits_for: reason, queue }) {
   if (!reason && !queue) return "";
   const { by, partition, position, of, start } = queue ?? {};
   const parts = [reason];
-  if (position) parts.push(`${ordinal(position)} of ${of}${partition ? ` in ${partition}` : ""}`);
+  const where = partition ? ` in ${partition}` : "";
+  if (position) parts.push(`${ordinal(position)} of ${of}${where}`);
   if (start) parts.push(`expected start ${dayTime(start)} by ${by}'s estimate`);
-  const told = parts.filter(Boolean).join(", ");
-  return ` In the scheduler's queue${told ? `: ${told}` : ""}.`;
+  const known = parts.filter(Boolean).join(", ");
+  return ` ${["In the scheduler's queue", known].filter(Boolean).join(": ")}.`;
 }
 
 /**

@@ -19,7 +19,8 @@ export function titleOf(status, state) {
   const far = GOES_ON.has(state) && typeof fraction === "number";
   const word = far ? `${Math.floor(100 * fraction + 1e-9)} %` : state;
   const sign = SIGNS[status.paused && far ? "paused" : state] ?? (isOver(status) ? "■" : "▶");
-  return `${sign} ${far && state !== "running" ? `${state} ` : ""}${word} ${status.title || status.run}`;
+  const how = far && state !== "running" ? [state, word] : [word];
+  return [sign, ...how, status.title || status.run].join(" ");
 }
 
 /**
