@@ -103,7 +103,7 @@ class Block:
 
     @property
     def drain_s(self) -> float:
-        """How long before its end a block takes no new tasks and another one is asked for."""
+        """How long before its end a block takes no new tasks."""
         return min(120.0, self.walltime_s / 4)
 
 

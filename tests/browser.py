@@ -44,8 +44,9 @@ class Watched:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The browser, shared by the session. Without it tests are skipped, except where CI is set."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=WAIT_MS)  # 5 s by default: less than a busy machine may need
     try:
         program = provide()
     except UnavailableError as error:

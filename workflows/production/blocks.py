@@ -194,7 +194,9 @@ class ViewingBlocks:
         assert self._batch is not None
         first = self._met.setdefault(manager.block, time.monotonic())
         age = time.monotonic() - first
-        return manager.draining or age > self._batch.walltime_s - self._batch.drain_s - 2 * LOOK_S
+        # It was met later than it began: by a look, and by what its processes took to start.
+        ahead = max(2 * LOOK_S, self._batch.drain_s)
+        return manager.draining or age > self._batch.walltime_s - self._batch.drain_s - ahead
 
     def mend(self, give_up: Callable[[], None]) -> str | None:
         """Replace a block that is gone or broken; returns what was done, or None.
