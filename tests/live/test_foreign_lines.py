@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 def publish_without(eight, greys):
     """Returns a function that publishes a frame by a line without some key."""
 
-    def publish_without(key, number, product="t2", suffix=".png"):
+    def publish_without(key, number, product="t2", suffix=".png", **others):
         file = greys[0].rename(greys[0].with_suffix(suffix))
-        line = eight.line(number, file, product)
+        line = eight.line(number, file, product) | others
         place = eight.run.products / str(line["name"])
         place.parent.mkdir(exist_ok=True)
         place.hardlink_to(file)
@@ -49,6 +49,18 @@ def test_a_publication_without_its_time_leaves_the_measures_as_they_are(
     )
     ticks = page.get_by_role("figure", name="Latency").locator("text")
     assert "NaN" not in " ".join(ticks.all_text_contents())
+
+
+def test_raw_data_of_no_bytes_are_a_gap_of_the_logarithmic_ledger(
+    publish_without, ways, page, await_frame
+):
+    publish_without("fill", 8, raw_bytes=0)
+    page.goto(ways.file("made"))
+    await_frame(page, 8, 9)
+    paths = page.get_by_role("figure", name="Ledger").locator("path")
+    drawn = [one.get_attribute("d") or "" for one in paths.all()]
+    assert any(drawn)
+    assert "Infinity" not in " ".join(drawn)
 
 
 def test_a_file_of_unknown_size_is_offered_without_a_size(publish_without, ways, page, await_frame):

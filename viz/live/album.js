@@ -109,7 +109,7 @@ export class Course {
     this.t.push(line.t);
     this.time.push(line.time);
     this.latency.push(number(line.written) ? line.t - line.written : NaN);
-    this.raw.push(number(line.raw_bytes) ? line.raw_bytes : NaN);
+    this.raw.push(number(line.raw_bytes) ? line.raw_bytes || NaN : NaN); // 0 has no logarithm
     this.made.push((this.made.at(-1) ?? 0) + (number(line.bytes) ? line.bytes : 0));
     this.fill.push(number(line.fill) ? line.fill : NaN);
   }
