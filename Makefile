@@ -35,7 +35,7 @@ test: $(VENV)/dev
 
 # With a browser, Slurm, ParaView, builds; other tests that take minutes.
 test-slow: $(VENV)/dev
-	$(BIN)/python -m pytest $(AT_ONCE) -m slow
+	$(BIN)/python -m pytest $(AT_ONCE) -m 'slow and not fault'
 
 # Kills, and injected faults at every call: hours. FAULT_SEED=N replays a series of random kills.
 fault: $(VENV)/dev

@@ -39,6 +39,7 @@ def begin(case: LookCase) -> None:
     (case.model / "namelist.input").write_text(re.sub("max_dom .*", "max_dom = 2,", text))
 
 
+@pytest.mark.slow
 def test_what_the_first_frame_lacks_is_left_out_and_named_without_a_failure(
     case: LookCase,
 ) -> None:
@@ -56,6 +57,7 @@ def test_what_the_first_frame_lacks_is_left_out_and_named_without_a_failure(
     assert case.faults() == []
 
 
+@pytest.mark.fault
 def test_a_stream_that_comes_later_is_held_against_the_products_too(case: LookCase) -> None:
     begin(case)
     recipe = case.recipe(

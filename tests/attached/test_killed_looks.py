@@ -43,13 +43,8 @@ def _kill(case: LookCase, role: str, look: subprocess.Popen[str], dice: random.R
     return False
 
 
-@pytest.mark.parametrize(
-    "role",
-    [
-        pytest.param(role, marks=pytest.mark.slow if role == "driver" else pytest.mark.fault)
-        for role in ROLES
-    ],
-)
+@pytest.mark.fault
+@pytest.mark.parametrize("role", ROLES)
 def test_a_kill_at_a_random_moment_loses_nothing_and_does_nothing_twice(
     case: LookCase, role: str, dice: random.Random
 ) -> None:

@@ -40,15 +40,20 @@ SAMPLE = {
 
 
 LONG = (
-    "driver-before-submit",
     "driver-after-submit",
-    "driver-after-rename",
     "supervisor-before-started",
-    "model-in-mid-write",
+    "worker-in-staging",
     "interchange",
     "manager",
 )
 """Those of the sample that are left to `make test-slow`."""
+
+LONGEST = ("driver-before-submit", "driver-after-rename", "model-in-mid-write")
+"""Those that are left to `make fault`."""
+
+
+def _tier(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.fault] * (name in LONGEST) + [pytest.mark.slow] * (name in LONG)
 
 
 def _kill(role: str, call: str, number: int, when: str) -> dict[str, Any]:
@@ -70,9 +75,7 @@ def sample(
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in SAMPLE]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_tier(name)) for name in SAMPLE])
 def test_a_killed_process_loses_nothing_and_does_nothing_twice(
     sample: dict[str, Future[Any]], name: str
 ) -> None:

@@ -128,6 +128,7 @@ def test_a_run_that_is_going_on_is_read_on_waited_for_stopped_and_freed(own_runs
     assert run.free().startswith("freed ")  # what the recipe keeps is home
 
 
+@pytest.mark.slow
 def test_a_failed_run_says_why(standing):
     standing.failed()
     card = burstlens.open_run(standing.runs / "failed")._repr_html_()

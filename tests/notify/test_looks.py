@@ -33,6 +33,7 @@ def leave(case, look):
     case.await_that(lambda: not case.processes(), "end of the driver")
 
 
+@pytest.mark.slow
 def test_the_end_of_the_model_sends_word_while_the_page_goes_on(case, web):
     go_on = case.folder / "go-on"
     model = case.write("netcdf4_one", "--interval", "0.5", "--go-on", str(go_on))

@@ -261,7 +261,7 @@ def test_stop_ends_a_job_that_still_waits(slurm: Testbed, make_case: Any) -> Non
     assert status["state"] == "stopped"
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_the_scheduler_is_asked_less_and_less_often(make_case: Any) -> None:
     case = make_case(model="--interval 60")
     driver, launched = case.launch(counted=True), time.monotonic()

@@ -33,7 +33,7 @@ def test_a_driver_in_a_batch_job_needs_no_login_node(make_case: Any) -> None:
     assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_stop_without_a_driver_ends_the_model(make_case: Any) -> None:
     case = make_case(model="--interval 60")
     driver = case.launch()
@@ -111,7 +111,7 @@ def test_a_job_that_slurm_puts_back_into_its_queue_is_reported_and_not_started_a
     assert case.burstlens("free", "r", "--discard").code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_node_that_fails_under_the_viewing_block_is_named_with_slurms_word(
     slurm: Testbed, make_case: Any
 ) -> None:

@@ -11,9 +11,9 @@ import pytest
 @pytest.mark.parametrize(
     ("call", "number", "when"),
     [
-        pytest.param("sbatch", 1, "after", id="buffer", marks=pytest.mark.slow),
+        pytest.param("sbatch", 1, "after", id="buffer", marks=pytest.mark.fault),
         pytest.param("sbatch", 2, "after", id="simulation"),
-        pytest.param("sbatch", 4, "after", id="destroy", marks=pytest.mark.slow),
+        pytest.param("sbatch", 4, "after", id="destroy", marks=pytest.mark.fault),
         pytest.param("scontrol", 6, "after", id="destroyed"),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_viewing_block_may_have_two_nodes(make_case: Any) -> None:
     assert not case.faults(), case.said()
 
 
-@pytest.mark.slow
+@pytest.mark.fault
 def test_a_viewing_block_with_a_third_of_the_models_time_is_replaced_ahead_of_its_end(
     make_case: Any,
 ) -> None:
