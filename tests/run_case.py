@@ -25,6 +25,7 @@ from burstlens.core.errors import ValuesError
 from burstlens.core.run.index import grid_path
 from burstlens.viz.values.lookup import Grid
 from burstlens.viz.values.script import ValuesFile
+from burstlens.viz.values.traces import TracesFile
 
 TESTS = Path(__file__).parent
 TRACE = TESTS / "data" / "traces" / "netcdf4_one"
@@ -243,6 +244,10 @@ class Case:
             return
         path = products / line["values"][-1]["name"]
         try:
+            if "traces" in (line["facts"] or {}):
+                if TracesFile.read(path).header["picture"] != line["crc32"]:
+                    yield f"{path} belongs to another picture"
+                return
             values = ValuesFile(path)
             values.field()
             for field in values.fields:

@@ -120,6 +120,17 @@ def link_out(path):
     path.symlink_to(outside)
 
 
+def test_a_product_with_traces_of_stations_says_what_it_has(made):
+    traces = {"facts": {"units": "cm s-1", "traces": 9}}
+    made.publish(0, **traces)
+    with pytest.raises(RunError, match="t2 have recorded traces of stations beside them, not the"):
+        series(made)
+    made.publish(1)
+    first, second = series(made)
+    assert (first.gap, first.reason) == (Gap.WITHOUT, "traces of stations, not values of a field")
+    assert second.gap is Gap.NONE
+
+
 @pytest.mark.parametrize(
     "harm", [torn, empty, newer, header_of_a_list, pipe, link_out, lambda path: path.unlink()],
     ids=["torn", "empty", "newer", "no header", "pipe", "link", "missing"],

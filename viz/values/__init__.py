@@ -1,8 +1,8 @@
 """Values beside pictures: a product's field as drawn, quantised, in a script that browsers run.
 
 ``options`` is what a recipe says; ``header``, ``grid`` and ``shown`` are what kinds write values
-with; ``script`` and ``lookup`` read both back, a point at a time. Imports ``viz.geometry``,
-``viz.drawing`` and ``core``; never a kind.
+with; ``script`` and ``lookup`` read both back, a point at a time; ``traces`` writes and reads what
+stations recorded. Imports ``viz.geometry``, ``viz.drawing`` and ``core``; never a kind.
 """
 
-__all__ = ["grid", "header", "lookup", "names", "options", "script", "shown"]
+__all__ = ["grid", "header", "lookup", "names", "options", "script", "shown", "traces"]

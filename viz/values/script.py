@@ -21,6 +21,8 @@ from burstlens.viz.values import blocks
 from burstlens.viz.values.quantised import Codes, Scale, restored
 
 MAGIC = b"BLV1"
+TRACES = b"BLT1"
+"""Begins the traces of a seismogram instead, which stand in a script of the same name."""
 FORMAT = 1
 _BEFORE = b'burstlensFeed("'
 _AFTER = b'");\n'
@@ -62,12 +64,15 @@ def script(header: Mapping[str, Any], fields: Sequence[tuple[Mapping[str, Any], 
         "fields": laid,
         "overlay": images,
     }
-    text = json.dumps(whole, separators=(",", ":"), allow_nan=False).encode()
-    text += b" " * (-(len(text) + _FIXED) % 8)
     ends = struct.pack(f"<{len(encoder.ends)}I", *encoder.ends)
-    payload = b"".join(
-        (MAGIC, struct.pack("<I", len(text)), text, ends, stream, *(image for _, image in overlay))
-    )
+    return packed(MAGIC, whole, ends, stream, *(image for _, image in overlay))
+
+
+def packed(magic: bytes, header: Mapping[str, Any], *parts: bytes) -> bytes:
+    """The script that passes a header on, and what follows it."""
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
+    text += b" " * (-(len(text) + _FIXED) % 8)
+    payload = b"".join((magic, struct.pack("<I", len(text)), text, *parts))
     return _BEFORE + binascii.b2a_base64(payload, newline=False) + _AFTER
 
 
@@ -87,6 +92,8 @@ class ValuesFile:
         if not self._beginning.startswith(_BEFORE):
             raise ValuesError(f"{path} is not a file of values")
         fixed = self._bytes(0, _FIXED)
+        if fixed[:4] == TRACES:
+            raise ValuesError(f"{path} holds traces of stations, not the values of a field")
         if fixed[:4] != MAGIC:
             raise ValuesError(f"{path} is not a file of values, or of a newer version of Burstlens")
         length = int.from_bytes(fixed[4:], "little")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import zipfile
+import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,17 @@ import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core import valid_time
+from burstlens.core.errors import FrameError, RecipeError, StagingError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.kinds.seismogram.draw import COLOURS
 from burstlens.viz.kinds.seismogram.file import station_codes
 from burstlens.viz.kinds.seismogram.kind import SeismogramKind
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.product import Context, wants
 from burstlens.viz.registry import product_kind
+from burstlens.viz.values.names import VALUES
+from burstlens.viz.values.traces import TracesFile
 
 pytestmark = pytest.mark.integration
 
@@ -269,6 +275,65 @@ def test_a_first_record_without_samples_is_reported_and_a_later_one_adds_none(
         chain(SeismogramKind(), [(empty, 0.1)])
     *_, (product, _) = chain(SeismogramKind(), [frames[0], (empty, 3.0)])
     assert product.facts["samples"] == CHUNK
+
+
+def beside(frame: Any, context: Context, tmp_path: Path, time: float, **options: Any) -> Any:
+    """Makes a picture of one frame; returns what it is and where its traces are."""
+    folder = tmp_path / "values"
+    asked = TypeAdapter(SeismogramOptions).validate_python({"width_px": 400, **options})
+    here = replace(context, time=valid_time.elapsed_key(time), values=folder)
+    out = tmp_path / f"out.{SeismogramKind().extensions(asked)[0]}"
+    with open_frame([frame], stream="stations", time=here.time) as opened:
+        return SeismogramKind().make(asked, opened, out, here), out, folder / VALUES
+
+
+def test_the_traces_of_a_picture_stand_beside_it(frames: Any, context: Context, tmp_path: Path):
+    made, out, path = beside(frames[1][0], context, tmp_path, 4.0, units="cm s-1")
+    found = TracesFile.read(path)
+    header = found.header
+    times = (np.arange(CHUNK) + CHUNK + 1) * STEP_S
+    np.testing.assert_allclose(found.times, times)
+    assert made.facts["traces"] == 3
+    assert header["picture"] == zlib.crc32(out.read_bytes())
+    assert (header["recorded"], header["reference"], header["step_s"]) == (True, None, STEP_S)
+    assert header["stations"][0] == {"name": "NEAR", "x": 1000.0, "y": 2000.0}
+    assert header["components"][0]["title"] == "ground velocity, east"
+    for number, name in enumerate(("NEAR", "MIDDLE", "FAR")):
+        true = 100 * motion(times, {"FAR": 0, "NEAR": 1, "MIDDLE": 2}[name])
+        low, _ = found.traces[0, number]
+        step = header["scales"][0][number]
+        assert np.abs(low - true).max() <= step / 2 + 1e-5
+
+
+@pytest.mark.parametrize(
+    "options", [{"values": False}, {"show": "spectra"}, {"format": "mseed"}], ids=str
+)
+def test_no_traces_stand_beside(
+    frames: Any, context: Context, tmp_path: Path, options: dict[str, Any]
+):
+    made, _, path = beside(frames[1][0], context, tmp_path, 4.0, **options)
+    assert not path.exists()
+    assert ("traces" in made.facts) == ("format" in options)  # MiniSEED counts its own
+
+
+def test_stations_sampled_outside_of_the_frame_have_no_samples(
+    surface: Any, context: Context, tmp_path: Path
+):
+    path = surface(1.0, {"vx": np.full((21, 31), 0.5)})
+    places = [{"name": "in", "x": 700, "y": 900}, {"name": "out", "x": -700, "y": 900}]
+    _, _, kept = beside(path, context, tmp_path, 1.0, components=["vx"], stations=places)
+    found = TracesFile.read(kept)
+    assert (found.header["recorded"], found.header["scales"][0][1]) == (False, None)
+    assert found.traces[0, 0][0] == pytest.approx([0.5], rel=1e-4)
+
+
+def test_traces_that_cannot_be_written_are_reported(frames: Any, context: Context, tmp_path: Path):
+    (tmp_path / "values").symlink_to(tmp_path / "away")
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / VALUES).symlink_to("/dev/full")
+    with pytest.raises(StagingError, match="cannot be written"):
+        beside(frames[1][0], context, tmp_path, 4.0)
+    assert not (tmp_path / "values" / VALUES).is_symlink()
 
 
 def test_a_record_without_stations_is_reported(chain: Any, recorded_at: Any):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from burstlens.viz.product import Context, Made, PlainKind
 
@@ -45,15 +45,16 @@ class SeismogramKind(PlainKind):
     def make(
         self, options: SeismogramOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Add the frame's samples, and write the product and the state.
+        """Add the frame's samples, and write the product, the state and the traces beside it.
 
         FrameError when a component or the stations are missing, or the state is damaged;
         RecipeError when ObsPy is asked for and not installed.
         """
         from burstlens.viz.frames.times import lead
+        from burstlens.viz.kinds.seismogram.beside import write_beside
         from burstlens.viz.kinds.seismogram.draw import draw_section
         from burstlens.viz.kinds.seismogram.file import write_traces
-        from burstlens.viz.kinds.seismogram.read import read_seismograms
+        from burstlens.viz.kinds.seismogram.read import is_recorded, read_seismograms
         from burstlens.viz.kinds.seismogram.spectra import draw_spectra
 
         traces, section = read_seismograms(options, frame, context)
@@ -65,11 +66,15 @@ class SeismogramKind(PlainKind):
         if context.state is not None:
             traces.write(context.state)
         greatest = section.peaks.max(axis=1).tolist()
-        known = {
+        known: dict[str, Any] = {
             "stations": traces.names.tolist(),
             "samples": int(traces.times.size),
             "step_s": round(traces.step_s, 9),
             "units": section.units,
             "max": dict(zip(options.components, greatest, strict=True)),
         }
+        if options.beside and context.values is not None:
+            known["traces"] = write_beside(
+                section, options, out, context.values, context, recorded=is_recorded(frame)
+            )
         return replace(made, facts=known | dict(made.facts))

@@ -96,6 +96,14 @@ class SeismogramOptions:
     dpi: int = 100
     """Pixels per inch."""
 
+    values: bool = True
+    """The traces beside a picture of `traces`: the page shows them at places near a station."""
+
+    @property
+    def beside(self) -> bool:
+        """Whether the traces are kept beside the picture."""
+        return self.values and self.format == "png" and self.show == "traces"
+
     def __post_init__(self) -> None:
         if not 1 <= len(self.components) <= 3:
             raise ValueError("components: one, two or three variables")

@@ -18,7 +18,7 @@ def read_seismograms(
 
     FrameError when the frame holds no time series and the options name no stations.
     """
-    if frame.attributes.get("featureType") == "timeSeries":
+    if is_recorded(frame):
         new = recorded(frame, options.components)
     else:
         stations = read_places(options.stations, context.files)
@@ -30,3 +30,8 @@ def read_seismograms(
         new = sampled(frame, options.components, stations, elapsed_s(frame, context))
     traces = joined(read_traces(frame.previous), new)
     return traces, record_section(options, frame, traces, context)
+
+
+def is_recorded(frame: ProductFrame) -> bool:
+    """Whether the frame holds what stations recorded; else stations are sampled from it."""
+    return frame.attributes.get("featureType") == "timeSeries"

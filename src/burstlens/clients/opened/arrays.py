@@ -48,7 +48,7 @@ def values_of(
     module = _xarray()
     entry = _entry(view, time, stream)
     if not has_values(entry):
-        raise without_values(view.name)
+        raise without_values(view.name, [entry])
     try:
         return _array(module, Files(view.folder), entry, field)
     except OSError as error:

@@ -42,7 +42,7 @@ class Pictured:
         """
         found = self._of_stream(stream)
         if not any(map(has_values, found)):
-            raise without_values(self.product)
+            raise without_values(self.product, found)
         return [
             entry
             for entry in found

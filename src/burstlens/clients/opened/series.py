@@ -109,7 +109,8 @@ def sample(files: Files, entry: Published, spot: Spot, grids: Grids) -> Sample:
         if entry.placeholder:
             return Sample(entry.time, None, Gap.WITHOUT, entry.placeholder)
         if not has_values(entry):
-            return Sample(entry.time, None, Gap.WITHOUT, "published without values")
+            reason = "traces of stations, not values of a field" if has_traces(entry) else ""
+            return Sample(entry.time, None, Gap.WITHOUT, reason or "published without values")
         values = open_values(files, entry)
         if values.header.get("picture") != entry.line.get("crc32"):
             return Sample(entry.time, None, Gap.FOREIGN, "its values belong to another picture")
@@ -121,8 +122,13 @@ def sample(files: Files, entry: Published, spot: Spot, grids: Grids) -> Sample:
 
 
 def has_values(entry: Published) -> bool:
-    """Whether a picture was published with values."""
-    return isinstance(entry.line.get("values"), dict)
+    """Whether a picture was published with the values of a field."""
+    return isinstance(entry.line.get("values"), dict) and not has_traces(entry)
+
+
+def has_traces(entry: Published) -> bool:
+    """Whether a picture was published with the recorded traces of stations."""
+    return isinstance(entry.line.get("values"), dict) and "traces" in entry.facts
 
 
 def open_values(files: Files, entry: Published) -> ValuesFile:
@@ -210,8 +216,13 @@ def value_label(sample: Sample) -> str:
     return f"{text} {sample.facts.get('printed', '')}".rstrip()
 
 
-def without_values(product: str) -> RunError:
-    """The error for a product that has no values at all."""
+def without_values(product: str, entries: Iterable[Published]) -> RunError:
+    """The error for a product none of whose ``entries`` has the values of a field."""
+    if any(map(has_traces, entries)):
+        return RunError(
+            f"the pictures of {product} have recorded traces of stations beside them, not the "
+            "values of a field: the page shows them at a place near a station"
+        )
     return RunError(
         f"the pictures of {product} have no values: maps, sections and peaks publish them unless "
         "their recipe says `values = false` or an older version of Burstlens made them"
