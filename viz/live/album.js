@@ -142,6 +142,10 @@ export class Album {
 
   /** @param {IndexLine} line */
   #enter(line) {
+    if (line.values && line.facts?.traces !== undefined) {
+      line.traces = line.values;
+      delete line.values;
+    }
     const id = seriesId(line);
     const series = this.series.get(id) ?? new Series(line);
     this.series.set(id, series);

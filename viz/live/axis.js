@@ -74,6 +74,24 @@ export function modelTimeAxis(times) {
 }
 
 /**
+ * The axis of values, none of which is NaN or infinite; from 0 to 1 where there are none.
+ * @param {number[]} known
+ * @returns {Axis}
+ */
+export function valueAxis(known) {
+  const least = known.length ? known.reduce((a, b) => Math.min(a, b)) : 0;
+  const most = known.length ? known.reduce((a, b) => Math.max(a, b)) : 1;
+  const room = (most - least || Math.abs(least) || 1) * 0.06;
+  const [low, high] = [least - room, most + room];
+  return { low, high, ticks: ticks(low, high, 4).map((v) => [v, showTick(v)]) };
+}
+
+/** @param {number} value */
+function showTick(value) {
+  return String(Number(value.toPrecision(5))).replaceAll("-", "−");
+}
+
+/**
  * Sizes for a logarithmic axis: powers of two, at most `count` of them.
  * @param {number} low
  * @param {number} high

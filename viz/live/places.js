@@ -1,9 +1,10 @@
-import { modelTimeAxis, ticks } from "./axis.js";
+import { modelTimeAxis, valueAxis } from "./axis.js";
 import { element, say } from "./element.js";
 import { placeLabel } from "./place.js";
 import { Plot } from "./plot.js";
 import { showDuration, showUnits } from "./quantity.js";
 import { hasValues, newestWithValues } from "./series.js";
+import { Traces } from "./traces.js";
 import { timeSeconds } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
@@ -20,6 +21,7 @@ export class Places {
   /** @type {Map<string, Plot>} */
   #plots = new Map();
   #figures = element("div");
+  #traces = new Traces();
   #store;
   #profile;
   /** @type {ViewState | null} */
@@ -57,6 +59,7 @@ export class Places {
         ),
       ),
       this.#list,
+      this.#traces.element,
       this.#figures,
       this.#note,
     );
@@ -74,6 +77,7 @@ export class Places {
     this.#shown = pins.length ? shown.filter(hasValues) : [];
     this.#store.want(pins, this.#shown);
     if (!pins.length) return;
+    this.#traces.show(state, this.#shown);
     this.#name(pins, state);
     for (const [id, plot] of this.#plots) {
       if (this.#shown.some((series) => series.id === id)) continue;
@@ -81,7 +85,7 @@ export class Places {
       this.#plots.delete(id);
     }
     for (const series of this.#shown) this.#plot(series, pins, state.player.time);
-    say(this.#note, noteOf(this.#shown));
+    say(this.#note, noteOf(this.#shown) + this.#traces.note);
   }
 
   /**
@@ -90,7 +94,7 @@ export class Places {
    */
   #name(pins, state) {
     const grid = this.#gridOf(state);
-    const names = pins.map(({ name }) => name).join() + (grid ? " " : "");
+    const names = pins.map((pin) => pin.name + this.#traces.near(pin)).join() + (grid ? " " : "");
     if (names === this.#drawnFor) return;
     this.#drawnFor = names;
     this.#between.hidden = pins.length < 2;
@@ -115,7 +119,8 @@ export class Places {
         );
         const sign = element("span", { className: `pin pin-${at}` }, pin.name);
         sign.style.setProperty("--pin", pin.colour);
-        return element("li", {}, sign, element("span", {}, placeLabel(pin.place, grid)), remove);
+        const label = placeLabel(pin.place, grid) + this.#traces.near(pin);
+        return element("li", {}, sign, element("span", {}, label), remove);
       }),
     );
   }
@@ -151,16 +156,6 @@ export class Places {
     const lists = pins.map((pin) => this.#store.values(pin, series));
     const known = lists.flat().filter(Number.isFinite);
     const { x, at } = modelTimeAxis(series.times);
-    const low = known.length ? known.reduce((a, b) => Math.min(a, b)) : 0;
-    const high = known.length ? known.reduce((a, b) => Math.max(a, b)) : 1;
-    const room = (high - low || Math.abs(low) || 1) * 0.06;
-    const y = {
-      low: low - room,
-      high: high + room,
-      ticks: ticks(low - room, high + room, 4).map(
-        (/** @type {number} */ v) => /** @type {[number, string]} */ ([v, showTick(v)]),
-      ),
-    };
     const whole = series.times.length;
     const done = Math.min(...pins.map((pin) => this.#store.count(pin, series)));
     const units = showUnits(newestWithValues(series)?.facts?.units ?? "");
@@ -168,7 +163,7 @@ export class Places {
     const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
     while (lists.length < MOST) lists.push([]);
     for (const [index, pin] of pins.entries()) plot.colour(index, pin.colour);
-    plot.show(heading, x, y, at, lists);
+    plot.show(heading, x, valueAxis(known), at, lists);
     plot.point(time === null ? NaN : timeSeconds(time));
   }
 
@@ -183,7 +178,9 @@ export class Places {
     const pins = this.#state?.pins.list ?? [];
     const rows = [["product", "stream", "time", ...pins.map(({ name }) => name)]];
     const grid = this.#state ? this.#gridOf(this.#state) : undefined;
-    for (const pin of pins) rows.unshift([`# ${pin.name}: ${placeLabel(pin.place, grid)}`]);
+    for (const pin of pins) {
+      rows.unshift([`# ${pin.name}: ${placeLabel(pin.place, grid)}${this.#traces.near(pin)}`]);
+    }
     for (const series of this.#shown) {
       const lists = pins.map((pin) => this.#store.values(pin, series));
       series.times.forEach((time, at) => {
@@ -191,6 +188,7 @@ export class Places {
         rows.push([series.product, series.stream, time, ...values]);
       });
     }
+    rows.push(...this.#traces.rows(pins));
     const text = rows.map((row) => row.map(quoted).join(",")).join("\n");
     const url = URL.createObjectURL(new Blob([`${text}\n`], { type: "text/csv" }));
     const link = element("a", { href: url, download: `${this.#state?.run || "run"}-places.csv` });
@@ -211,11 +209,6 @@ function noteOf(shown) {
   if (!known.length) return shown.length ? "" : "The pictures that are shown have no values.";
   const between = showDuration(known[known.length >> 1]);
   return `One value per frame, every ${between}: not a seismogram, and no record of each time step.`;
-}
-
-/** @param {number} value */
-function showTick(value) {
-  return String(Number(value.toPrecision(5))).replaceAll("-", "−");
 }
 
 /** @param {string} text */

@@ -221,13 +221,14 @@ export function hasValues(series) {
 }
 
 /**
- * The newest line of a series that has values, or undefined.
+ * The newest line of a series that has values, or traces of stations; or undefined.
  * @param {Series} series
+ * @param {"values" | "traces"} [which]
  */
-export function newestWithValues(series) {
+export function newestWithValues(series, which = "values") {
   for (let at = series.times.length - 1; at >= 0; at -= 1) {
     const line = series.exactly(series.times[at]);
-    if (line?.values) return line;
+    if (line?.[which]) return line;
   }
   return undefined;
 }

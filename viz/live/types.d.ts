@@ -187,6 +187,8 @@ export interface IndexLine {
   facts?: Facts | null;
   /** The file with its values, where it has one. */
   values?: { name: string; bytes: number; crc32: number };
+  /** Set by the page in its place, where the file has traces of stations. */
+  traces?: IndexLine["values"];
   /** Set by the page: this line has replaced one of an earlier attempt. */
   replaced?: boolean;
 }
@@ -206,6 +208,8 @@ export interface Facts {
   /** There is no picture: the frame was damaged, or its product could not be made. */
   placeholder?: boolean;
   reason?: string;
+  /** Stations whose traces stand where other pictures have values. */
+  traces?: number;
 }
 
 /** One of the runs in the same folder. */
@@ -322,6 +326,25 @@ export interface ValuesHeader {
   bytes: number;
   fields: FieldFacts[];
   overlay: { at: [number, number, number, number]; bytes: number }[];
+}
+
+/** The header of the traces beside a seismogram; docs/values.md explains its keys. */
+export interface TracesHeader {
+  format: number;
+  product: string;
+  picture: number;
+  recorded: boolean;
+  step_s: number;
+  reference: string | null;
+  printed: string;
+  components: { name: string; title: string }[];
+  stations: { name: string; lat?: number; lon?: number; x?: number; y?: number }[];
+  first: number;
+  step: number;
+  points: number;
+  each: number;
+  /** By component and station; null for a station without samples. */
+  scales: (number | null)[][];
 }
 
 /** A field of a picture's values; `label` names a nest. */
