@@ -117,27 +117,29 @@ export class Traces {
   #draw() {
     this.note = "";
     this.#plots = [];
+    this.element.replaceChildren();
     for (const file of new Set(this.#near.map((one) => one.file))) {
       const { components, each, printed, recorded, step_s: step, stations } = file.header;
       const here = this.#near.filter((one) => one.file === file);
-      const names = [...new Set(here.map(({ station }) => stations[station].name))].join(", ");
+      const names = [...new Set(here.map(({ station }) => stations[station].name))];
       const every = step < 1 ? `${Number((1000 * step).toPrecision(3))} ms` : showDuration(step);
-      const title = `station ${names}, ${recorded ? "recorded" : "sampled"} every ${every}`;
+      const title = `Station${names.length > 1 ? "s" : ""} ${names.join(", ")}`;
+      const how = `${recorded ? "recorded" : "sampled"} every ${every}`;
+      this.element.append(element("p", { className: "station" }, `${title}, ${how}`));
       if (each > 1) this.note = ` Of each ${each} samples the smallest and the largest are drawn.`;
       components.forEach((component, number) => {
         const lists = here.map(({ station }) => file.values(number, station));
         const plot = new Plot(
-          title,
+          component.title || component.name,
           here.map((_, at) => `pin-${at}`),
         );
         for (const [at, { pin }] of here.entries()) plot.colour(at, pin.colour);
         const known = lists.flat().filter(Number.isFinite);
-        const heading = [component.title || component.name, printed].filter(Boolean).join(" · ");
-        plot.show([[heading, ""]], file.x, valueAxis(known), file.at, lists);
+        plot.show([[printed, ""]], file.x, valueAxis(known), file.at, lists);
         this.#plots.push([plot, file]);
+        this.element.append(plot.element);
       });
     }
-    this.element.replaceChildren(...this.#plots.map(([plot]) => plot.element));
   }
 
   /**
