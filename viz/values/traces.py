@@ -23,7 +23,7 @@ from burstlens.viz.values.script import FORMAT, TRACES, packed, read_payload
 
 Array = NDArray[Any]
 Codes = NDArray[np.int16]
-SAMPLES = 500_000
+SAMPLES = 100_000
 """Of all traces together, about."""
 LEAST = 400
 """Of each trace, however many there are."""
