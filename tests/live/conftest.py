@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import numpy as np
 from made_run import MadeRun, pictures
+from valued_run import lambert, moved, publish
+
+from burstlens.viz.frames.reader import netCDF4
 
 PAGE = "products/index.html"
 
@@ -128,3 +132,32 @@ def await_frame() -> Callable[..., None]:
         expect(drawn).to_have_attribute("aria-label", f"t2, t = {number} s")
 
     return wait
+
+
+@pytest.fixture
+def opened(new_page, ways_to, tmp_path):
+    """Opens the page of a made run in one of the ways."""
+
+    from playwright.sync_api import expect
+
+    def open_(way="file", run="made"):
+        page = new_page()
+        page.page.goto(getattr(ways_to(tmp_path / "runs"), way)(run))
+        drawn = page.page.locator("canvas.first").first
+        expect(drawn).not_to_have_attribute("aria-label", "Loading")
+        return page
+
+    return open_
+
+
+@pytest.fixture
+def eight_maps(made, tmp_path):
+    """A run of eight frames whose field moves on; returns it and each frame's field."""
+    run, fields = made(), []
+    case = lambert(tmp_path)
+    for number in range(8):
+        path = moved(tmp_path / f"{number}.nc", case.path, "t", number)
+        publish(run, "map", "t", path, f"20010203T{number:02d}0000", variable="t")
+        with netCDF4.Dataset(path) as data:
+            fields.append(np.asarray(data["t"][0], "f8"))
+    return run, fields

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 from pyproj import Proj
+from reading import hover, index_of, pin, readout
 from valued_run import GRIDS, WRF, curvilinear, lambert, publish
 
 from burstlens.core.run.index import values_path
@@ -18,41 +19,6 @@ from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.values.script import ValuesFile
 
 KEY = "20010203T010000"
-
-
-def readout(page, number=0):
-    """What the cursor's text of a pane is made of."""
-    return page.locator(".readout").nth(number).evaluate("one => ({...one.dataset})")
-
-
-def hover(page, across, down, number=0):
-    """Move the pointer to a part of the picture's map; returns what is read there."""
-    glass = page.locator(".glass").nth(number)
-    box = glass.bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
-    text = page.locator(".readout").nth(number)
-    expect(text).to_have_text(re.compile("[NSEW] |x |distance |^This picture"))
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-    return readout(page, number)
-
-
-def index_of(text):
-    return {name: int(at) for name, at in re.findall(r"(\w+) (\d+)", text)}
-
-
-@pytest.fixture
-def opened(new_page, ways_to, tmp_path):
-    """Opens the page of a made run in one of the ways."""
-
-    def open_(way="file", run="made"):
-        page = new_page()
-        page.page.goto(getattr(ways_to(tmp_path / "runs"), way)(run))
-        drawn = page.page.locator("canvas.first").first
-        expect(drawn).not_to_have_attribute("aria-label", "Loading")
-        return page
-
-    return open_
 
 
 @pytest.mark.parametrize(
@@ -108,32 +74,6 @@ def test_a_mesh_of_the_page_gives_the_places_of_the_file(made, opened, tmp_path)
     assert abs(y / 30e3 + 20 - at["y"]) <= 0.52
 
 
-def moved(path, source, name, by):
-    shutil.copy(source, path)
-    with netCDF4.Dataset(path, "a") as data:
-        data[name][0] = np.roll(np.asarray(data[name][0]), by, axis=-1) + by
-    return path
-
-
-@pytest.fixture
-def eight_maps(made, tmp_path):
-    """A run of eight frames whose field moves on; returns it and each frame's field."""
-    run, fields = made(), []
-    case = lambert(tmp_path)
-    for number in range(8):
-        path = moved(tmp_path / f"{number}.nc", case.path, "t", number)
-        publish(run, "map", "t", path, f"20010203T{number:02d}0000", variable="t")
-        with netCDF4.Dataset(path) as data:
-            fields.append(np.asarray(data["t"][0], "f8"))
-    return run, fields
-
-
-def pin(page, across, down):
-    hover(page, across, down)
-    page.mouse.down()
-    page.mouse.up()
-
-
 @pytest.mark.parametrize("way", ["file", "serve"])
 def test_a_click_keeps_a_place_whose_series_grows_with_the_run(eight_maps, opened, tmp_path, way):
     run, fields = eight_maps
@@ -149,7 +89,7 @@ def test_a_click_keeps_a_place_whose_series_grows_with_the_run(eight_maps, opene
         )
         page.page.get_by_role("button", name="CSV").click()
     rows = [row.split(",") for row in download.value.path().read_text().splitlines()]
-    values = {row[2]: float(row[3]) for row in rows if row[0] == "t"}
+    values = {row[3]: float(row[4]) for row in rows if row[1] == "t"}
     step = 0.01
     for number, field in enumerate(fields):
         key = f"20010203T{number:02d}0000"
@@ -181,7 +121,7 @@ def test_a_long_series_at_a_kept_place_comes_from_the_server_at_once(eight_maps,
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     rows = [row.split(",") for row in download.value.path().read_text().splitlines()]
-    values = {row[2]: float(row[3]) for row in rows if row[0] == "t"}
+    values = {row[3]: float(row[4]) for row in rows if row[1] == "t"}
     assert len(values) == 20
     for number in range(20):
         truth = fields[number if number < 8 else 3][at["y"], at["x"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import zlib
 from collections.abc import Callable
@@ -201,6 +202,14 @@ def seismic(folder: Path, *, log: bool = True) -> Case:
         data["vx"][0] = speed
     options = {"components": ("vx",), "log": log, "smooth": False}
     return Case(path, "peak", options, lambda at: 100 * speed[at["y"], at["x"]], relative=log)
+
+
+def moved(path: Path, source: Path, name: str, by: int) -> Path:
+    """A copy of a file in which a field lies further on, by so many points and units."""
+    shutil.copy(source, path)
+    with netCDF4.Dataset(path, "a") as data:
+        data[name][0] = np.roll(np.asarray(data[name][0]), by, axis=-1) + by
+    return path
 
 
 GRIDS = {

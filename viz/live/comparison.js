@@ -3,6 +3,7 @@ import { Album } from "./album.js";
 import { element, say } from "./element.js";
 import { FieldStore } from "./fields.js";
 import { Pictures } from "./pictures.js";
+import { SeriesStore } from "./series.js";
 import { messageOf } from "./source.js";
 import { isOver } from "./standing.js";
 
@@ -41,6 +42,7 @@ export class Comparison {
     this.source = source;
     this.pictures = new Pictures(source, changed, bytes);
     this.fields = new FieldStore(source, changed, run);
+    this.values = new SeriesStore(source, this.fields, changed);
     this.#follow(changed);
   }
 
@@ -69,6 +71,7 @@ export class Comparison {
 
   close() {
     this.#closed = true;
+    this.values.close();
     this.pictures.close();
     this.fields.close();
     this.source.close();

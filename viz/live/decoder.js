@@ -1,9 +1,9 @@
-import { blockCount, decodeFields, unfold } from "./values_file.js";
+import { blockCount, decodeFields, inflated, unfold } from "./values_file.js";
 
 /** @import { FieldFacts } from "./types.d.ts" */
 
 /** What the worker runs: the page's own functions, so that there is one decoder. */
-const SOURCE = `${blockCount}\n${unfold}\n${decodeFields}
+const SOURCE = `${[blockCount, unfold, inflated, decodeFields].join("\n")}
 onmessage = async ({ data: { id, stream, fields, block } }) => {
   try {
     const codes = await decodeFields(stream, fields, block);

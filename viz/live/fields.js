@@ -294,7 +294,7 @@ export class FieldStore {
   async #fetch(key, line) {
     this.#loading.add(key);
     try {
-      this.#held.set(key, await this.#read(line));
+      this.#held.set(key, await this.read(line));
       this.#missing.delete(key);
       for (const old of this.#held.keys()) {
         if (this.#held.size > HELD) this.#held.delete(old);
@@ -308,8 +308,11 @@ export class FieldStore {
     this.#load();
   }
 
-  /** @param {IndexLine} line */
-  async #read(line) {
+  /**
+   * The values of a line's picture; rejects where they cannot be read.
+   * @param {IndexLine} line
+   */
+  async read(line) {
     const file = await this.open(line);
     const grids = file.header.fields.map((field) => this.grid(field.grid));
     const { fields: laid, block } = file.header;

@@ -140,6 +140,10 @@ export class FileSource {
     return null;
   }
 
+  get movie() {
+    return null;
+  }
+
   /** Only the ends of logs are there, in one script. */
   get endsOnly() {
     return true;

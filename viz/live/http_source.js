@@ -21,6 +21,8 @@ const STATUS_MS = 900;
 const SLICE_MS = 400;
 /** The series of a long run over a slow connection; the rest is asked for again. */
 const SERIES_MS = 120_000;
+/** Longer than burstlens serve works at one. */
+const MOVIE_MS = 400_000;
 const LINE_END = 10;
 
 /**
@@ -179,6 +181,21 @@ export class HttpSource {
         if (Array.isArray(found)) take(found[0], found[1] ?? NaN);
       }
     }
+  }
+
+  /** @returns {Source["movie"]} */
+  get movie() {
+    return this.#served === null ? null : (series) => this.#movie(series);
+  }
+
+  /** @type {NonNullable<Source["movie"]>} */
+  async #movie(series) {
+    const answer = await fetch(`${this.#base}../movie?${new URLSearchParams(series)}`, {
+      ...request(),
+      signal: AbortSignal.timeout(MOVIE_MS),
+    });
+    if (answer.ok) return answer.blob();
+    throw new Error((await answer.text()).trim().split("\n")[0]);
   }
 
   get endsOnly() {

@@ -32,8 +32,6 @@ export class Looks {
   #chosen = new Map();
   /** @type {Map<string, Painted>} */
   #painted = new Map();
-  /** @type {Map<string, OffscreenCanvas>} */
-  #shown = new Map();
   #changed;
 
   /** @param {Changed} changed */
@@ -56,15 +54,6 @@ export class Looks {
   paints(series) {
     const { limits, map, minus } = this.of(series);
     return limits !== null || map !== null || minus !== "";
-  }
-
-  /**
-   * The latest picture of a series of the page's own run as the reader sees it, or null where it is
-   * shown as it was drawn.
-   * @param {string} series
-   */
-  shown(series) {
-    return (this.paints(series) && this.#shown.get(series)) || null;
   }
 
   /**
@@ -131,7 +120,6 @@ export class Looks {
       painted = paintedIn(look, picture, fields, other);
       if (this.#painted.size >= HELD) this.#painted.delete([...this.#painted.keys()][0]);
     }
-    if (!fields.run) this.#shown.set(series, painted.canvas);
     this.#painted.delete(key); // the most recently used is the last
     this.#painted.set(key, painted);
     return painted;

@@ -304,7 +304,7 @@ class View {
     this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
     this.#masthead.show(status, this.#standing(), this.#why, marks);
     this.#folder.show(status);
-    this.#places.show(state, series);
+    this.#places.show(state, series, this.#guests.runs);
     this.#measures.show(status, album, series[0], player.time);
     this.#notes.show(state);
     this.#details.show(state);
@@ -337,7 +337,7 @@ class View {
   }
 
   #openShare() {
-    if (this.#state) this.#share.open(this.#state, this.#wall.shown(this.#album));
+    if (this.#state) this.#share.open(this.#state, this.#wall.seen);
   }
 
   #fullScreen() {

@@ -191,14 +191,10 @@ export class Palette {
  * @returns {[number, number] | null}
  */
 function inSight(fields, sheet, lens) {
-  const frame = sheet.frame(lens);
-  const seen = sheet.element.getBoundingClientRect();
   const { size, box } = fields.header;
-  const [across, down] = [size[0] / frame.width, size[1] / frame.height];
-  const left = Math.max(box[0], (seen.left - frame.left) * across);
-  const right = Math.min(box[2], (seen.right - frame.left) * across);
-  const top = Math.max(box[1], (seen.top - frame.top) * down);
-  const bottom = Math.min(box[3], (seen.bottom - frame.top) * down);
+  const seen = sheet.window(lens, size);
+  const [left, top] = [Math.max(box[0], seen[0]), Math.max(box[1], seen[1])];
+  const [right, bottom] = [Math.min(box[2], seen[2]), Math.min(box[3], seen[3])];
   const { points, width } = fields.pixels(0);
   let [low, high] = [Infinity, -Infinity];
   for (let y = Math.floor(top - box[1]); y < Math.floor(bottom - box[1]); y += 1) {

@@ -150,6 +150,19 @@ export class Pane {
     this.#word,
   );
 
+  /** The line of the picture that is seen, its pixels, and whether they are painted here. */
+  get shown() {
+    return { line: this.#seen, bitmap: this.#first.bitmap, isPainted: this.#painted !== null };
+  }
+
+  /**
+   * The pixels of its picture that are seen (left, top, right, bottom); null while it is whole.
+   * @param {number[]} size
+   */
+  part(size) {
+    return this.#lens.scale > 1 ? this.#first.window(this.#lens, size) : null;
+  }
+
   /**
    * Offer these series to choose from.
    * @param {Series[]} series

@@ -1,23 +1,35 @@
 import { modelTimeAxis, valueAxis } from "./axis.js";
-import { element, say } from "./element.js";
+import { csvLine, saveAs } from "./csv.js";
+import { drawn, element, say } from "./element.js";
 import { placeLabel } from "./place.js";
 import { Plot } from "./plot.js";
 import { showDuration, showUnits } from "./quantity.js";
-import { hasValues, newestWithValues } from "./series.js";
+import { newestWithValues } from "./series.js";
 import { Traces } from "./traces.js";
 import { timeSeconds } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
+/** @import { Comparison } from "./comparison.js" */
 /** @import { Pin } from "./pins.js" */
 /** @import { SeriesStore } from "./series.js" */
 /** @import { Tools, ViewState } from "./types.d.ts" */
 
 const MOST = 12;
+/** The lines of the runs: the page's own, then those beside it. */
+const DASHES = ["none", "6 3", "1.5 2.5", "8 2 2 2", "12 3", "4 1.5 1.5 1.5"];
+
+/**
+ * A run whose values are drawn.
+ * @typedef {Pick<Comparison, "run" | "album" | "fields" | "values">} Drawn
+ */
 
 /** The kept places: what they are, and the series of each shown product at them. */
 export class Places {
   #list = element("ul", { className: "places" });
   #note = element("p", { className: "faint" });
+  #legend = element("ul", { className: "places", "aria-label": "Lines of the runs" });
+  /** @type {Drawn[]} */
+  #runs = [];
   /** @type {Map<string, Plot>} */
   #plots = new Map();
   #figures = element("div");
@@ -59,6 +71,7 @@ export class Places {
         ),
       ),
       this.#list,
+      this.#legend,
       this.#traces.element,
       this.#figures,
       this.#note,
@@ -66,16 +79,25 @@ export class Places {
   }
 
   /**
-   * `shown` are the series of the pictures that are seen.
+   * `shown` are the series of the pictures that are seen, `guests` the runs beside the page's own.
    * @param {ViewState} state
    * @param {Series[]} shown
+   * @param {Drawn[]} guests
    */
-  show(state, shown) {
+  show(state, shown, guests) {
     this.#state = state;
     const pins = state.pins.list;
     this.element.hidden = pins.length === 0;
-    this.#shown = pins.length ? shown.filter(hasValues) : [];
-    this.#store.want(pins, this.#shown);
+    const { run, album, fields } = state;
+    this.#runs = [{ run, album, fields, values: this.#store }, ...guests];
+    this.#shown = pins.length ? shown.filter((one) => this.#of(one).length) : [];
+    for (const { album, values } of this.#runs) {
+      values.want(
+        pins,
+        this.#shown.flatMap(({ id }) => album.series.get(id) ?? []),
+      );
+    }
+    this.#nameRuns();
     if (!pins.length) return;
     this.#traces.show(state, this.#shown);
     this.#name(pins, state);
@@ -86,6 +108,39 @@ export class Places {
     }
     for (const series of this.#shown) this.#plot(series, pins, state.player.time);
     say(this.#note, noteOf(this.#shown) + this.#traces.note);
+  }
+
+  /**
+   * The runs that have values of a series, in the units of the first one: their place among the runs,
+   * and their own series of it.
+   * @param {Series} series
+   */
+  #of({ id }) {
+    const having = this.#runs.flatMap(({ run, album, values }, at) => {
+      const series = album.series.get(id);
+      const line = series && newestWithValues(series);
+      return line ? [{ run, values, at, series, units: line.facts?.units ?? "" }] : [];
+    });
+    return having.filter(({ units }) => units === having[0].units);
+  }
+
+  /** Which line is whose, where there are several runs; a run without values is named as one. */
+  #nameRuns() {
+    const having = new Set(this.#shown.flatMap((one) => this.#of(one).map(({ at }) => at)));
+    const texts = this.#runs.map(({ run }, at) =>
+      having.has(at) ? run : `${run}: no values in these units`,
+    );
+    this.#legend.hidden = texts.length < 2;
+    if (this.#legend.dataset.runs === texts.join("|")) return;
+    this.#legend.dataset.runs = texts.join("|");
+    this.#legend.replaceChildren(
+      ...texts.map((text, at) => {
+        const line = drawn("path", { class: "curve", d: "M0 5H34" });
+        line.style.strokeDasharray = DASHES[at];
+        const sample = drawn("svg", { width: 34, height: 10, "aria-hidden": true }, line);
+        return element("li", {}, sample, element("span", {}, text));
+      }),
+    );
   }
 
   /**
@@ -148,21 +203,29 @@ export class Places {
     if (!plot) {
       plot = new Plot(
         series.product,
-        Array.from({ length: MOST }, (_, at) => `pin-${at}`),
+        Array.from({ length: MOST * DASHES.length }, (_, at) => `pin-${at % MOST}`),
       );
       this.#plots.set(series.id, plot);
       this.#figures.append(plot.element);
     }
-    const lists = pins.map((pin) => this.#store.values(pin, series));
+    const runs = this.#of(series);
+    const times = [...new Set(runs.flatMap((one) => one.series.times))].sort();
+    /** @type {number[][]} */
+    const lists = Array.from({ length: MOST * DASHES.length }, () => []);
+    let [done, whole] = [0, 0];
+    for (const { values, at, series: own } of runs) {
+      whole += own.times.length;
+      done += Math.min(...pins.map((pin) => values.count(pin, own)));
+      for (const [index, pin] of pins.entries()) {
+        lists[at * MOST + index] = values.values(pin, own, times);
+        plot.colour(at * MOST + index, pin.colour, DASHES[at]);
+      }
+    }
     const known = lists.flat().filter(Number.isFinite);
-    const { x, at } = modelTimeAxis(series.times);
-    const whole = series.times.length;
-    const done = Math.min(...pins.map((pin) => this.#store.count(pin, series)));
-    const units = showUnits(newestWithValues(series)?.facts?.units ?? "");
+    const { x, at } = modelTimeAxis(times);
+    const units = showUnits(runs[0].units);
     /** @type {[string, string][]} */
     const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
-    while (lists.length < MOST) lists.push([]);
-    for (const [index, pin] of pins.entries()) plot.colour(index, pin.colour);
     plot.show(heading, x, valueAxis(known), at, lists);
     plot.point(time === null ? NaN : timeSeconds(time));
   }
@@ -176,24 +239,22 @@ export class Places {
   /** Download all series that are shown. */
   #save() {
     const pins = this.#state?.pins.list ?? [];
-    const rows = [["product", "stream", "time", ...pins.map(({ name }) => name)]];
+    const rows = [["run", "product", "stream", "time", ...pins.map(({ name }) => name)]];
     const grid = this.#state ? this.#gridOf(this.#state) : undefined;
     for (const pin of pins) {
       rows.unshift([`# ${pin.name}: ${placeLabel(pin.place, grid)}${this.#traces.near(pin)}`]);
     }
-    for (const series of this.#shown) {
-      const lists = pins.map((pin) => this.#store.values(pin, series));
-      series.times.forEach((time, at) => {
-        const values = lists.map((list) => (Number.isFinite(list[at]) ? String(list[at]) : ""));
-        rows.push([series.product, series.stream, time, ...values]);
+    for (const { run, values, series } of this.#shown.flatMap((one) => this.#of(one))) {
+      const { product, stream, times } = series;
+      const lists = pins.map((pin) => values.values(pin, series, times));
+      times.forEach((time, at) => {
+        const cells = lists.map((list) => (Number.isFinite(list[at]) ? String(list[at]) : ""));
+        rows.push([run, product, stream, time, ...cells]);
       });
     }
-    rows.push(...this.#traces.rows(pins));
-    const text = rows.map((row) => row.map(quoted).join(",")).join("\n");
-    const url = URL.createObjectURL(new Blob([`${text}\n`], { type: "text/csv" }));
-    const link = element("a", { href: url, download: `${this.#state?.run || "run"}-places.csv` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    for (const row of this.#traces.rows(pins)) rows.push([this.#runs[0].run, ...row]);
+    const content = new Blob(rows.map(csvLine), { type: "text/csv" });
+    saveAs(content, `${this.#state?.run || "run"}-places.csv`);
   }
 }
 
@@ -209,11 +270,4 @@ function noteOf(shown) {
   if (!known.length) return shown.length ? "" : "The pictures that are shown have no values.";
   const between = showDuration(known[known.length >> 1]);
   return `One value per frame, every ${between}: not a seismogram, and no record of each time step.`;
-}
-
-/** @param {string} text */
-function quoted(text) {
-  // A text that begins with one of these is a formula to a spreadsheet.
-  const safe = /^[=+@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -113,12 +113,13 @@ export class Plot {
   }
 
   /**
-   * Give a curve a colour of its own.
+   * Give a curve a colour of its own, and dashes.
    * @param {number} curve
    * @param {string} colour
+   * @param {string} dashes
    */
-  colour(curve, colour) {
-    this.#curves[curve].style.stroke = colour;
+  colour(curve, colour, dashes) {
+    Object.assign(this.#curves[curve].style, { stroke: colour, strokeDasharray: dashes });
   }
 
   hide() {

@@ -45,13 +45,14 @@ export class SeriesStore {
   }
 
   /**
-   * The values at a place in the order of `series.times`; NaN where there is none or none yet.
+   * The values at a place at these times; NaN where there is none or none yet.
    * @param {Pin} pin
    * @param {Series} series
+   * @param {string[]} times
    */
-  values(pin, series) {
+  values(pin, series, times) {
     const known = this.#of(pin, series).values;
-    return series.times.map((time) => known.get(time) ?? NaN);
+    return times.map((time) => known.get(time) ?? NaN);
   }
 
   /**

@@ -1,10 +1,14 @@
 import { seriesId } from "./album.js";
+import { copyButton } from "./copy_text.js";
+import { saveAs } from "./csv.js";
 import { element, say } from "./element.js";
 import { showBytes } from "./quantity.js";
+import { messageOf } from "./source.js";
+import { tableOf } from "./table.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Address } from "./address.js" */
-/** @import { Series } from "./album.js" */
+/** @import { Pane } from "./pane.js" */
 /** @import { IndexLine, ViewState } from "./types.d.ts" */
 
 const NO_PICTURE = "This browser does not let this page copy pictures. Save it instead.";
@@ -51,68 +55,90 @@ export class Share {
   }
 
   /**
-   * Open it for what is shown; `shown` are the series of the views.
+   * Open it for what is shown; `seen` are the views with a picture.
    * @param {ViewState} state
-   * @param {Series[]} shown
+   * @param {Pane[]} seen
    */
-  open(state, shown) {
+  open(state, seen) {
     const { album, player, run } = state;
     const kind = location.protocol.startsWith("http") ? "http" : "file";
     say(this.#note, NOTES[this.#address ? kind : "notebook"]);
     say(this.#command, this.#address ? "" : `burstlens serve ${run}`);
     this.#field.value = this.#address?.link ?? "";
     say(this.#said, "");
-    /** @param {Series} series */
-    const at = (series) => (player.time === null ? undefined : series.at(player.time));
     const rows = [
-      ...shown.map((series) => this.#picture(state, at(series))),
+      ...seen.map((pane) => this.#picture(state, pane)),
       ...album.files.map((series) => this.#file(state, series.exactly(player.time ?? ""))),
     ].filter((row) => row !== null);
     this.#list.replaceChildren(...rows);
+    const lines = seen.flatMap(({ shown }) => shown.line ?? []);
+    const movies = new Map(lines.map((line) => [seriesId(line), line]));
     this.#movies.replaceChildren(
-      ...(shown.length ? ["A movie of all frames: "] : []),
-      ...shown.map(({ product }) => element("code", {}, `burstlens movie ${run} ${product}`)),
+      ...(movies.size ? ["A movie of all frames: "] : []),
+      ...[...movies.values()].map((line) => this.#movie(state, line)),
     );
     this.element.showModal();
   }
 
   /**
    * @param {ViewState} state
-   * @param {IndexLine | undefined} line
+   * @param {Pane} pane
    */
-  #picture({ pictures, source, looks }, line) {
+  #picture(state, pane) {
+    const { line, bitmap, isPainted } = pane.shown;
     if (!line) return null;
-    const painted = looks.shown(seriesId(line));
-    const bitmap = painted ?? pictures.get(line);
     const name = line.name.slice(line.name.lastIndexOf("/") + 1);
     const label = `${line.product}, ${timeLabel(line.time)}`;
-    const copy = element(
-      "button",
-      {
-        type: "button",
-        className: "small",
-        "aria-label": `Copy picture of ${label}`,
-        disabled: !bitmap,
-        onclick: () => bitmap && this.#copyPicture(bitmap),
-      },
-      "Copy picture",
-    );
-    const url = source.link(line.name);
+    const copy = this.#act("Copy picture", label, NO_PICTURE, async () => {
+      // The clipboard must be asked within the click: it waits for the picture.
+      const picture = png(bitmap);
+      picture.catch(() => {}); // the clipboard may refuse before it looks at the picture
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
+      return "Picture copied.";
+    });
+    const stem = name.replace(/\.\w+$/, "");
+    const url = state.source.link(line.name);
     const save =
-      url && !painted
+      url && !isPainted
         ? saver(url, name, "Save")
-        : element(
-            "button",
-            {
-              type: "button",
-              className: "small",
-              disabled: !bitmap,
-              onclick: () => bitmap && this.#save(bitmap, `${name.replace(/\.\w+$/, "")}.png`),
-            },
-            "Save",
-          );
+        : this.#act("Save", label, "The picture cannot be saved here.", async () => {
+            saveAs(await png(bitmap), `${stem}.png`);
+            return "Picture saved.";
+          });
     save.setAttribute("aria-label", `Save picture of ${label}`);
-    return element("li", {}, element("span", {}, label), copy, save);
+    const values = this.#act("Values (CSV)", label, "The values cannot be saved", async () => {
+      const fields = await state.fields.read(line);
+      const part = pane.part(fields.header.size);
+      const { pieces, count } = await tableOf(fields, state.run, part);
+      saveAs(new Blob(pieces, { type: "text/csv" }), `${stem}.csv`);
+      return `${count} values saved: ${part ? "the part in sight" : "all points that are kept"}.`;
+    });
+    values.hidden = !line.values;
+    return element("li", {}, element("span", {}, label), copy, save, values);
+  }
+
+  /**
+   * A movie of a line's series: made by the server, else the command that makes it.
+   * @param {ViewState} state
+   * @param {IndexLine} line
+   */
+  #movie({ album, run, source }, { product, stream }) {
+    const alone = [...album.series.values()].every(
+      (one) => one.product !== product || one.stream === stream,
+    );
+    const words = ["burstlens", "movie", run, product, ...(alone ? [] : ["--stream", stream])];
+    const command = element("code", {}, words.map(shellWord).join(" "));
+    const parts = [command, copyButton(() => command)];
+    const { movie } = source;
+    if (movie) {
+      const make = this.#act("Make movie", product, "The movie cannot be made", async () => {
+        say(this.#said, "The server makes the movie; a long run takes minutes.");
+        saveAs(await movie({ product, stream }), `${run}-${product}.mp4`);
+        return "Movie saved.";
+      });
+      parts.push(make);
+    }
+    return element("div", {}, ...parts);
   }
 
   /**
@@ -130,6 +156,30 @@ export class Share {
     return element("li", {}, what, save);
   }
 
+  /**
+   * A button that says what came of its work, and cannot be pressed again before. Where it fails it
+   * says `failed`, and why unless that is a sentence.
+   * @param {string} text
+   * @param {string} of
+   * @param {string} failed
+   * @param {() => Promise<string>} work
+   */
+  #act(text, of, failed, work) {
+    const button = element(
+      "button",
+      { type: "button", className: "small", "aria-label": `${text} of ${of}` },
+      text,
+    );
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      const why = (/** @type {unknown} */ error) =>
+        failed.endsWith(".") ? failed : `${failed}: ${messageOf(error)}`;
+      say(this.#said, await work().catch(why));
+      button.disabled = false;
+    });
+    return button;
+  }
+
   async #copyLink() {
     try {
       await navigator.clipboard.writeText(this.#field.value);
@@ -139,33 +189,14 @@ export class Share {
       say(this.#said, "This browser does not let this page copy: copy the link above.");
     }
   }
+}
 
-  /** @param {ImageBitmap | OffscreenCanvas} bitmap */
-  async #copyPicture(bitmap) {
-    try {
-      // The clipboard must be asked within the click: it waits for the picture.
-      const picture = png(bitmap);
-      picture.catch(() => {}); // the clipboard may refuse before it looks at the picture
-      await navigator.clipboard.write([new ClipboardItem({ "image/png": picture })]);
-      say(this.#said, "Picture copied.");
-    } catch {
-      say(this.#said, NO_PICTURE);
-    }
-  }
-
-  /**
-   * @param {ImageBitmap | OffscreenCanvas} bitmap
-   * @param {string} name
-   */
-  async #save(bitmap, name) {
-    try {
-      const url = URL.createObjectURL(await png(bitmap));
-      saver(url, name, "").click();
-      setTimeout(() => URL.revokeObjectURL(url), 60_000);
-    } catch {
-      say(this.#said, "The picture cannot be saved here.");
-    }
-  }
+/**
+ * A word as a shell reads it: names come from other people's files.
+ * @param {string} text
+ */
+function shellWord(text) {
+  return /^[\w.+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
@@ -183,11 +214,12 @@ function saver(href, name, text) {
 }
 
 /**
- * A picture as PNG; rejects for one that was read from a file without a server.
- * @param {ImageBitmap | OffscreenCanvas} bitmap
+ * A picture as PNG; rejects for one that is not there, or was read from a file without a server.
+ * @param {ImageBitmap | OffscreenCanvas | null} bitmap
  * @returns {Promise<Blob>}
  */
 async function png(bitmap) {
+  if (!bitmap) throw new Error("no picture");
   const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
   canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
   return canvas.convertToBlob({ type: "image/png" });

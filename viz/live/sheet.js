@@ -70,6 +70,22 @@ export class Sheet {
     const inside = fitted(this.bitmap ?? { width: 1, height: 1 }, box.width, box.height, lens);
     return { ...inside, left: box.left + inside.left, top: box.top + inside.top };
   }
+
+  /**
+   * The pixels of a picture of that size that are seen: left, top, right, bottom.
+   * @param {Lens} lens
+   * @param {number[]} size
+   */
+  window(lens, [width, height]) {
+    const [frame, seen] = [this.frame(lens), this.element.getBoundingClientRect()];
+    const [across, down] = [width / frame.width, height / frame.height];
+    return [
+      Math.max(0, (seen.left - frame.left) * across),
+      Math.max(0, (seen.top - frame.top) * down),
+      Math.min(width, (seen.right - frame.left) * across),
+      Math.min(height, (seen.bottom - frame.top) * down),
+    ];
+  }
 }
 
 /**

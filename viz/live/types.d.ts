@@ -274,6 +274,11 @@ export interface Source {
         signal: AbortSignal,
       ) => Promise<void>)
     | null;
+  /**
+   * A movie of a series' pictures, made anew; rejects with an Error for users. Null where only the
+   * command makes one.
+   */
+  readonly movie: ((series: { product: string; stream: string }) => Promise<Blob>) | null;
   /** URL of a file by its name relative to products/, or null when none can be given. */
   link(name: string): string | null;
   /**

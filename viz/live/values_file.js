@@ -116,15 +116,12 @@ export function blockCount({ nx, ny }, block) {
  * @param {number} block
  */
 export async function decodeFields(stream, fields, block) {
-  const inflater = new DecompressionStream("deflate-raw");
-  const writer = inflater.writable.getWriter();
-  // What fails here fails at the reading end, too.
-  writer.write(stream).catch(() => {});
-  writer.close().catch(() => {});
-  const bytes = new Uint8Array(await new Response(inflater.readable).arrayBuffer());
   const whole = 2 * block * block;
   const blocks = fields.reduce((sum, one) => sum + blockCount(one, block), 0);
-  if (bytes.length < blocks * whole) throw new Error("values cut short");
+  // Eight fields of the most points that a run may keep.
+  const reads = Number.isInteger(block) && block > 0 && blocks * whole <= 2 ** 28;
+  if (!reads) throw new Error("values larger than this page reads");
+  const bytes = await inflated(stream, blocks * whole);
   let at = 0;
   return fields.map((field) => {
     const codes = new Uint16Array(field.nx * field.ny);
@@ -136,6 +133,35 @@ export async function decodeFields(stream, fields, block) {
     }
     return codes;
   });
+}
+
+/**
+ * Exactly `size` bytes, inflated by small pieces: a stream that holds more is given up there.
+ * @param {Uint8Array<ArrayBuffer>} stream
+ * @param {number} size
+ */
+export async function inflated(stream, size) {
+  const { readable, writable } = new DecompressionStream("deflate-raw");
+  const [reader, writer] = [readable.getReader(), writable.getWriter()];
+  const feed = async () => {
+    for (let at = 0; at < stream.length; at += 2 ** 15) {
+      await writer.write(stream.subarray(at, at + 2 ** 15));
+    }
+    await writer.close();
+  };
+  feed().catch(() => {}); // what fails here fails at the reading end, too
+  const bytes = new Uint8Array(size);
+  for (let at = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done && at < size) throw new Error("values cut short");
+    if (done) return bytes;
+    if (at + value.length > size) {
+      reader.cancel().catch(() => {});
+      throw new Error("values longer than their header says");
+    }
+    bytes.set(value, at);
+    at += value.length;
+  }
 }
 
 /**

@@ -44,6 +44,11 @@ export class Wall {
     this.#add();
   }
 
+  /** The views of the page's own run that show a picture. */
+  get seen() {
+    return this.#panes.filter(({ shown }) => shown.line);
+  }
+
   /**
    * Series that are shown, each once.
    * @param {Album} album

@@ -306,6 +306,10 @@ export class WidgetSource {
     }
   }
 
+  get movie() {
+    return null;
+  }
+
   get endsOnly() {
     return false;
   }

@@ -45,14 +45,16 @@ class Made:
         }  # fmt: skip
 
 
-def make_movies(name: str, product: str | None, out: str | None, fps: float | None) -> list[Made]:
+def make_movies(
+    name: str, product: str | None, out: str | None, fps: float | None, stream: str | None = None
+) -> list[Made]:
     """Make the movie of a product, or one of each product that is a picture.
 
     A progress bar is shown on standard error, where it is a terminal. Raises RunError when
     there are no pictures, with near names for an unknown product.
     """
     run = open_run(name)
-    series = _series(run, product)
+    series = _series(run, product, stream)
     if out is not None and len(series) > 1:
         raise RunError(f"--out is for one movie; name the product: {', '.join(series)}")
     going_on = bool(run.status["driver_alive"])
@@ -76,11 +78,15 @@ def make_movies(name: str, product: str | None, out: str | None, fps: float | No
     return made
 
 
-def _series(run: Run, product: str | None) -> dict[str, list[Published]]:
-    """The pictures of one product, or of each that has some, in order of valid time."""
+def _series(run: Run, product: str | None, stream: str | None) -> dict[str, list[Published]]:
+    """The pictures of one product, or of each that has some, in order of valid time; those of
+    ``stream``, else of each product's first one."""
     products = run.products
     views = [products[product]] if product is not None else list(products.values())
-    series = {view.name: shown for view in views if (shown := one_stream(view.entries))}
+    wanted = {
+        view.name: [one for one in view.entries if stream in (None, one.stream)] for view in views
+    }
+    series = {name: shown for name, found in wanted.items() if (shown := one_stream(found))}
     if not series:
         of = f"{run.id} has" if product is None else f"{product} of {run.id} has"
         raise RunError(f"{of} no pictures that a movie could be made of")

@@ -31,6 +31,10 @@ def movie(
         float | None,
         typer.Option(min=0.1, max=120, help="Frames per second; by default it lasts about 10 s."),
     ] = None,
+    stream: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of which stream; by default of the product's first."),
+    ] = None,
     as_json: JsonOpt = False,
 ) -> None:
     """Make a movie of a product's pictures, in the order of their valid times.
@@ -44,7 +48,7 @@ def movie(
     from burstlens.clients.movies import make_movies
 
     try:
-        made = make_movies(run, product, out, fps)
+        made = make_movies(run, product, out, fps, stream)
     except KeyboardInterrupt:
         print_stderr("interrupted; no unfinished movie is left")
         raise typer.Exit(INTERRUPTED) from None

@@ -22,6 +22,7 @@ from burstlens.clients.opened.status import status_of
 from burstlens.clients.serving import control, headers
 from burstlens.clients.serving.access import Access
 from burstlens.clients.serving.handle import HandleResponse
+from burstlens.clients.serving.movie import MovieHandler
 from burstlens.clients.serving.patience import Patience
 from burstlens.clients.serving.rows import PICTURES
 from burstlens.clients.serving.series import SeriesHandler
@@ -43,6 +44,7 @@ class Application:
     def __init__(self, shelf: Shelf, access: Access, *, allow_stop: bool) -> None:
         self.patience = Patience()
         self.series = SeriesHandler(shelf)
+        self._movies = MovieHandler(shelf, self.patience)
         self._shelf = shelf
         self._allow_stop = allow_stop
         self._rows = "[]"
@@ -94,6 +96,8 @@ class Application:
                 return await self._status(run)
             if rest == ["series"]:
                 return await self.series.answer(request, run)
+            if rest == ["movie"]:
+                return await self._movies.answer(request, run)
             if rest in (*WAYS, PAGE):
                 await self.patience.call(run, self._shelf.run_dir, run)
                 return _page() if rest == PAGE else _see(f"{'../' * len(rest)}{_page_of(run)}")

@@ -1,0 +1,137 @@
+"""``GET <run>/movie``: a movie of a series' pictures, made by ``burstlens movie`` in a process.
+
+A movie takes a core or two for minutes, and this may be a login node: one at a time per run, two
+in all, of a bounded number of frames, within a time limit. The process ends with the client that
+asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from aiohttp import web
+
+from burstlens.clients.opened.picture import is_picture
+from burstlens.clients.serving.handle import HandleResponse
+from burstlens.clients.serving.patience import Patience
+from burstlens.clients.serving.shelf import Shelf
+from burstlens.core.errors import RunError
+from burstlens.core.printable import printable
+from burstlens.core.run.index import Index
+
+MOST_FRAMES = 3000
+LIMIT_S = 360.0
+AT_ONCE = 2
+LOOK_S = 0.5
+"""How often it is looked whether the client still waits."""
+NICE = 10
+
+
+class MovieHandler:
+    """Answers requests for movies of the runs on a shelf; ``program`` makes one."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        patience: Patience,
+        program: tuple[str, ...] = (sys.executable, "-m", "burstlens"),
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._shelf = shelf
+        self._patience = patience
+        self._program = program
+        self._limit_s = limit_s
+        self._busy: set[str] = set()
+
+    async def answer(self, request: web.Request, run: str) -> web.StreamResponse:
+        """The movie as MP4. Raises RunError and OSError as the shelf does, and HTTP errors with a
+        sentence.
+        """
+        product, stream = request.query.get("product", ""), request.query.get("stream", "")
+        if request.method != "GET":
+            raise web.HTTPMethodNotAllowed(request.method, ["GET"])
+        frames = await self._patience.call(run, self._count, run, product, stream)
+        command = f"burstlens movie {printable(run)} {printable(product)}"
+        if frames > MOST_FRAMES:
+            raise web.HTTPConflict(
+                text=f"{frames} frames are more than the {MOST_FRAMES} of which a server makes a "
+                f"movie: {command}\n"
+            )
+        if run in self._busy or len(self._busy) >= AT_ONCE:
+            raise web.HTTPTooManyRequests(
+                text="another movie is being made just now: try again in a minute\n"
+            )
+        self._busy.add(run)
+        try:
+            return await self._made(request, run, product, stream)
+        finally:
+            self._busy.discard(run)
+
+    def _count(self, run: str, product: str, stream: str) -> int:
+        """How many pictures the series has; in a thread. Raises RunError and OSError."""
+        self._shelf.locate(run, ["products", "index.jsonl"]).close()  # not behind a link
+        index = Index(self._shelf.run_dir(run).index)
+        index.look()
+        count = sum(
+            (one.product, one.stream) == (product, stream) and is_picture(one.name)
+            for one in index.entries.values()
+        )
+        if not count:
+            raise RunError(f"there is no picture of a product '{printable(product)}'")
+        return count
+
+    async def _made(
+        self, request: web.Request, run: str, product: str, stream: str
+    ) -> web.StreamResponse:
+        try:
+            held = tempfile.TemporaryDirectory(prefix="burstlens-movie-")
+        except OSError as error:
+            raise web.HTTPServiceUnavailable(
+                text=f"the server has no room for a movie: {error.strerror}\n"
+            ) from None
+        with held as folder:
+            out = Path(folder) / "movie.mp4"
+            place = await self._patience.call(run, self._shelf.run_dir, run)
+            words = ["movie", f"--stream={stream}", "-o", str(out), "--", str(place.path), product]
+            await self._run(request, words)
+            try:
+                handle = await self._patience.call(run, io.FileIO, out)
+            except FileNotFoundError:
+                raise web.HTTPInternalServerError(text="no movie came of it\n") from None
+        # Its name is gone; the handle holds it until it is sent.
+        return HandleResponse(handle, {"Content-Type": "video/mp4", "Cache-Control": "no-store"})
+
+    async def _run(self, request: web.Request, words: list[str]) -> None:
+        """Run the program to its end; raises an HTTP error with its last line where it fails."""
+        process = await asyncio.create_subprocess_exec(
+            "nice", "-n", str(NICE), *self._program, *words,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        ending = asyncio.create_task(process.communicate())
+        try:
+            async with asyncio.timeout(self._limit_s):
+                while not (await asyncio.wait({ending}, timeout=LOOK_S))[0]:
+                    if request.transport is None or request.transport.is_closing():
+                        raise web.HTTPRequestTimeout
+        except TimeoutError:
+            raise web.HTTPServiceUnavailable(
+                text=f"the movie was not ready after {self._limit_s:.0f} s; on the machine itself "
+                "burstlens movie has no limit\n"
+            ) from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # ffmpeg is in its session, too
+                os.killpg(process.pid, signal.SIGKILL)
+            _, errors = await ending
+        if process.returncode:
+            said = errors.decode(errors="replace").strip().splitlines() or ["it says nothing"]
+            why = said[-1].removeprefix("burstlens: ").replace(words[3], "the movie")
+            why = printable(why.partition("; --out")[0])[:300]
+            raise web.HTTPInternalServerError(text=f"{why}\n")

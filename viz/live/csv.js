@@ -1,0 +1,26 @@
+import { element } from "./element.js";
+
+/**
+ * A line of a CSV file; a text that a spreadsheet would take for a formula stays text.
+ * @param {string[]} cells
+ */
+export function csvLine(cells) {
+  return `${cells.map(quoted).join(",")}\n`;
+}
+
+/** @param {string} text */
+function quoted(text) {
+  const safe = /^[=+@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/**
+ * Save a file that the page has made.
+ * @param {Blob} content
+ * @param {string} name
+ */
+export function saveAs(content, name) {
+  const href = URL.createObjectURL(content);
+  element("a", { href, download: name, target: "_blank", rel: "noopener" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
