@@ -155,6 +155,7 @@ def test_ctrl_c_ends_it_with_one_sentence_and_no_file(series, tmp_path):
     [
         (("done", "core"), "core of done has no pictures"),
         (("done", "ww"), 'no product "ww"; did you mean w?'),
+        (("done", "w", "--stream", "d07"), "w of done, stream d07, has no pictures"),
         (("done", "w", "-o", "w.avi"), "w.avi: a movie is .mp4, or .png or .apng"),
         (
             ("done", "w", "-o", "nowhere/w.mp4"),

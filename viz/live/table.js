@@ -88,8 +88,9 @@ function describe(field, number) {
     transform === "log"
       ? `${(100 * Math.expm1(scale)).toPrecision(3)} % of the value`
       : `${+scale.toPrecision(4)} ${printed}`;
+  const which = label || (number ? `field ${number + 1}` : "values");
   return [
-    `${label || (number ? `field ${number + 1}` : "values")}: ${withUnits(field)}`,
+    `${which}: ${withUnits(field)}`,
     ...[long_name, level].filter((one) => one && one !== variable),
     `step of quantisation ${step}`,
     stride > 1 ? `1 of ${stride} points along each side` : "every point",

@@ -88,6 +88,7 @@ def _series(run: Run, product: str | None, stream: str | None) -> dict[str, list
     }
     series = {name: shown for name, found in wanted.items() if (shown := one_stream(found))}
     if not series:
-        of = f"{run.id} has" if product is None else f"{product} of {run.id} has"
-        raise RunError(f"{of} no pictures that a movie could be made of")
+        of = run.id if product is None else f"{product} of {run.id}"
+        named = f"{of} has" if stream is None else f"{of}, stream {stream}, has"
+        raise RunError(f"{named} no pictures that a movie could be made of")
     return series
