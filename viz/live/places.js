@@ -27,7 +27,7 @@ const DASHES = ["none", "6 3", "1.5 2.5", "8 2 2 2", "12 3", "4 1.5 1.5 1.5"];
 export class Places {
   #list = element("ul", { className: "places" });
   #note = element("p", { className: "faint" });
-  #legend = element("ul", { className: "places", "aria-label": "Lines of the runs" });
+  #legend = element("ul", { className: "runs", "aria-label": "Lines of the runs" });
   /** @type {Drawn[]} */
   #runs = [];
   /** @type {Map<string, Plot>} */
