@@ -5,6 +5,7 @@ import { Plot } from "./plot.js";
 import { showDuration } from "./quantity.js";
 import { newestWithValues } from "./series.js";
 import { timeSeconds } from "./valid_time.js";
+import { inflated } from "./values_file.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Fields } from "./fields.js" */
@@ -12,6 +13,7 @@ import { timeSeconds } from "./valid_time.js";
 /** @import { IndexLine, Place, TracesHeader, ViewState } from "./types.d.ts" */
 
 const MAGIC = 0x31544c42; // "BLT1", little-endian
+const MOST_BYTES = 2 ** 26;
 const HOLE = -32768;
 const AGAIN_MS = 2000;
 
@@ -133,7 +135,7 @@ export class Traces {
           component.title || component.name,
           here.map((_, at) => `pin-${at}`),
         );
-        for (const [at, { pin }] of here.entries()) plot.colour(at, pin.colour);
+        for (const [at, { pin }] of here.entries()) plot.colour(at, pin.colour, "");
         const known = lists.flat().filter(Number.isFinite);
         plot.show([[printed, ""]], file.x, valueAxis(known), file.at, lists);
         this.#plots.push([plot, file]);
@@ -185,15 +187,15 @@ class TracesFile {
 
   /**
    * @param {TracesHeader} header
-   * @param {ArrayBuffer} stream
+   * @param {Uint8Array<ArrayBuffer>} bytes
    */
-  constructor(header, stream) {
+  constructor(header, bytes) {
     const { points, each, first, step } = header;
     this.header = header;
     this.width = each > 1 ? 2 * points : points;
     const odd = step ? 0 : 8 * points;
-    this.#bytes = new Uint8Array(stream, odd);
-    const from = new Float64Array(stream.slice(0, odd));
+    this.#bytes = bytes.subarray(odd);
+    const from = new Float64Array(bytes.buffer, 0, odd / 8);
     this.times = Array.from({ length: this.width }, (_, at) => {
       const point = each > 1 ? at >> 1 : at;
       return odd ? from[point] : first + step * each * point;
@@ -201,8 +203,6 @@ class TracesFile {
     const { x, at } = modelTimeAxis(this.times.map((time) => `t${time}`));
     this.x = x;
     this.at = at;
-    const kept = header.scales.flat().filter((scale) => scale !== null).length;
-    if (this.#bytes.length !== 2 * this.width * kept) throw new Error("traces cut short");
   }
 
   /**
@@ -242,9 +242,11 @@ async function read(payload, line) {
   const begin = 8 + view.getUint32(4, true);
   const header = JSON.parse(new TextDecoder().decode(payload.subarray(8, begin)));
   if (header.format !== 1 || header.picture !== line.crc32) throw new Error("other traces");
-  const inflater = new DecompressionStream("deflate-raw");
-  const stream = new Blob([payload.subarray(begin)]).stream().pipeThrough(inflater);
-  return new TracesFile(header, await new Response(stream).arrayBuffer());
+  const { points, each, step, scales } = header;
+  const kept = scales.flat().filter((/** @type {number | null} */ one) => one !== null).length;
+  const size = (step ? 0 : 8 * points) + (each > 1 ? 4 : 2) * points * kept;
+  if (!(size <= MOST_BYTES)) throw new Error("traces larger than this page reads");
+  return new TracesFile(header, await inflated(payload.subarray(begin), size));
 }
 
 /**
