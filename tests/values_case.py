@@ -32,11 +32,13 @@ def axis_of(start: float, step: float, count: int, units: str, dimension: str, f
     return Axis(points, edges, name, units, dimension=dimension, first=first, step=by)
 
 
-def degrees_grid(west: float = -95.0, north: float = 30.0, step: float = 0.1) -> GridScript:
+def degrees_grid(
+    west: float = -95.0, north: float = 30.0, step: float = 0.1, rows: int = ROWS
+) -> GridScript:
     """Longitudes from ``west``, latitudes from ``north`` down; rows count from the south."""
     return axes_grid(
         axis_of(west, step, COLUMNS, "degrees", "west_east"),
-        axis_of(north, -step, ROWS, "degrees", "south_north", ROWS - 1, -1),
+        axis_of(north, -step, rows, "degrees", "south_north", rows - 1, -1),
         longitude_latitude(-90.0),
     )
 

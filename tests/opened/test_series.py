@@ -158,6 +158,16 @@ def test_a_missing_or_damaged_grid_is_a_gap(made):
     assert series(made)[1].gap is Gap.UNREADABLE
 
 
+def test_a_grid_of_another_shape_is_a_gap_and_gives_no_value_of_another_place(made):
+    made.publish(0)
+    other, small = degrees_grid(west=-94.0), degrees_grid(rows=ROWS // 2)
+    made.publish(1, (ramp(), other))
+    grid_path(made.run.products, other.hash).write_bytes(small.text)
+    found = series(made)
+    assert [one.gap for one in found] == [Gap.NONE, Gap.UNREADABLE]
+    assert "the grid" in found[1].reason
+
+
 @pytest.mark.parametrize(
     "name", ["../../secret.png", "/etc/passwd.png", "t2/../../x.png", "", "t2", "\0.png"]
 )

@@ -314,10 +314,11 @@ export class FieldStore {
    */
   async read(line) {
     const file = await this.open(line);
-    const grids = file.header.fields.map((field) => this.grid(field.grid));
+    const grids = this.grids(file);
+    grids.catch(() => {}); // where decoding fails first
     const { fields: laid, block } = file.header;
     const codes = await decode(file.stream, laid, block);
-    const fields = new Fields(file, codes, await Promise.all(grids));
+    const fields = new Fields(file, codes, await grids);
     fields.run = this.#run;
     return fields;
   }
@@ -335,6 +336,18 @@ export class FieldStore {
   close() {
     this.#wanted = [];
     this.#held.clear();
+  }
+
+  /**
+   * The grid of each field of a file; rejects where one is of other fields.
+   * @param {ValuesFile} file
+   */
+  async grids({ header: { fields } }) {
+    const grids = await Promise.all(fields.map(({ grid }) => this.grid(grid)));
+    grids.forEach(({ facts: { x, y } }, at) => {
+      if (x.n !== fields[at].nx || y.n !== fields[at].ny) throw new Error("another grid");
+    });
+    return grids;
   }
 
   /**

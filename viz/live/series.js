@@ -156,8 +156,7 @@ export class SeriesStore {
     this.#busy += 1;
     try {
       const file = await this.#fields.open(line);
-      const { fields } = file.header;
-      const grids = await Promise.all(fields.map((field) => this.#fields.grid(field.grid)));
+      const grids = await this.#fields.grids(file);
       for (const { pin } of lacking) {
         const value = await valueAt(file, grids, pin.place);
         this.#of(pin, series).values.set(line.time, value);

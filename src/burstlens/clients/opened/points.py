@@ -25,13 +25,14 @@ _HASH = re.compile(r"[0-9a-f]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of values: the hash of its grid, row and column from the top of the picture, and the
-    file's own index by dimension."""
+    """A point of values: the hash of its grid, row and column from the top of the picture, the
+    file's own index by dimension, and rows and columns of the grid."""
 
     grid: str
     row: int
     column: int
     index: Mapping[str, int]
+    shape: tuple[int, int]
 
 
 class Files:
@@ -93,7 +94,7 @@ class Grids:
                 return self._points[key]
         grid = self.grid(files, name)
         at = grid.point(spot.on(grid))
-        found = None if at is None else Point(name, *at, grid.index(*at))
+        found = None if at is None else Point(name, *at, grid.index(*at), (grid.rows, grid.columns))
         with self._lock:
             self._points[key] = found
             if len(self._points) > POINTS:

@@ -142,6 +142,8 @@ def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grid
         one = values.fields[number]
         try:
             point = grids.point(files, one.grid, spot)
+            if point and point.shape != (one.rows, one.columns):
+                raise ValuesError(f"the grid {one.grid} is not that of its {one.rows} rows")
         except ValuesError as error:
             if number:
                 continue  # a damaged nest does not hide the field below
