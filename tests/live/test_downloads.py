@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from reading import hover, index_of, pin
+from pointing import hover, index_of, pin
 from valued_run import GRIDS, moved, publish
 
 from burstlens.core.run.index import values_path

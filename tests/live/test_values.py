@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 import shutil
@@ -9,8 +10,8 @@ import shutil
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from pointing import YELLOW, hover, index_of, pin, pixels, readout, series
 from pyproj import Proj
-from reading import hover, index_of, pin, readout
 from valued_run import GRIDS, WRF, curvilinear, lambert, publish
 
 from burstlens.core.run.index import values_path
@@ -129,20 +130,10 @@ def test_a_long_series_at_a_kept_place_comes_from_the_server_at_once(eight_maps,
     assert (len(asked), len(frames) < 8) == (1, True)
 
 
-def pixel(page, across, down):
-    """Red, green and blue of a part of the first picture, as the browser shows it."""
-    return page.locator("canvas.first").first.evaluate(
-        """(canvas, [u, v]) => [...canvas.getContext('2d').getImageData(
-            Math.round(u * canvas.width), Math.round(v * canvas.height), 1, 1).data].slice(0, 3)""",
-        [across, down],
-    )
-
-
 def test_readers_change_limits_and_colours_without_a_new_product(eight_maps, opened):
-    watched = opened("serve")
-    page = watched.page
+    page = opened("serve").page
     hover(page, 0.45, 0.5)
-    before = pixel(page, 0.45, 0.5)
+    before = pixels(page, (0.45, 0.5))
     page.get_by_role("button", name="Colours").click()
     page.get_by_label("Colour map").select_option("viridis")
     high = page.get_by_label("Highest value of the colours")
@@ -150,11 +141,10 @@ def test_readers_change_limits_and_colours_without_a_new_product(eight_maps, ope
     high.fill("200")
     high.press("Tab")
     page.wait_for_timeout(500)
-    assert pixel(page, 0.45, 0.5) == [253, 231, 37]  # above: viridis' last colour
+    assert pixels(page, (0.45, 0.5)) == [YELLOW]  # above the limits
     page.get_by_role("button", name="As drawn").click()
     page.wait_for_timeout(300)
-    assert pixel(page, 0.45, 0.5) == before
-    watched.errors.clear()  # Chromium's advice on reading a canvas back, which only this test does
+    assert pixels(page, (0.45, 0.5)) == before
 
 
 def test_limits_that_make_no_sense_are_refused(eight_maps, opened):
@@ -202,12 +192,23 @@ def test_a_line_across_the_map_gives_the_profile_along_it(eight_maps, opened):
     expect(profile.locator(".curve")).to_have_attribute("d", re.compile("^M.*L"))
 
 
+def with_format_zero(script):
+    """A script of values whose header has a format of another version."""
+    before, text, after = script.split(b'"')
+    payload = base64.b64decode(text)
+    assert payload.count(b'"format":1') == 1
+    return b'"'.join(
+        (before, base64.b64encode(payload.replace(b'"format":1', b'"format":0')), after)
+    )
+
+
 FAULTS = {
     "torn": lambda path: path.write_bytes(path.read_bytes()[:2000]),
     "missing": lambda path: path.unlink(),
     "of another picture": lambda path: path.write_bytes(
         path.with_name("t_d01_20010203T000000.values.js").read_bytes()
     ),
+    "of another version": lambda path: path.write_bytes(with_format_zero(path.read_bytes())),
     "not ours": lambda path: path.write_text("burstlensFeed('<b>');\n"),
 }
 
@@ -228,6 +229,35 @@ def test_values_that_cannot_be_used_leave_the_picture_and_say_so(eight_maps, ope
         ".querySelector('.readout').dataset.value"
     )
     watched.errors.clear()  # the browser logs a script that is missing or cannot be run
+
+
+@pytest.mark.parametrize("way", ["file", "serve"])
+def test_a_grid_of_another_shape_gives_no_value_of_another_place(made, opened, tmp_path, way):
+    case, run = lambert(tmp_path), made()
+    publish(run, "map", "t", case.path, KEY, variable="t", coast=False)
+    (whole,) = run.run.products.glob("live/grid-*.js")
+    crop = Crop(index={"x": (5, 35), "y": (5, 35)})
+    later = KEY.replace("T01", "T02")
+    publish(run, "map", "t", case.path, later, variable="t", coast=False, crop=crop)
+    (part,) = set(run.run.products.glob("live/grid-*.js")) - {whole}
+    part.write_bytes(whole.read_bytes().replace(grid_of(whole), grid_of(part)))
+    watched = opened(way)
+    page = watched.page
+    hover(page, 0.45, 0.5)
+    assert page.locator(".readout").first.inner_text() == "This picture has no values"
+    page.keyboard.press("ArrowLeft")
+    found = pin(page, 0.45, 0.5)
+    caption = page.locator("[aria-label='Kept places'] figcaption")
+    expect(caption).to_contain_text("1 of 2 frames")
+    rows = series(page, "t")
+    assert float(rows[KEY][0]) == pytest.approx(float(found["value"]), abs=0.01)
+    assert rows[later] == [""]
+    watched.errors.clear()
+
+
+def grid_of(path):
+    """The hash in a grid file's name."""
+    return path.stem.removeprefix("grid-").encode()
 
 
 def test_pictures_without_values_have_no_cursor(eight, opened):

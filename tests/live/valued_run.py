@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from made_run import MadeRun
 from burstlens.core.run.index import grid_path, values_path
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
-from burstlens.viz.product import Context
+from burstlens.viz.product import Beside, Context
 from burstlens.viz.registry import product_kind
 from burstlens.viz.values.names import VALUES
 
@@ -31,29 +31,32 @@ def publish(
     path: Path,
     time_key: str,
     *,
-    record: int = 0,
+    beside: Mapping[str, Path] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Make a product of a frame, publish it with its values; returns its line."""
+    """Make a product of a frame, with frames of other streams ``beside`` it at the same time, and
+    publish it with its values; returns its line."""
     maker = product_kind(kind)
     products = made.run.products
     folder = products.parent / "made"
     folder.mkdir(exist_ok=True)
-    out, beside = folder / "out.png", folder / "values"
-    context = Context(made.run.id, "Made", name, "d01", time_key, folder, values=beside)
-    with open_frame([path], 0, stream="d01", time="") as frame:
+    out, values = folder / "out.png", folder / "values"
+    context = Context(made.run.id, "Made", name, "d01", time_key, folder, values=values)
+    time_ = time_key if beside else ""
+    others = {key: Beside((at,), 0, key, time_key) for key, at in (beside or {}).items()}
+    with open_frame([path], 0, stream="d01", time=time_, beside=others) as frame:
         product = maker.make(maker.options(**options), frame, out, context)
     final = products / name / f"{name}_d01_{time_key}.png"
     final.parent.mkdir(exist_ok=True)
-    for grid in beside.glob("grid-*.js"):
+    for grid in values.glob("grid-*.js"):
         grid.replace(grid_path(products, grid.stem.removeprefix("grid-")))
     line: dict[str, Any] = {
         "product": name, "stream": "d01", "time": time_key, "attempt": 1,
         "name": str(final.relative_to(products)), "t": time.time(), "facts": dict(product.facts),
     }  # fmt: skip
-    if (beside / VALUES).is_file():
+    if (values / VALUES).is_file():
         target = values_path(final)
-        (beside / VALUES).replace(target)
+        (values / VALUES).replace(target)
         data = target.read_bytes()
         about = {"bytes": len(data), "crc32": zlib.crc32(data)}
         line["values"] = {"name": str(target.relative_to(products)), **about}
