@@ -8,10 +8,16 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from made_run import MadeRun
 from playwright.sync_api import expect
+from pointing import YELLOW, hover, index_of, pin, pixels, series
+from valued_run import lambert, publish
 
 import burstlens
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.values.script import ValuesFile
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -158,3 +164,54 @@ def test_the_view_is_live_when_all_cells_are_run_at_once(lab, own_runs):
     waiting = page.locator(".jp-Notebook .jp-CodeCell").nth(2).locator(".jp-InputPrompt")
     has(view, r"2 of 2(?!\d)")
     expect(waiting).to_have_text("[*]:")
+
+
+def test_the_widget_has_values_series_of_the_kernel_and_own_limits(lab, own_runs):
+    run, fields = MadeRun(own_runs.runs, "storm", "Storm"), {}
+    case = lambert(own_runs.folder)
+    for number in range(10):  # so many that the kernel is asked for the series
+        key = f"20010203T{number:02d}0000"
+        with netCDF4.Dataset(case.path, "a") as data:
+            data["t"][0] = np.roll(np.asarray(data["t"][0]), 1, axis=1)
+            fields[key] = np.asarray(data["t"][0], "f8")
+        line = publish(run, "map", "t", case.path, key, variable="t", coast=False)
+    run.update_status(state="done", products={"t": {"kind": "map", "published": 10, "failed": 0}})
+    half = ValuesFile(run.run.products / line["values"]["name"]).fields[0].scale.scale / 2
+    page = lab.open(OPEN, SHOW.format(allow=False))
+    sent: list[bytes] = []
+    page.on(
+        "websocket", lambda socket: socket.on("framesent", lambda data: sent.append(as_bytes(data)))
+    )
+    page.reload()
+    page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
+    run_cell(page, 0)
+    run_cell(page, 1)
+    has(page.locator(".burstlens"), r"10 of 10(?!\d)")
+    page.locator(".glass").first.scroll_into_view_if_needed()
+    for across, down in ((0.45, 0.5), (0.55, 0.4)):
+        found = hover(page, across, down)
+        at = index_of(found["index"])
+        assert abs(float(found["value"]) - fields[key][at["y"], at["x"]]) <= half * 1.0001
+    pin(page, 0.55, 0.4)
+    expect(page.locator(".places li")).to_have_count(1)
+    caption = page.locator("[aria-label='Kept places'] figcaption")
+    expect(caption).not_to_contain_text("of 10", timeout=WAIT_MS)
+    assert any(b'"series"' in data for data in sent)
+    rows = series(page, "t")
+    assert len(rows) == 10
+    for key, (value, *_) in rows.items():
+        assert abs(float(value) - fields[key][at["y"], at["x"]]) <= 2 * half
+    page.locator(".glass").first.scroll_into_view_if_needed()
+    before = pixels(page, (0.45, 0.5))
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_label("Colour map").select_option("viridis")
+    page.get_by_label("Lowest value of the colours").fill("100")
+    high = page.get_by_label("Highest value of the colours")
+    high.fill("200")
+    high.press("Tab")
+    page.wait_for_timeout(500)
+    assert pixels(page, (0.45, 0.5)) == [YELLOW] != before  # above the limits
+
+
+def as_bytes(data: str | bytes) -> bytes:
+    return data.encode() if isinstance(data, str) else data
