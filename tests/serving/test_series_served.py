@@ -148,6 +148,7 @@ def test_two_hundred_slow_readers_of_series_do_not_keep_others_waiting(server, l
             connection.sendall(server.head(f"/{long.run.id}/series?{PLACE}"))
             selector.register(connection, selectors.EVENT_READ)
         times = []
+        before = resources(server.process.pid)
         for _ in range(10):
             begin = time.monotonic()
             assert server.ask("/done/status.json").status == 200
@@ -161,6 +162,21 @@ def test_two_hundred_slow_readers_of_series_do_not_keep_others_waiting(server, l
             for key, _ in selector.select(1):
                 assert key.fileobj.recv(16)
                 begun.add(key.fd)
+        # A reader that reads is answered while they do not.
+        last = "t00002999.000,t00002998.000"
+        head, *rows = objects(ask(server, long, f"{PLACE}&times={last}").body)
+        assert (head["frames"], len(rows)) == (2, 2)
+        used = resources(server.process.pid)
+    assert used["Threads"] <= before["Threads"] + 8
+    assert used["VmRSS"] - before["VmRSS"] < SLOW * 1024  # kB: a MiB for each of them
+
+
+def resources(pid: int) -> dict[str, int]:
+    """Threads and resident kB of a process."""
+    fields = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    return {name: int(fields[name].split()[0]) for name in ("Threads", "VmRSS")}
 
 
 def test_a_client_that_goes_away_ends_the_work_for_it(server, long):
