@@ -17,7 +17,7 @@ from bench.report import Figure, median, spread
 from bench.serving import Client, _server
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.series import samples
+from burstlens.clients.opened.series import reader, samples
 from burstlens.clients.opened.spot import Spot
 from burstlens.clients.serving.access import Access
 from burstlens.core.durable import write_json
@@ -68,7 +68,7 @@ def _figures(name: str, firsts: list[float], wholes: list[float], note: str) -> 
 def _python(run: RunDir, count: int) -> tuple[float, float]:
     begin = time.perf_counter()
     entries = Pictured(run, "t2").entries()[::-1]
-    found = samples(Files(run.products), entries, AT, Grids(), None)
+    found = samples(reader(Files(run.products), AT, Grids()), entries, None)
     firsts = [next(found)]
     first = time.perf_counter() - begin
     rest = list(found)

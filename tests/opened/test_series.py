@@ -14,7 +14,7 @@ from values_case import COLUMNS, LAMBERT, ROWS, ValuesRun, degrees_grid, plane_g
 
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.series import Gap, samples, value_label
+from burstlens.clients.opened.series import Gap, reader, samples, value_label
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import RunError
 from burstlens.core.run.index import grid_path, values_path
@@ -32,7 +32,7 @@ def made(tmp_path):
 def series(made, spot=SPOT, product="t2", stream=None, **choice):
     pictured = Pictured(made.run, product)
     entries = pictured.entries(stream, **choice)
-    return list(samples(Files(made.run.products), entries, spot, Grids(), pictured.newest))
+    return list(samples(reader(Files(made.run.products), spot, Grids()), entries, pictured.newest))
 
 
 def test_each_frame_gives_its_value_at_the_nearest_point(made):
@@ -197,7 +197,7 @@ def test_a_frame_that_is_published_anew_while_it_is_read_gives_its_new_value(mad
     pictured = Pictured(made.run, "t2")
     old = pictured.entries()
     made.publish(0, (ramp(3), degrees_grid()), attempt=2)
-    found = samples(Files(made.run.products), old, SPOT, Grids(), pictured.newest)
+    found = samples(reader(Files(made.run.products), SPOT, Grids()), old, pictured.newest)
     assert next(found).value == pytest.approx(3030.03, abs=2e-3)
 
 
@@ -281,7 +281,7 @@ def test_grids_are_held_by_threads_together_and_their_number_is_bounded(made):
 
     def read():
         entries = pictured.entries()
-        found.append([one.value for one in samples(files, entries, SPOT, grids, None)])
+        found.append([one.value for one in samples(reader(files, SPOT, grids), entries, None)])
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for one in threads:

@@ -154,7 +154,7 @@ class Answers:
         asked, rows, more = Asked(request), list[Any](), False
         pictured = self._memory.pictured(Pictured(run.directory, asked.product))
         end = time.monotonic() + SERIES_S
-        for piece, left in asked.pieces(pictured, self._memory.grids):
+        for piece, left in asked.pieces(pictured, self._memory):
             rows, more = rows + piece, left > 0
             if time.monotonic() >= end:
                 break

@@ -16,6 +16,7 @@ from burstlens.clients.opened.series import (
     has_values,
     heading,
     open_values,
+    reader,
     samples,
     without_values,
 )
@@ -88,7 +89,7 @@ def series_of(run: RunDir, product: str, spot: Spot, stream: str | None) -> xarr
     module = _xarray()
     pictured = Pictured(run, product)
     entries = pictured.entries(stream)
-    found = list(samples(Files(run.products), entries, spot, Grids(), pictured.newest))
+    found = list(samples(reader(Files(run.products), spot, Grids()), entries, pictured.newest))
     facts = heading(product, entries[0].stream, entries, found[::-1], spot)
     at, about = times([one.time for one in found])
     values = [math.nan if one.value is None else one.value for one in found]

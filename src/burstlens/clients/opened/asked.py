@@ -8,7 +8,8 @@ from typing import Any
 
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.series import Sample, heading, samples
+from burstlens.clients.opened.recalled import Recalled
+from burstlens.clients.opened.series import Sample, heading, reader, samples
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import ValuesError
 
@@ -38,7 +39,7 @@ class Asked:
         if len(self.times) > TIMES:
             raise ValuesError(f"a request may name {TIMES} times, not {len(self.times)}")
 
-    def pieces(self, pictured: Pictured, grids: Grids) -> Iterator[tuple[list[Any], int]]:
+    def pieces(self, pictured: Pictured, memory: Memory) -> Iterator[tuple[list[Any], int]]:
         """Pieces of at most about ``PIECE_S``, and how many frames are left after each: first the
         heading, an object, and one row; then rows ``[time, value]``.
 
@@ -48,7 +49,9 @@ class Asked:
             self.stream, since=self.since, before=self.before, times=self.times
         )[::-1]
         files = Files(pictured.run.products)
-        found = samples(files, entries, self.spot, grids, pictured.newest)
+        where = (str(pictured.run.path), self.product, self.spot)
+        read = memory.recalled.reading(where, reader(files, self.spot, memory.grids))
+        found = samples(read, entries, pictured.newest)
         left, first = len(entries), list[Sample]()
         end = time.monotonic() + PIECE_S
         while left > len(first) and time.monotonic() < end and not (first and first[-1].facts):
@@ -66,11 +69,11 @@ class Asked:
 
 
 class Memory:
-    """What was read for series of several runs, for the next request: indexes and grids, a bounded
-    number. Any thread may call it."""
+    """What was read for series of several runs, for the next request: indexes, grids and samples, a
+    bounded number. Any thread may call it."""
 
     def __init__(self, most: int = 32) -> None:
-        self.grids = Grids()
+        self.grids, self.recalled = Grids(), Recalled()
         self._most = most
         self._pictured: dict[tuple[str, str], Pictured] = {}
 

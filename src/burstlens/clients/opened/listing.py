@@ -12,7 +12,7 @@ from typing import Any
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.series import Sample, heading, sample, samples
+from burstlens.clients.opened.series import Sample, heading, reader, sample, samples
 from burstlens.clients.opened.spot import Spot
 from burstlens.clients.opened.status import is_over
 from burstlens.clients.opened.view import RunView
@@ -109,8 +109,8 @@ class Listing:
 
     def _samples(self, entries: Sequence[Published], head: dict[str, Any]) -> Iterator[Sample]:
         kind = (head["variable"], head["units"]) if head.get("index") else None
-        newest = self._pictured.newest
-        for one in samples(self._files, entries, self._spot, self._grids, newest, kind):
+        read = reader(self._files, self._spot, self._grids)
+        for one in samples(read, entries, self._pictured.newest, kind):
             if one.gap:
                 self._gaps[one.reason or one.gap.value] += 1
             else:

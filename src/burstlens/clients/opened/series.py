@@ -72,28 +72,27 @@ class Sample:
         return [self.time, self.finite, *([self.gap.value] if self.gap else [])]
 
 
+Read = Callable[[Published], Sample]
 Renew = Callable[[Published], Published | None]
 
 
 def samples(
-    files: Files,
+    read: Read,
     entries: Iterable[Published],
-    spot: Spot,
-    grids: Grids,
     renew: Renew | None,
     kind: tuple[str, str] | None = None,
 ) -> Iterator[Sample]:
-    """The value of each entry at the place, in the order of the entries.
+    """The value of each entry at the place that ``read`` reads, in the order of the entries.
 
     ``renew`` gives the newest entry of the same frame, for one whose files were just replaced.
     ``kind`` are variable and units of the series; without it the first field decides.
     """
     for entry in entries:
-        found = sample(files, entry, spot, grids)
+        found = read(entry)
         if found.gap in (Gap.FOREIGN, Gap.UNREADABLE) and renew is not None:
             newer = renew(entry)
             if newer is not None and newer != entry:
-                found = sample(files, newer, spot, grids)
+                found = read(newer)
         if found.facts:
             own = (found.facts["variable"], found.facts["units"])
             kind = kind or own
@@ -101,6 +100,11 @@ def samples(
                 reason = f"{own[0]} in {own[1]!r}, not {kind[0]} in {kind[1]!r}"
                 found = Sample(found.time, None, Gap.OTHER, reason)
         yield found
+
+
+def reader(files: Files, spot: Spot, grids: Grids) -> Read:
+    """Reads the value of a published picture at the place (:func:`sample`)."""
+    return lambda entry: sample(files, entry, spot, grids)
 
 
 def sample(files: Files, entry: Published, spot: Spot, grids: Grids) -> Sample:

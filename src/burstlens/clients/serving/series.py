@@ -81,7 +81,7 @@ class SeriesHandler:
         """The pieces of a series; in a thread. Raises RunError and OSError."""
         self._shelf.locate(run, ["products", "index.jsonl"]).close()  # not behind a link
         pictured = self._memory.pictured(Pictured(self._shelf.run_dir(run), asked.product))
-        return asked.pieces(pictured, self._memory.grids)
+        return asked.pieces(pictured, self._memory)
 
 
 def _lines(rows: list[Any]) -> bytes:
