@@ -9,11 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from browser import Watched
     from playwright.sync_api import Page
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -88,6 +89,12 @@ def ways_to() -> Iterator[Callable[[Path], Ways]]:
     yield make
     for ways in made:
         ways.end()
+
+
+@pytest.fixture
+def new_page(ways_to: Any, new_page: Callable[..., Watched]) -> Callable[..., Watched]:
+    """Pages are closed before the servers end: a page that polls a server which is gone logs it."""
+    return new_page
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_a_place_near_a_station_shows_the_trace_that_the_model_s_file_has(shaken
     _, path = shaken
     page = opened(way).page
     places = page.get_by_label("Kept places")
-    expect(places.locator("li")).to_contain_text("station L01, 41 m away")
+    expect(places.locator("ul.places li")).to_contain_text("station L01, 41 m away")
     expect(places.locator(".station")).to_have_text("Station L01, recorded every 8 ms")
     captions = places.locator("figcaption", has_text="ground velocity")
     expect(captions).to_have_count(2)
@@ -139,7 +139,7 @@ def test_the_step_is_that_of_the_model_s_grid_not_of_the_thinned_one(made, opene
             values=Values(points=10))  # fmt: skip
     seismograms(run, tmp_path, 0, SAMPLES, FIRST)
     page = opened(pins="x4010;3040_x4000;3140").page
-    lines = page.get_by_label("Kept places").locator("li")
+    lines = page.get_by_label("Kept places").locator("ul.places li")
     expect(lines.first).to_contain_text("station L01")
     expect(lines.nth(1)).not_to_contain_text("station")
 
@@ -184,5 +184,5 @@ def test_traces_that_cannot_be_read_leave_the_series(shaken, opened, fault):
 def test_hostile_names_of_stations_stay_text(shaken, opened):
     page = opened(pins="x210;210").page
     places = page.get_by_label("Kept places")
-    expect(places.locator("li")).to_contain_text("station <b>far, 14 m away")
+    expect(places.locator("ul.places li")).to_contain_text("station <b>far, 14 m away")
     assert places.locator("b").count() == 0
