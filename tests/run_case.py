@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from recipe_texts import wrf_recipe
 
 from burstlens.core.errors import ValuesError
 from burstlens.core.run.index import grid_path
@@ -36,19 +37,7 @@ LIMIT_S = float(os.environ.get("FAULT_LIFE_S", "150"))
 ENDS_S = 15.0
 WAITS = "--interval 0.5 --go-on HERE/go-on"
 """A model whose last frame waits for :meth:`Case.go_on`, however slow the machine is."""
-RECIPE = """
-title = "A run to be disturbed"
-[simulation]
-model = "wrf"
-inputs = "inputs"
-[buffer]
-capacity = "{capacity}"
-[[product]]
-name = "w"
-kind = "map"
-variable = "W"
-level = 5
-limits = [-2, 2]
+PRODUCT = """
 [[product]]
 name = "core"
 kind = "vtk"
@@ -56,6 +45,7 @@ variables = ["U", "V", "W"]
 [stage_out]
 keep = ["wrfout_*"]
 """
+RECIPE = wrf_recipe("A run to be disturbed", PRODUCT)
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recipe_texts import wrf_recipe
 
 TIMES = ["00010101T000000", "00010101T000100", "00010101T000200", "00010101T000300"]
-RECIPE = """
-title = "A growing file on a small buffer"
-[simulation]
-model = "wrf"
-inputs = "inputs"
-[buffer]
-capacity = "{capacity}"
-RESERVE
-[[product]]
-name = "w"
-kind = "map"
-variable = "W"
-level = 5
-"""
+TITLE = "A growing file on a small buffer"
 
 
 def _times(case: Any, event: str) -> list[str]:
@@ -58,7 +46,7 @@ def test_frames_that_a_full_disk_swallows_are_damaged_by_their_times(
         buffer_folder=disk,
         trace=trace,
         model="--speed 1 --careless",
-        recipe=RECIPE.replace("RESERVE", "reserve = 0.0"),
+        recipe=wrf_recipe(TITLE, limit=None, buffer="reserve = 0.0"),
     )
     ballast = disk / "ballast"
     ballast.write_bytes(bytes(300 << 10))
@@ -92,7 +80,7 @@ def pressed(make_case: Any, small_disk: Any) -> Any:
         buffer_folder=disk,
         trace="classic_growing",
         model="--interval 12 --careless",
-        recipe=RECIPE.replace("RESERVE", "reserve = 0.6"),
+        recipe=wrf_recipe(TITLE, limit=None, buffer="reserve = 0.6"),
     )
     namelist = case.inputs / "namelist.input"
     settings = namelist.read_text()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recipe_texts import wrf_recipe
 from run_case import Case, Life
 
 from burstlens.workflows.guards.guard import Guard
@@ -17,20 +18,7 @@ from burstlens.workflows.guards.guard import Guard
 TESTS = Path(__file__).parents[1]
 SUPERCELL = TESTS / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 LOGS = TESTS / "data" / "logs"
-RECIPE = """
-title = "A storm with guards"
-[simulation]
-model = "wrf"
-inputs = "inputs"
-[buffer]
-capacity = "{capacity}"
-[[product]]
-name = "w"
-kind = "map"
-variable = "W"
-level = 12
-limits = [-20, 20]
-"""
+RECIPE = wrf_recipe("A storm with guards", level=12, limit=20)
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from recipe_texts import guarded_recipe
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import replay
@@ -14,17 +15,7 @@ from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.guarding import Guarding
 
 BAD = Breach("finite", "W is NaN", "W")
-RECIPE = """
-title = "Guarded"
-[simulation]
-model = "command"
-command = ["./model.sh"]
-frames = { d01 = "a_*.nc" }
-inputs = "inputs"
-[[product]]
-name = "w"
-kind = "map"
-variable = "W"
+GUARDS = """
 [[guard]]
 name = "whole"
 variable = "W"
@@ -43,7 +34,7 @@ def driver(run_dir, recipe):
 
     Each event that it writes is passed to ``seen``.
     """
-    made = recipe(text=RECIPE)
+    made = recipe(text=guarded_recipe("Guarded", "W", GUARDS))
 
     def begin(seen=lambda event: None):
         history = replay(read(run_dir.journal))

@@ -7,26 +7,12 @@ import os
 import signal
 
 import pytest
+from recipe_texts import wrf_recipe
 from run_case import WAITS, Case
 
 pytestmark = pytest.mark.integration
 
-RECIPE = """
-title = "A storm, live"
-[simulation]
-model = "wrf"
-inputs = "inputs"
-[buffer]
-capacity = "{capacity}"
-[[product]]
-name = "w"
-kind = "map"
-variable = "W"
-level = 5
-limits = [-2, 2]
-[notify]
-every = "1 min"
-"""
+RECIPE = wrf_recipe("A storm, live", '[notify]\nevery = "1 min"\n')
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from notify_case import png
+from recipe_texts import guarded_recipe
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import replay
@@ -19,17 +20,7 @@ pytestmark = pytest.mark.integration
 
 BAD = Breach("max", "W = 93.1 m s-1, above 80", "W", 93.1, 80.0, "m s-1",
              {"index": {"south_north": 4}})  # fmt: skip
-RECIPE = """
-title = "A storm"
-[simulation]
-model = "command"
-command = ["./model.sh"]
-frames = { d01 = "a_*.nc" }
-inputs = "inputs"
-[[product]]
-name = "t2"
-kind = "map"
-variable = "T2"
+GUARD = """
 [[guard]]
 name = "W"
 variable = "W"
@@ -66,7 +57,8 @@ class Driver:
 @pytest.fixture
 def driver(run_dir, recipe, config, program, web):
     hook = program('cat > said; echo "$BURSTLENS_VALUE $BURSTLENS_GUARD" >> said; pwd')
-    return Driver(run_dir, recipe(text=RECIPE.replace("PROGRAM", hook).replace("WEB", web.url)))
+    guard = GUARD.replace("PROGRAM", hook).replace("WEB", web.url)
+    return Driver(run_dir, recipe(text=guarded_recipe("A storm", "T2", guard)))
 
 
 @pytest.fixture

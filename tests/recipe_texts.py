@@ -1,0 +1,41 @@
+"""The recipes that tests share, as text; ``{capacity}`` is filled in by the case of a run."""
+
+from __future__ import annotations
+
+
+def wrf_recipe(
+    title: str, *more: str, level: int = 5, limit: float | None = 2, buffer: str = ""
+) -> str:
+    """A run of a stand-in for WRF with a map of W at a level, within -``limit`` and ``limit``;
+    ``more`` follows, ``buffer`` is a further line of its table."""
+    limits = "" if limit is None else f"limits = [-{limit:g}, {limit:g}]\n"
+    return f"""
+title = "{title}"
+[simulation]
+model = "wrf"
+inputs = "inputs"
+[buffer]
+capacity = "{{capacity}}"
+{buffer}
+[[product]]
+name = "w"
+kind = "map"
+variable = "W"
+level = {level}
+{limits}{"".join(more)}"""
+
+
+def guarded_recipe(title: str, variable: str, guards: str) -> str:
+    """A run of a program with one map, named after its variable in small letters, and guards."""
+    return f"""
+title = "{title}"
+[simulation]
+model = "command"
+command = ["./model.sh"]
+frames = {{ d01 = "a_*.nc" }}
+inputs = "inputs"
+[[product]]
+name = "{variable.lower()}"
+kind = "map"
+variable = "{variable}"
+{guards}"""
