@@ -37,13 +37,27 @@ def newest(case) -> bytes:
     return (case.run / "products" / names[max(names)]).read_bytes()
 
 
-def test_a_detached_run_that_ends_while_nobody_looks_sends_its_word_both_ways(
+def ends(web):
+    """The addresses that got word of an end, with its kind, in the order of their names."""
+    said = [(path, json.loads(body)["event"]) for path, _, body in web.posted]
+    found = [(path, event) for path, event in said if event != "time"]
+    return sorted(found, key=lambda one: (one[1] == "done", one))
+
+
+def launch_by_python(case, *ways):
+    """Launch the run in a Python of its own, which ends at once."""
+    places = {"BURSTLENS_RUNS": str(case.runs), "BURSTLENS_BUFFER": str(case.buffer)}
+    code = f"import burstlens; burstlens.launch('r.toml', name='r', notify={ways})"
+    with (case.folder / "said").open("a") as said:
+        return case.wait(case.popen([case.python, "-c", code], places, said))
+
+
+def test_a_run_of_python_that_ends_while_nobody_looks_sends_its_word_both_ways(
     storm, smtp, web, config
 ):
     config(f'[notify]\nsmtp = "{smtp.place}"\nsender = "sim@example.org"\n')
     case = storm()
-    ways = ["--notify", "mail:me@example.org", "--notify", f"{web.url}/hook"]
-    assert case.burstlens("run", "r.toml", "--name", "r", "--detach", *ways).code == 0
+    assert launch_by_python(case, "mail:me@example.org", f"{web.url}/hook").code == 0
     case.await_event("run.ended")
     case.await_that(
         lambda: (
@@ -98,8 +112,8 @@ def test_a_receiver_that_hangs_holds_up_the_end_for_a_bounded_time(storm, web, c
 
 
 @pytest.mark.fault
-def test_a_stopped_run_sends_the_words_of_status(storm, web, config):
-    config(f'[notify]\nwebhook = "{web.url}/hook"\non = ["stopped"]\n')
+def test_a_stopped_run_sends_the_words_of_status_and_resume_adds_a_way(storm, web, config):
+    config(f'[notify]\nwebhook = "{web.url}/hook"\non = ["stopped", "done"]\n')
     case = storm(model=WAITS)
     driver = case.launch()
     case.await_event("product.published")
@@ -111,6 +125,13 @@ def test_a_stopped_run_sends_the_words_of_status(storm, web, config):
     assert facts["text"].partition("stopped: ")[2] in said
     assert facts["more"][0] == "go on with: burstlens resume r"
     assert all(line in said for line in facts["more"])
+    case.go_on()
+    resume = case.start("resume", "r", "--detach", "--notify", f"{web.url}/added")
+    assert case.wait(resume).code == 0
+    case.await_event("run.ended", 2)
+    added = [("/added", "done"), ("/hook", "done")]
+    case.await_that(lambda: ends(web)[-2:] == added, "word of the end to both")
+    assert ends(web)[:-2] == [("/hook", "stopped")]
 
 
 def test_the_plan_shows_who_gets_word_and_a_wrong_way_is_refused(storm, config):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
+import burstlens
 from burstlens.clients.cli import app
 from burstlens.clients.cli.arguments import complete_way
-from burstlens.core.errors import RecipeError
+from burstlens.core.errors import RecipeError, RunError
 from burstlens.workflows.notify.options import Notify, settings
 from burstlens.workflows.notify.reached import reached
 from burstlens.workflows.notify.way import parse_way
@@ -121,6 +122,14 @@ def test_other_words_are_refused(text):
         parse_way(text)
 
 
+@pytest.mark.parametrize("start", [burstlens.launch, burstlens.look, burstlens.new_run])
+def test_python_refuses_a_wrong_way_before_a_run_exists(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+    with pytest.raises(RunError, match=r"notify: expected mail:ADDRESS, .*, got 'pigeon'"):
+        start(tmp_path, notify=["desktop", "pigeon"])
+    assert not (tmp_path / "runs").exists()
+
+
 def test_completion_offers_the_users_own_addresses_first(config):
     config('[notify]\nmail = "me@example.org"\n')
     assert complete_way("mail:") == ["mail:me@example.org", "mail:"]
@@ -129,8 +138,8 @@ def test_completion_offers_the_users_own_addresses_first(config):
     assert complete_way("d") == ["desktop"]
 
 
-@pytest.mark.parametrize("command", ["run", "look"])
-def test_run_and_look_take_the_option(command):
+@pytest.mark.parametrize("command", ["run", "look", "resume"])
+def test_commands_that_start_a_driver_take_the_option(command):
     said = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
     assert "--notify" in said
 

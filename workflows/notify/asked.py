@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from burstlens.core.durable import open_regular
@@ -19,6 +19,17 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.notify.way import Way, parse_way
 
 MOST_BYTES = 1 << 16
+
+
+def valid_ways(ways: str | Sequence[str]) -> tuple[str, ...]:
+    """One way of ``--notify``, or several. Raises RunError for one that there is not."""
+    several = (ways,) if isinstance(ways, str) else tuple(ways)
+    for way in several:
+        try:
+            parse_way(way)
+        except ValueError as error:
+            raise RunError(f"notify: {error}") from None
+    return several
 
 
 def ask(run: RunDir, ways: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.toml.file import parse
-from burstlens.workflows.notify.asked import ask
+from burstlens.workflows.notify.asked import ask, valid_ways
 from burstlens.workflows.plan.capacity import passed_over, require_capacity
 from burstlens.workflows.plan.plan import Plan, assemble, word_nodes
 from burstlens.workflows.plan.submissions import submissions
@@ -75,18 +75,19 @@ def make_plan(
     settings: Sequence[str] = (),
     *,
     batch: bool = False,
-    notify: Sequence[str] = (),
+    notify: str | Sequence[str] = (),
 ) -> Plan:
     """The plan of a run that is not started, with its batch scripts.
 
     ``batch`` says that the driver is to be a batch job, ``notify`` are the ways of ``--notify``.
-    Raises RecipeError and SiteError.
+    Raises RecipeError, SiteError, RunError.
     """
+    ways = valid_ways(notify)
     loaded, _ = check(read(recipe), settings)
     chosen = choose(site)
     notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded, chosen))
     scripts = submissions(loaded, chosen, driver=batch)
-    return assemble(loaded, chosen, notes, scripts, word_nodes(loaded, notify))
+    return assemble(loaded, chosen, notes, scripts, word_nodes(loaded, ways))
 
 
 def new_run(
@@ -96,7 +97,7 @@ def new_run(
     name: str | None = None,
     *,
     batch: bool = False,
-    notify: Sequence[str] = (),
+    notify: str | Sequence[str] = (),
 ) -> tuple[RunDir, list[str]]:
     """Check everything and make the run directory; returns it with the warnings.
 
@@ -109,6 +110,7 @@ def new_run(
     from burstlens.workflows.driver.detach import require_batch
     from burstlens.workflows.driver.run import create
 
+    ways = valid_ways(notify)
     source = read(recipe)
     loaded, table = check(source, settings)
     chosen = choose(site)
@@ -123,7 +125,7 @@ def new_run(
     # A site file is recorded by its absolute path, so that resume works from any folder.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     made = create(loaded, table, source.path, known_as, name)
-    ask(made, notify)
+    ask(made, ways)
     return made, warnings
 
 

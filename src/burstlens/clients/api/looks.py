@@ -31,16 +31,20 @@ def look(
     max_read_rate: str | None = None,
     site: str | None = None,
     name: str | None = None,
+    notify: str | Sequence[str] = (),
 ) -> Run:
     """Look at the folder in which a model writes, as ``burstlens look --detach``; returns at once.
 
     The arguments are the command's options; ``products`` are names or expressions such as
-    ``"wind@500hPa"``. The looking goes on in a process of its own until ``Run.stop()`` or
-    ``burstlens stop``; a second call joins it. Remarks, such as products that the files lack,
-    give warnings. Raises AttachError, RecipeError, SiteError, RunError.
+    ``"wind@500hPa"``, ``notify`` is one way or several. The looking goes on in a process of its
+    own until ``Run.stop()`` or ``burstlens stop``; a second call joins it. Remarks, such as
+    products that the files lack, give warnings.
+
+    Raises AttachError, RecipeError, SiteError, RunError.
     """
     from burstlens.clients.attaching import attach
     from burstlens.workflows.driver.detach import await_begin
+    from burstlens.workflows.notify.asked import valid_ways
     from burstlens.workflows.plan.look import LookRequest
 
     request = LookRequest(
@@ -63,6 +67,7 @@ def look(
         max_read_rate=max_read_rate,
         site=site,
         name=name,
+        notify=valid_ways(notify),
     )
     run, child, notes = attach(path, request, wait=False)
     for note in notes[1:]:

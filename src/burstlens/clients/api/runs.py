@@ -70,13 +70,17 @@ def launch(
     name: str | None = None,
     *,
     batch: bool = False,
+    notify: str | Sequence[str] = (),
 ) -> Run:
     """Start a run that lives on its own, as ``burstlens run --detach``, and return at once.
 
     Its driver is a process in a session of its own, or with ``batch`` a job of one core: neither
     a kernel's restart nor its end affects the run. ``settings`` are those of ``--set``, as
-    ``{"simulation.nodes": 4}`` or ``["simulation.nodes=4"]``. Risky settings give warnings. Raises
-    RecipeError, SiteError, RunError.
+    ``{"simulation.nodes": 4}`` or ``["simulation.nodes=4"]``. ``notify`` is who gets
+    word when it ends, a guard trips or it needs you: one way of ``--notify`` or several, such as
+    ``"mail:me@example.org"``. Risky settings give warnings.
+
+    Raises RecipeError, SiteError, RunError.
     """
     # The driver's modules take a second to load, and reading runs does not need them.
     from burstlens.workflows.driver.detach import detach, submit_driver
@@ -85,7 +89,7 @@ def launch(
     words = (
         [_setting(*it) for it in settings.items()] if isinstance(settings, Mapping) else settings
     )
-    run, risks = new_run(os.fspath(recipe), site, words, name, batch=batch)
+    run, risks = new_run(os.fspath(recipe), site, words, name, batch=batch, notify=notify)
     for risk in risks:
         warnings.warn(risk, stacklevel=2)
     if batch:

@@ -33,7 +33,7 @@ PANEL = "Launch"
 @app.command(
     rich_help_panel=PANEL,
     short_help="Run a recipe, and see it while it runs.",
-    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --dry-run",
+    epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --notify mail:me@example.org",
 )
 def run(
     recipe: RecipeArg,
@@ -102,12 +102,13 @@ def demo(
 @app.command(
     rich_help_panel=PANEL,
     short_help="Resume a run after a crash, a failure or a stop.",
-    epilog="Example: burstlens resume last --detach",
+    epilog="Example: burstlens resume last --detach --notify desktop",
 )
 def resume(
     run: RunArg,
     detach: DetachOpt = False,
     batch: BatchOpt = False,
+    notify: NotifyOpt = None,
     as_json: JsonOpt = False,
 ) -> None:
     """Resume a run whose driver has died, or whose model has failed or was stopped.
@@ -115,6 +116,8 @@ def resume(
     A model that still runs is adopted; one that has ended badly is started in a new attempt.
     Published products are not made again. A run that ended with frames lost or damaged (exit code
     5) is left as it is: only a new run writes them again.
+
+    Who gets word of it still does; --notify adds to them.
 
     A run that looks at a folder looks there again, also after its end; it never starts a model.
 
@@ -124,8 +127,10 @@ def resume(
     from burstlens.core.run.directory import open_run_dir
     from burstlens.workflows.driver.missing import send_missing
     from burstlens.workflows.driver.run import resumable
+    from burstlens.workflows.notify.asked import ask
 
     _one_way(detach, batch)
+    require_ways(notify)
     found = open_run_dir(run)
     reason = resumable(found)
     if reason is not None:
@@ -133,6 +138,7 @@ def resume(
         if missing := send_missing(found):
             say(f"its driver had not sent {counted(missing, 'notice')}: done now")
         raise typer.Exit(_last_outcome(found).get("exit_code") or 0)
+    ask(found, notify or ())
     outcome = _last_outcome(found)
     note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
