@@ -22,11 +22,13 @@ WORD = Word("end 1", ("failed",), "A storm (storm-1): failed: CFL", "failed", No
 
 class Mailbox:
     """The handler of a mail server that keeps what arrives. ``answer`` refuses a recipient,
-    ``hold`` is waited for before the message is taken."""
+    ``refusal`` is the answer to a wrong password; ``over_tls`` says it of each message."""
 
     def __init__(self) -> None:
         self.arrived: list[tuple[str, list[str], email.message.EmailMessage]] = []
         self.answer = ""
+        self.refusal = ""
+        self.over_tls: list[bool] = []
         self.logins: list[tuple[bytes, bytes]] = []
 
     async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
@@ -37,12 +39,14 @@ class Mailbox:
 
     async def handle_DATA(self, server, session, envelope):  # noqa: N802
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        self.over_tls.append(session.ssl is not None)
         self.arrived.append((envelope.mail_from, envelope.rcpt_tos, message))
         return "250 Message accepted for delivery"
 
     def login(self, server, session, envelope, mechanism, data):
         self.logins.append((data.login, data.password))
-        return AuthResult(success=data.password == b"s3cret-Pa55", handled=False)
+        right = data.password == b"s3cret-Pa55"
+        return AuthResult(success=right, handled=False, message=self.refusal or None)
 
 
 def png(width: int = 40, noise: bool = False) -> bytes:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,20 +91,61 @@ def web():
     server.server_close()
 
 
-@pytest.fixture
-def smtp():
+@contextlib.contextmanager
+def mail_server(**how):
     """A real mail server on loopback: its mailbox, with ``place``, its host and port."""
     box = Mailbox()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    controller = Controller(
-        box, hostname="127.0.0.1", port=port, authenticator=box.login, auth_require_tls=False
-    )
+    controller = Controller(box, hostname="127.0.0.1", port=port, authenticator=box.login, **how)
     controller.start()
     box.place = f"127.0.0.1:{port}"
-    yield box
-    controller.stop()
+    try:
+        yield box
+    finally:
+        controller.stop()
+
+
+@pytest.fixture
+def smtp():
+    """A mail server without TLS."""
+    with mail_server(auth_require_tls=False) as box:
+        yield box
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """Makes a certificate for a name, signed by itself; returns its file and its key's."""
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def make(name: str):
+        path, key = folder / f"{name}.pem", folder / f"{name}.key"
+        kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        subject = ["-subj", "/CN=mail", "-addext", f"subjectAltName={name}"]
+        words = ["openssl", "req", "-x509", *kind, "-days", "2", *subject]
+        subprocess.run([*words, "-out", path, "-keyout", key], check=True, capture_output=True)
+        return path, key
+
+    return functools.cache(make)
+
+
+@pytest.fixture
+def starttls(certificate):
+    """Starts mail servers that demand STARTTLS and a login; their certificate is for ``name``."""
+    with contextlib.ExitStack() as stack:
+
+        def start(name: str = "IP:127.0.0.1"):
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            path, key = certificate(name)
+            context.load_cert_chain(path, key)
+            box = stack.enter_context(
+                mail_server(tls_context=context, require_starttls=True, auth_required=True)
+            )
+            box.certificate = path
+            return box
+
+        yield start
 
 
 @pytest.fixture

@@ -254,6 +254,14 @@ def test_the_desktop_shows_text_and_picture_and_takes_neither_for_an_option(
     assert "[--help &lt;b&gt;storm&lt;/b&gt;" in words
 
 
+def test_why_notify_send_or_sendmail_fails_is_reported_with_its_last_line(sender, program):
+    program("echo 1; echo 'Cannot autolaunch D-Bus' >&2; exit 1", "notify-send")
+    program("echo queue is full; exit 75", "sendmail")
+    first, second = sorted(sender.send(Way("desktop"), ME))
+    assert first.endswith("notify-send ended with exit code 1: Cannot autolaunch D-Bus")
+    assert second.endswith("sendmail ended with exit code 75: queue is full")
+
+
 def test_a_machine_without_a_desktop_is_reported(sender, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     (alarm,) = sender.send(Way("desktop"))

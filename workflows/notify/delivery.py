@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import subprocess
 import threading
@@ -43,8 +44,7 @@ class Delivery:
                 self._deliver(word, way)
             except _FAILURES as error:
                 if pause is None or not _is_passing(error) or self._closing.wait(pause):
-                    known = way.target if way.kind == "webhook" else ()
-                    return printable(redacted(mail.failure_text(error), known))
+                    return printable(redacted(mail.failure_text(error), _secrets(way)))
             except Exception as error:  # a defect must not pass for a receiver that hangs
                 return printable(f"{type(error).__name__}, a defect of Burstlens")
             else:
@@ -85,6 +85,14 @@ class Delivery:
     def _log(self, way: Way) -> Path:
         logs = self._run.logs
         return logs / "guards" / f"{way.of}.log" if way.guard else logs / "notify.log"
+
+
+def _secrets(way: Way) -> tuple[str, ...]:
+    """What no record of a failure may hold."""
+    if way.kind == "mail":
+        with contextlib.suppress(RecipeError, OSError):
+            return tuple(filter(None, [settings().smtp_password]))
+    return way.target if way.kind == "webhook" else ()
 
 
 def _is_passing(error: Exception) -> bool:

@@ -71,8 +71,8 @@ def send_mail(
 
 def _by_server(message: EmailMessage, address: str, mine: Settings) -> None:
     host, port = mine.server
-    trusted = ssl.create_default_context()
     over_tls = mine.smtp_tls == "tls" or (mine.smtp_tls == "auto" and port == 465)
+    trusted = _trusted(mine) if mine.smtp_tls != "none" else None
     server: smtplib.SMTP
     if over_tls:
         server = smtplib.SMTP_SSL(host, port, timeout=ANSWER_S, context=trusted)
@@ -80,7 +80,7 @@ def _by_server(message: EmailMessage, address: str, mine: Settings) -> None:
         server = smtplib.SMTP(host, port, timeout=ANSWER_S)
     with server:
         server.ehlo()
-        if not over_tls and mine.smtp_tls != "none":
+        if not over_tls and trusted is not None:
             if server.has_extn("starttls"):
                 server.starttls(context=trusted)
                 server.ehlo()
@@ -94,8 +94,26 @@ def _by_server(message: EmailMessage, address: str, mine: Settings) -> None:
         server.send_message(message, message["From"], [address])
 
 
+def _trusted(mine: Settings) -> ssl.SSLContext:
+    """Checks the server's certificate and its name. Raises OSError."""
+    if mine.smtp_ca is None:
+        return ssl.create_default_context()
+    path = Path(mine.smtp_ca).expanduser()
+    try:
+        return ssl.create_default_context(cafile=path)
+    except ssl.SSLError:
+        raise OSError(f"smtp_ca: {path} holds no certificate") from None
+    except OSError as error:
+        raise OSError(f"smtp_ca: {path} cannot be read: {error.strerror}") from None
+
+
 def failure_text(error: Exception) -> str:
     """What a mail server has said, in words."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = error.verify_message
+        return f"the server's certificate is not trusted: {why}; smtp_ca names a file of others"
+    if isinstance(error, smtplib.SMTPAuthenticationError):
+        return f"the login is refused: {_answer(error.smtp_code, error.smtp_error)}"
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return "; ".join(_answer(*said) for said in error.recipients.values())
     if isinstance(error, smtplib.SMTPResponseException):

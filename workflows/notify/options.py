@@ -119,6 +119,9 @@ class Settings(Notify):
     smtp_password: Annotated[str | None, BeforeValidator(_text)] = None
     smtp_tls: Literal["starttls", "tls", "none", "auto"] = "auto"
     """`auto`: TLS on port 465, else STARTTLS where the server offers it."""
+    smtp_ca: str | None = None
+    """A file of the certificates (PEM) that the mail server's is checked against, instead of the
+    machine's."""
     sender: str | None = None
     """The sender's address, by default the user's on this machine."""
 

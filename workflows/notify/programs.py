@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 from burstlens.core.durable import make_folders
@@ -18,6 +19,7 @@ from burstlens.core.run.directory import RunDir
 
 COMMAND_S = 60.0
 DESKTOP_S = 10.0
+_LAST_BYTES = 4096
 
 
 class Children:
@@ -33,9 +35,26 @@ class Children:
         limit_s: float,
         folder: Path,
         environment: Mapping[str, str] | None = None,
-        output: int | IO[bytes] = subprocess.DEVNULL,
+        output: IO[bytes] | None = None,
     ) -> None:
-        """Run a program to its end in its own process group. Raises OSError and SubprocessError."""
+        """Run a program to its end in its own process group. Raises OSError, without ``output``
+        with the program's last line, and SubprocessError."""
+        with contextlib.ExitStack() as stack:
+            said = stack.enter_context(TemporaryFile()) if output is None else output
+            code = self._run(command, text, limit_s, folder, environment, said)
+            if code:
+                why = f": {last}" if output is None and (last := _last_line(said)) else ""
+                raise OSError(f"{command[0]} ended with exit code {code}{why}")
+
+    def _run(
+        self,
+        command: Sequence[str],
+        text: bytes,
+        limit_s: float,
+        folder: Path,
+        environment: Mapping[str, str] | None,
+        output: IO[bytes],
+    ) -> int:
         with subprocess.Popen(
             list(command),
             cwd=folder,
@@ -53,8 +72,7 @@ class Children:
             finally:
                 _kill(child)
                 self._running.discard(child)
-        if child.returncode:
-            raise OSError(f"{command[0]} ended with exit code {child.returncode}")
+        return child.returncode
 
     def kill(self) -> None:
         """End all of them."""
@@ -88,6 +106,12 @@ def show_on_desktop(children: Children, run: RunDir, facts: Mapping[str, Any]) -
     body = escape("\n".join([facts["text"], facts.get("link", "")]).strip())
     command = [program, "--app-name=Burstlens", *icon, "--", f"Burstlens: {facts['run']}", body]
     children.run(command, b"", DESKTOP_S, run.path)
+
+
+def _last_line(output: IO[bytes]) -> str:
+    size = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size - _LAST_BYTES))
+    return (output.read().decode(errors="replace").strip().splitlines() or [""])[-1]
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
