@@ -140,9 +140,10 @@ class Case:
         """All output of the drivers so far."""
         return (self.folder / "said").read_text()
 
-    def launch(self, **how: Any) -> subprocess.Popen[str]:
-        """Start the run."""
-        return self.start("run", "r.toml", "--name", "r", **how)
+    def launch(self, *, notify: str = "", **how: Any) -> subprocess.Popen[str]:
+        """Start the run; ``notify`` is a way of its word."""
+        words = ["--notify", notify] if notify else []
+        return self.start("run", "r.toml", "--name", "r", *words, **how)
 
     def go_on(self) -> None:
         """Let a model with ``WAITS`` write its last frame."""

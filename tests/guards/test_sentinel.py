@@ -205,7 +205,7 @@ def sentry(run_dir, monkeypatch):
     monkeypatch.setattr(sentry_module, "HEARTBEAT_PERIOD_S", 0.0)
     folder = run_dir.job("attempt-1")
     folder.mkdir(parents=True)
-    made = sentry_module.Sentry(run_dir.path, folder, after_s=10.0)
+    made = sentry_module.Sentry(run_dir.path, folder, {"after_s": 10.0})
     yield made, folder / "sentinel.log"
     made.end()
 

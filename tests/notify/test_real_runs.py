@@ -44,6 +44,10 @@ def ends(web):
     return sorted(found, key=lambda one: (one[1] == "done", one))
 
 
+def needs(web):
+    return [facts for facts in web.facts() if facts["event"] == "needs-you"]
+
+
 def launch_by_python(case, *ways):
     """Launch the run in a Python of its own, which ends at once."""
     places = {"BURSTLENS_RUNS": str(case.runs), "BURSTLENS_BUFFER": str(case.buffer)}
@@ -99,6 +103,26 @@ def test_a_driver_killed_before_it_has_sent_the_word_leaves_it_to_resume(storm, 
     assert len(marks) == 1  # its receiver can know the second for the first
     case.burstlens("resume", "r")
     assert len(web.posted) == 2
+
+
+@pytest.mark.fault
+def test_a_run_whose_driver_and_terminal_are_gone_sends_word_of_both_ends(storm, web):
+    case = storm(model=WAITS)
+    driver = case.launch(notify=f"{web.url}/hook")
+    case.await_event("product.published")
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.wait()
+    case.await_that(lambda: needs(web), "word of the driver's end")
+    case.go_on()
+    case.await_that(lambda: len(needs(web)) == 2, "word of the model's end")
+    gone, over = needs(web)
+    assert "the model goes on; its pictures wait" in gone["text"]
+    assert gone["picture"]["media_type"] == "image/png"
+    assert "the model ended with exit code 0; the last pictures" in over["text"]
+    assert case.burstlens("resume", "r").code == 0
+    assert [event for _, event in ends(web)] == ["needs-you", "needs-you", "done"]
+    due = [line["key"] for line in case.journal() if line["event"] == "notice.due"]
+    assert [key for key in due if "time" not in key] == ["driver 1", "driver 1 model", "end 2"]
 
 
 @pytest.mark.fault

@@ -11,11 +11,13 @@ from burstlens.core.decode import record
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.wording import next_steps, progress_text
 from burstlens.workflows.notify.word import driver_word, end_word
+from burstlens.workflows.production.absence import take_up
 from burstlens.workflows.production.context import RunContext
 
 
 def begin_notices(context: RunContext) -> None:
-    """Send what an earlier driver had still to send."""
+    """Take up what was sent without a driver; send what an earlier one had still to send."""
+    take_up(context)
     context.notices.begin(guard.ways for guard in context.recipe.guards)
 
 

@@ -174,6 +174,14 @@ def allowed() -> frozenset[str]:
     return frozenset(map(str, ways)) | frozenset(settings().allow)
 
 
+def wants_of_anyone(kind: On, of_recipe: Notify) -> bool:
+    """Whether the recipe or the user's configuration sends word of that kind to anybody."""
+    tables: list[Notify] = [of_recipe]
+    with contextlib.suppress(RecipeError, OSError):  # the driver reports it
+        tables.append(settings())
+    return any(kind in table.on and table.ways() for table in tables)
+
+
 def exposed(mine: Settings) -> Iterator[str]:
     """A warning where others may read the password in the configuration."""
     path = config_path()

@@ -69,7 +69,27 @@ def model_word(run: RunDir, title: str, state: str, evidence: str, attempt: int)
 def driver_word(run: RunDir, title: str, error: str, epoch: int) -> Word:
     """The word of a driver that ends while its run has no outcome: a person has to resume it."""
     text = f"{_named(run, title)}: its driver has ended: {error}"
-    return _word(f"driver {epoch}", ("needs-you",), text, "its driver has ended")
+    return _word(gone_key(epoch, over=False), ("needs-you",), text, "its driver has ended")
+
+
+def gone_key(epoch: int, *, over: bool) -> str:
+    """The key of the word of a driver that is gone: while the model goes on that of
+    :func:`driver_word`, which the driver may have sent itself; another one after its end."""
+    return f"driver {epoch} model" if over else f"driver {epoch}"
+
+
+def gone_word(
+    run: RunDir, title: str, key: str, why: str, model: str | None, trips: Sequence[str] = ()
+) -> Word:
+    """The word of a driver that was killed, with its ``gone_key``. ``model`` is how the model has
+    ended since, None while it goes on; ``trips`` are the guards' that tripped without a driver."""
+    goes_on = "the model goes on; its pictures wait"
+    ended = f"the model {model}; the last pictures and the results wait"
+    text = f"{_named(run, title)}: its driver has ended ({why}); {ended if model else goes_on}"
+    subject = "the model has ended without a driver" if model else "its driver has ended"
+    more = [*trips, f"go on with: burstlens resume {run.id}"]
+    facts = {"state": "lost", "model_ended": model is not None}
+    return _word(key, ("needs-you",), text, subject, more=more, facts=facts)
 
 
 def time_word(run: RunDir, title: str, time: str, progress: str) -> Word:

@@ -13,6 +13,7 @@ from burstlens.core.run.history import History
 from burstlens.core.run.log_level import log_level
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files, output_names
+from burstlens.workflows.notify.options import wants_of_anyone
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.host import each_node
 from burstlens.workflows.placement.provision import Provision
@@ -95,10 +96,14 @@ class JobFile:
         }
 
     def _sentinel(self) -> dict[str, Any]:
-        """When the sentinel is to watch, where a guard may have to stop the model."""
-        if not any(guard.stops for guard in self.recipe.guards):
-            return {}
-        return {"sentinel": {"after_s": SENTINEL_S, "poll_s": self.site.viewing.poll_interval_s}}
+        """When the sentinel is to watch, and what for: guards that may have to stop the model,
+        word to people that the driver has ended."""
+        wanted = {
+            "guards": any(guard.stops for guard in self.recipe.guards),
+            "word": wants_of_anyone("needs-you", self.recipe.notify),
+        }
+        poll_s = self.site.viewing.poll_interval_s
+        return {"sentinel": {"after_s": SENTINEL_S, "poll_s": poll_s, **wanted}}
 
     def _mpi_prefix(self) -> list[str]:
         """The words of the site's MPI launcher; none for one process."""

@@ -13,9 +13,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 HEARTBEAT_PERIOD_S = 1.0
+LOOK_S = 0.25
+WORD_S = 90.0
+"""How long the job waits at its end for word that nobody drives the run: a driver on another host
+is taken for dead after a minute."""
+LONGEST_PAUSE_S = 600.0
+"""The longest pause before a sentinel that has failed is started again."""
 _REAPED_S = 5.0
 _log = logging.getLogger("burstlens.workflows.placement.sentry")
 
@@ -24,14 +32,19 @@ class Sentry:
     """Starts the sentinel beside the model when the driver is dead.
 
     A driver lives while its heartbeat in ``status.json`` changes, by this clock alone: clocks of
-    nodes differ. When it has not for ``after_s`` the sentinel is started.
+    nodes differ. When it has not for ``after_s`` of ``given`` the sentinel is started, where there
+    are guards to evaluate (``guards``) or people who want word of it (``word``).
     """
 
-    def __init__(self, run_dir: Path, job_folder: Path, after_s: float) -> None:
-        self.run_dir, self.job_folder, self.after_s = run_dir, job_folder, after_s
+    def __init__(self, run_dir: Path, job_folder: Path, given: Mapping[str, Any]) -> None:
+        self.run_dir, self.job_folder = run_dir, job_folder
+        self.after_s = float(given["after_s"])
+        self._guards, self._word = bool(given.get("guards", True)), bool(given.get("word"))
         self._beat: object = None
-        self._beat_at = self._looked_at = time.monotonic()
+        self._moved_at = self._looked_at = self._tried_at = time.monotonic()
+        self._pause_s = self.after_s
         self._sentinel: subprocess.Popen[bytes] | None = None
+        self._started_for: object = None
 
     @property
     def pids(self) -> set[int]:
@@ -42,14 +55,30 @@ class Sentry:
         """Start the sentinel when it is wanted. It ends by itself."""
         if now - self._looked_at < HEARTBEAT_PERIOD_S:
             return
+        self._look_at_heartbeat(now)
+        if now - max(self._moved_at, self._tried_at) < self._pause_s or not self._is_due():
+            return
+        if self._guards or self._wants_word():
+            self._tried_at = now
+            self._start(now)
+
+    def _look_at_heartbeat(self, now: float) -> None:
         self._looked_at = now
         beat = self._heartbeat()
         if beat != self._beat:
-            self._beat, self._beat_at = beat, now
-        over = self._sentinel is None or self._sentinel.poll() is not None
-        if over and now - self._beat_at >= self.after_s:
-            self._beat_at = now  # one that cannot start is not started at once again
-            self._start()
+            self._beat, self._moved_at = beat, now
+            self._pause_s = self.after_s
+
+    def _is_due(self) -> bool:
+        """Whether none runs, and none has done its work since the heartbeat stands still."""
+        if self._sentinel is None:
+            return True
+        code = self._sentinel.poll()
+        return code is not None and (code != 0 or self._beat != self._started_for)
+
+    def _wants_word(self) -> bool:
+        # --notify of a later command has its file as well.
+        return self._word or (self.run_dir / "notify.json").exists()
 
     def _heartbeat(self) -> object:
         try:
@@ -57,15 +86,18 @@ class Sentry:
         except (OSError, ValueError, KeyError, TypeError):
             return self._beat
 
-    def _start(self) -> None:
-        _log.warning(
-            "the driver's heartbeat stands still for %g s: a sentinel starts", self.after_s
-        )
+    def _start(self, now: float, *words: str) -> None:
+        still_s = now - self._moved_at
+        _log.warning("the driver's heartbeat stands still for %g s: a sentinel starts", still_s)
+        # One that fails will fail again: a python3 without Burstlens.
+        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if self._sentinel else self.after_s
+        self._started_for = self._beat
         command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
+        places = [str(self.run_dir), str(self.job_folder)]
         try:
             with open(self.job_folder / "sentinel.log", "ab") as log:
                 self._sentinel = subprocess.Popen(
-                    [*command, str(self.run_dir), str(self.job_folder)],
+                    [*command, *places, f"{still_s:.0f}", *words],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -83,3 +115,29 @@ class Sentry:
             os.killpg(self._sentinel.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._sentinel.wait(_REAPED_S)
+
+    def send_word(self) -> None:
+        """After the model's end: have word sent that no driver noticed it. A driver that lives
+        shows it by its next heartbeat, about a second later."""
+        if not self._wants_word():
+            return
+        self._look_at_heartbeat(time.monotonic())  # the model's end may have taken a minute
+        beat, self._sentinel = self._beat, None
+        while (now := time.monotonic()) - self._moved_at < self.after_s:
+            if self._is_over() or self._heartbeat() != beat:
+                return
+            time.sleep(LOOK_S)
+        if self._is_over() or self._heartbeat() != beat:
+            return
+        self._start(now, "over")
+        if self._sentinel is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._sentinel.wait(WORD_S)
+            self.end()
+
+    def _is_over(self) -> bool:
+        """Whether the driver has ended the run."""
+        try:
+            return bool(json.loads((self.run_dir / "status.json").read_bytes())["outcome"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False

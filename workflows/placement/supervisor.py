@@ -140,6 +140,8 @@ class Supervisor:
         if reason != "given up":  # then another process has written it
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
+        if self.sentry and reason != "given up":
+            self.sentry.send_word()
         _log.info("the supervisor ends")
         return 0
 
@@ -256,7 +258,7 @@ class Supervisor:
         reason = "exited"
         given = self.job.get("sentinel")
         if given:
-            self.sentry = Sentry(self.run_dir, self.job_folder, float(given["after_s"]))
+            self.sentry = Sentry(self.run_dir, self.job_folder, given)
         begin = time.monotonic()
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()

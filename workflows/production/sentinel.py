@@ -1,9 +1,12 @@
-"""The sentinel: evaluates the guards that can stop a model while the run has no driver.
+"""The sentinel: sends word that a run has no driver, and evaluates the guards that can stop its
+model meanwhile.
 
-The supervisor starts ``python -P -m burstlens.workflows.production.sentinel RUN_DIR JOB_FOLDER`` in
-the simulation's own job when the driver's heartbeat has stood still. It looks at the model's folder
-as the watcher does, judges by the same guards, drops the same file into ``control/``, and ends
-when the heartbeat moves again. It writes ``sentinel.jsonl``, from which the next driver journals.
+The supervisor starts ``python -P -m burstlens.workflows.production.sentinel RUN_DIR JOB_FOLDER
+STILL_S`` in the simulation's own job when the driver's heartbeat has stood still for so long. It
+looks at the model's folder as the watcher does, judges by the same guards, drops the same file into
+``control/``, and ends when the heartbeat moves again. It writes ``sentinel.jsonl`` and, of word,
+``notices.jsonl`` of the job's folder, from which the next driver journals. With a last word
+``over``, after the model's end, it sends word of that end alone.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from burstlens.workflows.guards.judge import Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.placement.buffer import free_bytes
+from burstlens.workflows.production.absence import Absence
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 
@@ -46,7 +50,9 @@ _log = logging.getLogger("burstlens.workflows.production.sentinel")
 class Sentinel:
     """Watches one attempt while no driver does."""
 
-    def __init__(self, run: RunDir, job_folder: Path, job: Mapping[str, Any]) -> None:
+    def __init__(
+        self, run: RunDir, job_folder: Path, job: Mapping[str, Any], still_s: float, *, over: bool
+    ) -> None:
         facts = facts_of(run, "recipe", "source", "table")
         source = Source(str(facts.recipe), Path(str(facts.source)), facts.table or {})
         recipe, _ = check(source)
@@ -54,19 +60,37 @@ class Sentinel:
         self.attempt = int(str(job["name"]).removeprefix("attempt-"))
         self.root = Path(os.path.expandvars(str(job["root"])))
         events = list(read(run.journal))
-        self.inspected = replay(events).inspected
+        history = replay(events)
+        self.inspected = history.inspected
         self._main = recipe.model.main_stream(recipe.inputs)
         self.judge = Judge(recipe.guards, self._main)
         self.judge.recall(events)
         self._raw_bytes = 0
         self._trips = Lines(run.sentinel)
+        self._absence = Absence(run, recipe, history, job_folder, still_s, over=over)
+        self._parent, self._beat = os.getppid(), heartbeat(run)
+        self._over = over
 
-    def keep_watch(self) -> None:
-        """Watch until the model has ended, a driver lives again, or the supervisor is gone."""
-        parent, beat, cursor = os.getppid(), heartbeat(self.run), Cursor()
+    def work(self) -> None:
+        """Send word and watch until the model has ended, a driver lives again, or the supervisor
+        is gone; without a guard that stops the model until the word is sent."""
+        try:
+            if not self._over and any(guard.stops for guard in self.recipe.guards):
+                self._keep_watch()
+            else:
+                self._absence.await_end(self._is_alone)
+        finally:
+            self._absence.close()
+
+    def _is_alone(self) -> bool:
+        return os.getppid() == self._parent and heartbeat(self.run) == self._beat
+
+    def _keep_watch(self) -> None:
+        cursor = Cursor()
         patterns = patterns_of(self.recipe.guards, self.recipe.model)
         baseline = read_json(self.job_folder / "baseline.json")
-        while os.getppid() == parent and heartbeat(self.run) == beat:
+        while self._is_alone():
+            self._absence.look()
             report = watch(
                 self.root,
                 str(self.job["folder"]),
@@ -147,16 +171,16 @@ def heartbeat(run: RunDir) -> object:
     return driver.get("heartbeat") if isinstance(driver, dict) else None
 
 
-def main(run_dir: Path, job_folder: Path) -> int:
-    """Watch the attempt. Returns 1, with one line on standard output, when it cannot."""
+def main(run_dir: Path, job_folder: Path, still_s: float = 0.0, *, over: bool = False) -> int:
+    """Look after the attempt. Returns 1, with one line on standard output, when it cannot."""
     os.nice(NICENESS)
     try:
         job = read_json(job_folder / "job.json") or {}
         level, name = str(job.get("log_level", "info")), str(job.get("name", job_folder.name))
         open_log(run_dir, "sentinel", level, name)
         _log.info("begins: the run has no driver")
-        Sentinel(RunDir(run_dir), job_folder, job).keep_watch()
-        _log.info("ends: a driver lives again, or the model has ended")
+        Sentinel(RunDir(run_dir), job_folder, job, still_s, over=over).work()
+        _log.info("ends: a driver lives again, the model has ended, or all is sent")
     except (BurstlensError, OSError, KeyError) as error:
         _log.exception("ends by an error")
         print(f"the sentinel ends: {type(error).__name__}: {error}", flush=True)
@@ -166,4 +190,5 @@ def main(run_dir: Path, job_folder: Path) -> int:
 
 if __name__ == "__main__":
     answer(__doc__)
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    still = float(sys.argv[3]) if len(sys.argv) > 3 else 0.0
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), still, over="over" in sys.argv[4:]))

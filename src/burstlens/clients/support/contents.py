@@ -16,7 +16,7 @@ MOST_BYTES = 64 << 20
 MOST_FILES = 2000
 FACTS = ("run.json", "recipe.toml", "status.json", "start.json", "journal.jsonl", "sentinel.jsonl")
 OF_A_JOB = {"job.json", "job.sh", "job_id", "submitting", "claim", "started.json", "ended.json",
-            "host.json"}  # fmt: skip
+            "host.json", "notices.jsonl"}  # fmt: skip
 OF_PARSL = {".sh", ".submit", ".out", ".err", ".ec", ".stdout", ".stderr", ".log"}
 KEYS = "certificates"
 """Folders of Parsl with the keys of its encrypted channels."""
