@@ -55,10 +55,11 @@ class Sentry:
         """Start the sentinel when it is wanted. It ends by itself."""
         if now - self._looked_at < HEARTBEAT_PERIOD_S:
             return
-        self._look_at_heartbeat(now)
-        if now - max(self._moved_at, self._tried_at) < self._pause_s or not self._is_due():
+        if not (self._guards or self._wants_word()):
+            self._looked_at = self._moved_at = now  # a run that nobody waits for reads nothing
             return
-        if self._guards or self._wants_word():
+        self._look_at_heartbeat(now)
+        if now - max(self._moved_at, self._tried_at) >= self._pause_s and self._is_due():
             self._tried_at = now
             self._start(now)
 

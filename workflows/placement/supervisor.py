@@ -140,7 +140,7 @@ class Supervisor:
         if reason != "given up":  # then another process has written it
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
-        if self.sentry and reason != "given up":
+        if self.sentry and reason != "given up" and not patiently(self._is_anothers):
             self.sentry.send_word()
         _log.info("the supervisor ends")
         return 0
