@@ -1,7 +1,7 @@
 import { namesIn, namesOut } from "./address.js";
 import { Album } from "./album.js";
 import { element, say } from "./element.js";
-import { FieldStore } from "./fields.js";
+import { FieldStore } from "./field_store.js";
 import { Pictures } from "./pictures.js";
 import { SeriesStore } from "./series.js";
 import { messageOf } from "./source.js";

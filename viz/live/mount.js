@@ -5,7 +5,7 @@ import { Cursor } from "./cursor.js";
 import DETAILS_SHEET from "./details.css" with { type: "css" };
 import { Details } from "./details.js";
 import { element } from "./element.js";
-import { FieldStore } from "./fields.js";
+import { FieldStore } from "./field_store.js";
 import { Folder } from "./folder.js";
 import { Guests } from "./guests.js";
 import { signButton } from "./icon.js";

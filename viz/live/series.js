@@ -1,7 +1,7 @@
 import { valueOfCode } from "./values_file.js";
 
 /** @import { Series } from "./album.js" */
-/** @import { FieldStore } from "./fields.js" */
+/** @import { FieldStore } from "./field_store.js" */
 /** @import { Pin } from "./pins.js" */
 /** @import { Changed, IndexLine, Place, Source } from "./types.d.ts" */
 

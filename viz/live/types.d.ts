@@ -6,7 +6,7 @@
 import type { Album } from "./album.js";
 import type { Comparison } from "./comparison.js";
 import type { Cursor } from "./cursor.js";
-import type { FieldStore } from "./fields.js";
+import type { FieldStore } from "./field_store.js";
 import type { Looks } from "./looks.js";
 import type { Pictures } from "./pictures.js";
 import type { Pins } from "./pins.js";
