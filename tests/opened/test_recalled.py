@@ -41,6 +41,12 @@ def test_a_picture_that_is_published_anew_is_read_anew(newer):
     assert read.read == ["t1", "t1"]
 
 
+def test_an_index_that_names_one_picture_for_several_times_keeps_the_times():
+    here = Recalled().reading("here", Reader())
+    lines = [entry("t1"), Published({**entry("t1").line, "time": "t2"})]
+    assert [here(one).time for one in lines] == ["t1", "t2"]
+
+
 def test_each_place_has_its_own_samples():
     recalled, read = Recalled(), Reader()
     recalled.reading("here", read)(entry("t1"))

@@ -30,7 +30,7 @@ class Recalled:
         """``read`` for the place ``where`` of a run's product, which reads each picture once."""
 
         def recall(entry: Published) -> Sample:
-            picture = (entry.name, entry.line.get("crc32"), entry.attempt)
+            picture = (entry.time, entry.name, entry.line.get("crc32"), entry.attempt)
             with self._lock:
                 found = self._held.get(where, {}).get(picture)
             if found is None:
