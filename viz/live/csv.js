@@ -10,7 +10,8 @@ export function csvLine(cells) {
 
 /** @param {string} text */
 function quoted(text) {
-  const safe = /^[=+@\t\r]/.test(text) ? `'${text}` : text;
+  const minus = text.startsWith("-") && text !== "-inf" && Number.isNaN(Number(text));
+  const safe = minus || /^[=+@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

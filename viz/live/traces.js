@@ -57,7 +57,12 @@ export class Traces {
     const files = [...album.series.values()].map((series) => this.#newest(series, state));
     this.#near = files.flatMap((file) => pins.list.flatMap((pin) => this.#nearest(pin, file)));
     const key = this.#near
-      .map(({ pin, file, station }) => [pin.name, file.header.picture, station])
+      .map(({ pin, file, station }) => [
+        pin.name,
+        file.header.product,
+        file.header.picture,
+        station,
+      ])
       .join();
     if (key !== this.#drawnFor) this.#draw();
     this.#drawnFor = key;
@@ -242,7 +247,13 @@ async function read(payload, line) {
   const begin = 8 + view.getUint32(4, true);
   const header = JSON.parse(new TextDecoder().decode(payload.subarray(8, begin)));
   if (header.format !== 1 || header.picture !== line.crc32) throw new Error("other traces");
-  const { points, each, step, scales } = header;
+  const { components, points, each, step, scales, stations } = header;
+  const shaped =
+    components.length > 0 &&
+    scales.length === components.length &&
+    scales.every((/** @type {unknown[]} */ row) => row.length === stations.length) &&
+    [points, each].every((one) => Number.isInteger(one) && one > 0);
+  if (!shaped) throw new Error("no traces");
   const kept = scales.flat().filter((/** @type {number | null} */ one) => one !== null).length;
   const size = (step ? 0 : 8 * points) + (each > 1 ? 4 : 2) * points * kept;
   if (!(size <= MOST_BYTES)) throw new Error("traces larger than this page reads");

@@ -33,7 +33,7 @@ from burstlens.workflows.recipe.recipe import Recipe
 GONE_S = 60.0
 """How long a driver on another host gives no sign of life before it is taken for dead."""
 LOOK_S, SENDING_S = 1.0, 0.1
-UNSENT = "the model's job ended before it was sent"
+UNSENT = "a driver came, or the model's job ended, before it was known to be sent"
 _log = logging.getLogger(__name__)
 
 
@@ -191,6 +191,7 @@ def take_up(context: RunContext) -> None:
         for key in keys & set(noticed.pending):
             for way in list(noticed.pending[key].ways):
                 context.journal.append(ev.NoticeFailed(key=key, way=way, reason=UNSENT))
+                context.snapshot.alarm(f"{way} failed: {UNSENT}")
 
 
 def _driver_of(run: RunDir) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from burstlens.core.run.index import Index
 MOST_FRAMES = 3000
 LIMIT_S = 360.0
 AT_ONCE = 2
+ENDS_S = 5.0
 LOOK_S = 0.5
 """How often it is looked whether the client still waits."""
 NICE = 10
@@ -41,7 +42,7 @@ class MovieHandler:
         self,
         shelf: Shelf,
         patience: Patience,
-        program: tuple[str, ...] = (sys.executable, "-m", "burstlens"),
+        program: tuple[str, ...] = (sys.executable, "-P", "-m", "burstlens"),
         limit_s: float = LIMIT_S,
     ) -> None:
         self._shelf = shelf
@@ -127,9 +128,12 @@ class MovieHandler:
                 "burstlens movie has no limit\n"
             ) from None
         finally:
-            with contextlib.suppress(ProcessLookupError):  # ffmpeg is in its session, too
-                os.killpg(process.pid, signal.SIGKILL)
-            _, errors = await ending
+            if not ending.done():
+                with contextlib.suppress(ProcessLookupError):  # ffmpeg is in its session, too
+                    os.killpg(process.pid, signal.SIGKILL)
+                # One that waits for a file system which hangs does not end at all.
+                await asyncio.wait({ending}, timeout=ENDS_S)
+        _, errors = ending.result()
         if process.returncode:
             said = errors.decode(errors="replace").strip().splitlines() or ["it says nothing"]
             why = said[-1].removeprefix("burstlens: ").replace(words[3], "the movie")
