@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from run_case import Case
@@ -285,6 +286,16 @@ def test_the_supervisor_waits_for_no_more_than_a_heartbeat_or_the_runs_end(job, 
     assert time.monotonic() - begin < 0.2
     assert web.posted == []
     assert not (sentry.job_folder / "sentinel.log").exists()
+
+
+def test_a_signal_ends_the_supervisors_wait_for_word(job, web):
+    sentry, _ = job
+    sentry.send_word(lambda: True)
+    assert not (sentry.job_folder / "sentinel.log").exists()
+    sentry.send_word(lambda: bool(sentry.pids))
+    (sentinel,) = sentry.pids
+    assert not Path(f"/proc/{sentinel}").exists()
+    assert web.posted == []
 
 
 def test_nobody_to_tell_costs_nothing_until_a_way_is_added(job):

@@ -40,10 +40,13 @@ class Children:
         """Run a program to its end in its own process group. Raises OSError, without ``output``
         with the program's last line, and SubprocessError."""
         with contextlib.ExitStack() as stack:
-            said = stack.enter_context(TemporaryFile()) if output is None else output
+            own = None
+            with contextlib.suppress(OSError):  # no space: the word goes all the same
+                own = stack.enter_context(TemporaryFile()) if output is None else None
+            said = output or own or subprocess.DEVNULL
             code = self._run(command, text, limit_s, folder, environment, said)
             if code:
-                why = f": {last}" if output is None and (last := _last_line(said)) else ""
+                why = f": {last}" if own is not None and (last := _last_line(own)) else ""
                 raise OSError(f"{command[0]} ended with exit code {code}{why}")
 
     def _run(
@@ -53,7 +56,7 @@ class Children:
         limit_s: float,
         folder: Path,
         environment: Mapping[str, str] | None,
-        output: IO[bytes],
+        output: int | IO[bytes],
     ) -> int:
         with subprocess.Popen(
             list(command),

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -117,23 +117,24 @@ class Sentry:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._sentinel.wait(_REAPED_S)
 
-    def send_word(self) -> None:
+    def send_word(self, leave: Callable[[], bool] = lambda: False) -> None:
         """After the model's end: have word sent that no driver noticed it. A driver that lives
-        shows it by its next heartbeat, about a second later."""
+        shows it by its next heartbeat, about a second later. ``leave()`` ends the wait early."""
         if not self._wants_word():
             return
         self._look_at_heartbeat(time.monotonic())  # the model's end may have taken a minute
         beat, self._sentinel = self._beat, None
         while (now := time.monotonic()) - self._moved_at < self.after_s:
-            if self._is_over() or self._heartbeat() != beat:
+            if leave() or self._is_over() or self._heartbeat() != beat:
                 return
             time.sleep(LOOK_S)
         if self._is_over() or self._heartbeat() != beat:
             return
         self._start(now, "over")
         if self._sentinel is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._sentinel.wait(WORD_S)
+            until = time.monotonic() + WORD_S
+            while self._sentinel.poll() is None and time.monotonic() < until and not leave():
+                time.sleep(LOOK_S)
             self.end()
 
     def _is_over(self) -> bool:

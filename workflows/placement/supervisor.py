@@ -58,8 +58,7 @@ STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
 TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
 _OF_SLURM = ("srun: ", "slurmstepd: ")
-EACH_NODE_S = 60.0
-"""How long logs may take to come home from the other nodes."""
+EACH_NODE_S = 60.0  # for logs to come home from the other nodes
 WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the requested time is due to that end."""
 STALL_S = 5.0
@@ -141,7 +140,8 @@ class Supervisor:
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
         if self.sentry and reason != "given up" and not patiently(self._is_anothers):
-            self.sentry.send_word()
+            self.signalled = None  # a signal that comes now ends the word
+            self.sentry.send_word(lambda: bool(self.signalled))
         _log.info("the supervisor ends")
         return 0
 
