@@ -14,7 +14,7 @@ import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -70,7 +70,10 @@ class Case:
     made: bool = False
     """Whether another process has made the folder already."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Of all processes of the run, beside this process's own; may change between lives."""
+    """Of all processes of the run, beside what they inherit; may change between lives."""
+    inherited: Mapping[str, str] | None = None
+    """Of all processes of the run; this process's own at each start if none. A run in a thread
+    beside tests needs one: each test changes this process's."""
 
     def __post_init__(self) -> None:
         self.inputs = self.folder / "inputs"
@@ -117,7 +120,7 @@ class Case:
         return subprocess.Popen(
             command,
             cwd=self.folder,
-            env=os.environ | self.environment | environment,
+            env={**(self.inherited or os.environ), **self.environment, **environment},
             text=True,
             stdout=said,
             stderr=said,

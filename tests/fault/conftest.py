@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,11 @@ class Disturbed:
     said: str
 
 
-def disturb(folder: Path, kill: dict[str, Any]) -> Disturbed:
+def disturb(
+    folder: Path, kill: dict[str, Any], inherited: Mapping[str, str] | None = None
+) -> Disturbed:
     """A run in ``folder`` with that kill, resumed where it must be."""
-    case = Case(folder)
+    case = Case(folder, inherited=inherited)
     try:
         life = case.burstlens("run", "r.toml", "--name", "r", kill=kill)
         killed = (case.calls / "killed").exists()
@@ -68,7 +70,7 @@ def _wrong_end(life: Life, role: str, killed: bool) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def disturbed() -> Any:
-    """``disturbed(folder, kill)``, see :func:`disturb`."""
+    """``disturbed(folder, kill, inherited)``, see :func:`disturb`."""
     return disturb
 
 

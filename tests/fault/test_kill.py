@@ -66,9 +66,12 @@ def sample(
 ) -> Iterator[dict[str, Future[Any]]]:
     """Each selected kill of the sample in a run of its own, two runs at a time."""
     selected = {item.name for item in request.session.items}
+    homes = tmp_path_factory.mktemp("homes")
+    xdg = {f"XDG_{name}_HOME": str(homes / name.lower()) for name in ("CONFIG", "STATE")}
+    inherited = {**os.environ, **xdg}
     with ThreadPoolExecutor(PARALLEL) as pool:
         yield {
-            name: pool.submit(disturbed, tmp_path_factory.mktemp(name), _kill(*kill))
+            name: pool.submit(disturbed, tmp_path_factory.mktemp(name), _kill(*kill), inherited)
             for name, kill in SAMPLE.items()
             if any(item.endswith(f"[{name}]") for item in selected)
         }
