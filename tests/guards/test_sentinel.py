@@ -88,10 +88,12 @@ def sentinel():
     """Starts the sentinel of a run in the same way as the supervisor."""
     started = []
 
-    def start(run, job="attempt-1"):
+    def start(run, job="attempt-1", *words):
         command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
         child = subprocess.Popen(
-            [*command, str(run.path), str(run.job(job))], stdout=subprocess.PIPE, text=True
+            [*command, str(run.path), str(run.job(job)), *words],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         started.append(child)
         return child
@@ -130,6 +132,13 @@ def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, senti
     assert os.getpriority(os.PRIO_PROCESS, child.pid) >= 10
     beat(run, 2.0)  # a driver runs again
     assert child.wait(PATIENCE_S) == 0
+
+
+def test_a_driver_that_came_while_the_sentinel_was_started_ends_it(model, sentinel):
+    run, _, _ = model
+    child = sentinel(run, "attempt-1", "10", "0.5")
+    assert child.wait(PATIENCE_S) == 0
+    assert trips(run) == []
 
 
 def test_the_sentinel_continues_from_the_readings_of_the_driver(model, sentinel):

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -27,6 +28,7 @@ from burstlens.workflows.notify.asked import ask
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import driver_word
 from burstlens.workflows.placement import sentry as sentry_module
+from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.sentry import Sentry
 from burstlens.workflows.plan.commands import new_run
 from burstlens.workflows.production.absence import Absence, notices_of
@@ -270,6 +272,20 @@ def test_the_supervisor_has_word_sent_of_an_end_that_no_driver_notices(job, web)
     (facts,) = web.facts()
     assert facts["text"].startswith("A run to be disturbed (r): its driver has ended (pid ")
     assert "; the model ended with exit code 0; " in facts["text"]
+
+
+def test_word_is_sent_of_a_model_that_could_not_be_started_without_a_driver(job, web):
+    sentry, _ = job
+    folder = sentry.job_folder
+    (folder / "ended.json").unlink()
+    given = {"after_s": 1.0, "poll_s": 0.1, "guards": False, "word": True}
+    lost = {"run_dir": str(sentry.run_dir), "root": "$NO_SUCH_BUFFER", "sentinel": given}
+    write_json(folder / "job.json", (read_json(folder / "job.json") or {}) | lost)
+    program = [sys.executable, "-P", supervisor.__file__, str(folder)]
+    assert subprocess.run(program, timeout=60).returncode == 0
+    assert (read_json(folder / "ended.json") or {})["reason"] == "not started"
+    (facts,) = web.facts()
+    assert "the model could not be started: NO_SUCH_BUFFER is not set" in facts["text"]
 
 
 def test_the_supervisor_waits_for_no_more_than_a_heartbeat_or_the_runs_end(job, web):

@@ -65,6 +65,7 @@ def test_a_fault_of_the_table_is_reported_at_its_key(recipe, line, said):
     ("text", "said"),
     [
         ('smtp = "mail.example.org"', "expected host:port"),
+        ('smtp_ca = "ca.pem"', "smtp_ca  expected a path from / or ~, got 'ca.pem'"),
         ('smtp = "a:25"\nsmtp_user = "u"', "smtp_user and smtp_password go together"),
         ('sender = "me"', "notify.sender  'me' is not an address"),
         ('allow = ["fax"]', "allow"),

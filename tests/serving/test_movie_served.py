@@ -68,7 +68,7 @@ def test_more_frames_than_a_server_takes_are_refused_with_the_command(server, ru
             file.write(json.dumps(one | {"time": f"t{number:08d}.000"}) + "\n")
     answer = ask(server, run, f"product=w&stream={stream}")
     assert answer.status == 409
-    assert f"burstlens movie {run.name} w".encode() in answer.body
+    assert f"burstlens movie {run.name} w --stream {stream}\n".encode() in answer.body
 
 
 SLOW = """#!/bin/sh

@@ -11,7 +11,7 @@ import pytest
 from burstlens.core.durable import read_json
 from burstlens.workflows.placement import model_folder
 from burstlens.workflows.placement.model_folder import link_inputs
-from burstlens.workflows.placement.supervisor import baseline, start_ticks
+from burstlens.workflows.placement.supervisor import PASSING, start_ticks
 
 # Neither this program nor its child ends on TERM; the child writes its own pid.
 STUBBORN = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child; sleep 300' & wait; sleep 300"
@@ -142,7 +142,7 @@ def test_the_baseline_has_size_and_time_and_passes_over_dead_links(tmp_path):
     (tmp_path / "sub" / "old").write_text("1234")
     (tmp_path / "dead").symlink_to("nowhere")
     status = (tmp_path / "sub" / "old").stat()
-    assert baseline(tmp_path) == {"sub/old": [4, status.st_mtime_ns]}
+    assert model_folder.baseline(tmp_path, PASSING) == {"sub/old": [4, status.st_mtime_ns]}
 
 
 def test_stop_now_ends_the_program_and_all_its_children(

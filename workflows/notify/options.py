@@ -134,6 +134,8 @@ class Settings(Notify):
             faults.append("smtp_user and smtp_password go together")
         if self.sender is not None and not is_address(self.sender):
             faults.append(f"sender: {self.sender!r} is not an address")
+        if self.smtp_ca is not None and not self.smtp_ca.startswith(("/", "~")):
+            faults.append(f"smtp_ca: expected a path from / or ~, got {self.smtp_ca!r}")
         if faults:
             raise OptionsError(*faults)
 

@@ -14,9 +14,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
@@ -103,6 +103,29 @@ def main(what: str, job_folder: Path, base: Path) -> int:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
+
+
+def baseline(folder: Path, passing: Collection[int]) -> dict[str, list[int]]:
+    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name.
+
+    Raises OSError where a folder cannot be read, or a file with an error of ``passing``:
+    what is left out would count as new.
+    """
+    found = {}
+    for path, _, files in os.walk(folder, onerror=_raise):
+        for full in (os.path.join(path, name) for name in files):
+            try:
+                status = os.stat(full)
+            except OSError as error:
+                if error.errno in passing:
+                    raise
+                continue  # a dead link, or gone since it was listed
+            found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
+    return found
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
 
 
 if __name__ == "__main__":

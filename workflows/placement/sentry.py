@@ -98,7 +98,7 @@ class Sentry:
         try:
             with open(self.job_folder / "sentinel.log", "ab") as log:
                 self._sentinel = subprocess.Popen(
-                    [*command, *places, f"{still_s:.0f}", *words],
+                    [*command, *places, f"{still_s:.0f}", json.dumps(self._beat), *words],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,

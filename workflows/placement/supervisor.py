@@ -111,13 +111,14 @@ class Supervisor:
             if "stage_in" in self.job:
                 self._stage_in(base)
             folder = self._make_folder(base)
-            self._write("baseline.json", again(lambda: baseline(folder)))
+            self._write("baseline.json", again(lambda: model_folder.baseline(folder, PASSING)))
             if self._asked():  # while it waited in a queue, or staged in
                 raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
             _log.error("the program is not started: %s", error)
             self._write("ended.json", self._end(None, self._asked() or "not started", str(error)))
+            self._send_word()
             return 0
         self._write(
             "started.json",
@@ -139,11 +140,15 @@ class Supervisor:
         if reason != "given up":  # then another process has written it
             self._write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
-        if self.sentry and reason != "given up" and not patiently(self._is_anothers):
-            self.signalled = None  # a signal that comes now ends the word
-            self.sentry.send_word(lambda: bool(self.signalled))
+        if reason != "given up":
+            self._send_word()
         _log.info("the supervisor ends")
         return 0
+
+    def _send_word(self) -> None:
+        if self.sentry and not patiently(self._is_anothers):
+            self.signalled = None  # a signal that comes now ends the word
+            self.sentry.send_word(lambda: bool(self.signalled))
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.signalled = signal.Signals(number).name
@@ -153,6 +158,8 @@ class Supervisor:
         try:
             self.job = json.loads(patiently(lambda: path.read_text(encoding="utf-8")))
             self.run_dir = Path(self.job["run_dir"])
+            if given := self.job.get("sentinel"):
+                self.sentry = Sentry(self.run_dir, self.job_folder, given)
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} cannot be used: {error!r}") from error
 
@@ -256,9 +263,6 @@ class Supervisor:
         walltime = self.job.get("walltime_s") or float("inf")
         stop_at = float("inf")
         reason = "exited"
-        given = self.job.get("sentinel")
-        if given:
-            self.sentry = Sentry(self.run_dir, self.job_folder, given)
         begin = time.monotonic()
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()
@@ -362,28 +366,6 @@ class Supervisor:
                     stdin=subprocess.DEVNULL,
                     timeout=EACH_NODE_S,
                 )
-
-
-def baseline(folder: Path) -> dict[str, list[int]]:
-    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name.
-
-    Raises OSError where a folder cannot be read: what it leaves out would count as new.
-    """
-    found = {}
-    for path, _, files in os.walk(folder, onerror=_raise):
-        for full in (os.path.join(path, name) for name in files):
-            try:
-                status = os.stat(full)
-            except OSError as error:
-                if error.errno in PASSING:
-                    raise
-                continue  # a dead link, or gone since it was listed
-            found[os.path.relpath(full, folder)] = [status.st_size, status.st_mtime_ns]
-    return found
-
-
-def _raise(error: OSError) -> NoReturn:
-    raise error
 
 
 def _exit(status: int) -> NoReturn:

@@ -2,15 +2,16 @@
 model meanwhile.
 
 The supervisor starts ``python -P -m burstlens.workflows.production.sentinel RUN_DIR JOB_FOLDER
-STILL_S`` in the simulation's own job when the driver's heartbeat has stood still for so long. It
-looks at the model's folder as the watcher does, judges by the same guards, drops the same file into
-``control/``, and ends when the heartbeat moves again. It writes ``sentinel.jsonl`` and, of word,
-``notices.jsonl`` of the job's folder, from which the next driver journals. With a last word
-``over``, after the model's end, it sends word of that end alone.
+STILL_S HEARTBEAT`` in the simulation's own job when that heartbeat of the driver, as JSON, has
+stood still for so long. The sentinel looks at the model's folder as the watcher does, judges by the
+same guards, drops the same file into ``control/``, and ends when the heartbeat is another one. It
+writes ``sentinel.jsonl`` and, of word, ``notices.jsonl`` of the job's folder, from which the next
+driver journals. With a last word ``over``, after the model's end, it sends word of that end alone.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -51,7 +52,14 @@ class Sentinel:
     """Watches one attempt while no driver does."""
 
     def __init__(
-        self, run: RunDir, job_folder: Path, job: Mapping[str, Any], still_s: float, *, over: bool
+        self,
+        run: RunDir,
+        job_folder: Path,
+        job: Mapping[str, Any],
+        still_s: float,
+        beat: object,
+        *,
+        over: bool,
     ) -> None:
         facts = facts_of(run, "recipe", "source", "table")
         source = Source(str(facts.recipe), Path(str(facts.source)), facts.table or {})
@@ -68,7 +76,7 @@ class Sentinel:
         self._raw_bytes = 0
         self._trips = Lines(run.sentinel)
         self._absence = Absence(run, recipe, history, job_folder, still_s, over=over)
-        self._parent, self._beat = os.getppid(), heartbeat(run)
+        self._parent, self._beat = os.getppid(), beat
         self._over = over
 
     def work(self) -> None:
@@ -171,15 +179,28 @@ def heartbeat(run: RunDir) -> object:
     return driver.get("heartbeat") if isinstance(driver, dict) else None
 
 
-def main(run_dir: Path, job_folder: Path, still_s: float = 0.0, *, over: bool = False) -> int:
-    """Look after the attempt. Returns 1, with one line on standard output, when it cannot."""
+def main(
+    run_dir: Path,
+    job_folder: Path,
+    still_s: float = 0.0,
+    beat: object = None,
+    *,
+    over: bool = False,
+) -> int:
+    """Look after the attempt. ``beat``: the heartbeat that stands still, the present one if none.
+
+    Returns 1, with one line on standard output, when it cannot.
+    """
     os.nice(NICENESS)
     try:
         job = read_json(job_folder / "job.json") or {}
         level, name = str(job.get("log_level", "info")), str(job.get("name", job_folder.name))
         open_log(run_dir, "sentinel", level, name)
         _log.info("begins: the run has no driver")
-        Sentinel(RunDir(run_dir), job_folder, job, still_s, over=over).work()
+        run = RunDir(run_dir)
+        if beat is None:
+            beat = heartbeat(run)
+        Sentinel(run, job_folder, job, still_s, beat, over=over).work()
         _log.info("ends: a driver lives again, the model has ended, or all is sent")
     except (BurstlensError, OSError, KeyError) as error:
         _log.exception("ends by an error")
@@ -191,4 +212,6 @@ def main(run_dir: Path, job_folder: Path, still_s: float = 0.0, *, over: bool = 
 if __name__ == "__main__":
     answer(__doc__)
     still = float(sys.argv[3]) if len(sys.argv) > 3 else 0.0
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), still, over="over" in sys.argv[4:]))
+    stands = json.loads(sys.argv[4]) if len(sys.argv) > 4 else None
+    folders = Path(sys.argv[1]), Path(sys.argv[2])
+    sys.exit(main(*folders, still, stands, over="over" in sys.argv[5:]))

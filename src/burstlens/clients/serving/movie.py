@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import io
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -59,8 +60,9 @@ class MovieHandler:
         if request.method != "GET":
             raise web.HTTPMethodNotAllowed(request.method, ["GET"])
         frames = await self._patience.call(run, self._count, run, product, stream)
-        command = f"burstlens movie {printable(run)} {printable(product)}"
         if frames > MOST_FRAMES:
+            words = ["burstlens", "movie", run, product, "--stream", stream]
+            command = printable(shlex.join(words))
             raise web.HTTPConflict(
                 text=f"{frames} frames are more than the {MOST_FRAMES} of which a server makes a "
                 f"movie: {command}\n"
