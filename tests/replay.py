@@ -172,6 +172,7 @@ def play(
     pauses: dict[int, float] | None = None,
     cut_at: int | None = None,
     go_on: Path | None = None,
+    each: bool = False,
     first: int = 0,
 ) -> None:
     """Play to the end in real time, or kill this process before call ``cut_at``.
@@ -180,7 +181,8 @@ def play(
 
     ``interval_s`` is the time from the start of one frame to the next; within a frame the calls
     keep their pace. ``pauses`` maps calls to seconds to wait before them. The last frame begins
-    when the file ``go_on`` is there.
+    when the file ``go_on`` is there; with ``each`` every frame after the first waits for the file,
+    and takes it away.
     """
     starts = {call: number for number, call in enumerate(player.trace.frame_starts())}
     last = max(starts, default=None)
@@ -197,8 +199,11 @@ def play(
         gap += (pauses or {}).get(index, 0.0)
         if gap > 0:
             time.sleep(gap)
-        while go_on is not None and index == last and not go_on.exists():
-            time.sleep(0.05)
+        if go_on is not None and (starts.get(index, 0) > 0 if each else index == last):
+            while not go_on.exists():
+                time.sleep(0.05)
+            if each:
+                go_on.unlink()
         if index == cut_at:
             os.kill(os.getpid(), signal.SIGKILL)
         player.step()
@@ -214,6 +219,7 @@ def main() -> None:
     parser.add_argument("--pause-at", action="append", default=[], metavar="CALL:SECONDS")
     parser.add_argument("--cut-at", type=int, metavar="CALL", help="kill -9 before that call")
     parser.add_argument("--go-on", type=Path, metavar="FILE", help="the last frame waits for it")
+    parser.add_argument("--each", action="store_true", help="frames wait for it, and take it away")
     parser.add_argument("--late-log", type=int, default=0, metavar="BYTES", help="block size")
     parser.add_argument("--into", default="", metavar="SUBFOLDER", help="of the history")
     parser.add_argument("--careless", action="store_true", help="ignore a full disk, as WRF does")
@@ -234,6 +240,7 @@ def main() -> None:
         pauses=pauses,
         cut_at=given.cut_at,
         go_on=given.go_on,
+        each=given.each,
         first=given.first,
     )
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 OPEN = "import burstlens, burstlens.viz.pages.widget"
 SHOW = 'run = burstlens.open_run("storm")\nrun.dashboard(allow_stop={allow})'
 WAIT_MS = 60_000
-SLOW_S = 8
-"""From one frame to the next."""
+STEPS = "--interval 0.3 --each --go-on {go_on}"
+"""A model whose frames after the first wait for :func:`step`, however slow the machine is."""
 
 
 def run_cell(page: Page, number: int) -> None:
@@ -46,21 +46,29 @@ def has(view: Locator, pattern: str) -> None:
     expect(view).to_contain_text(re.compile(pattern), timeout=WAIT_MS)
 
 
-def start(own_runs, interval_s: float) -> burstlens.Run:
-    own_runs.prepare("storm", f"--interval {interval_s}")
+def start(own_runs, pace: str = STEPS) -> burstlens.Run:
+    own_runs.prepare("storm", pace.format(go_on=own_runs.folder / "go-on"))
     own_runs._start("storm")
     own_runs.await_that(lambda: (own_runs.runs / "storm" / "run.json").exists(), "storm")
     return burstlens.open_run(own_runs.runs / "storm")
 
 
+def step(own_runs) -> None:
+    """Let the model write its next frame."""
+    go_on = own_runs.folder / "go-on"
+    go_on.touch()
+    own_runs.await_that(lambda: not go_on.exists(), "storm")
+
+
 def test_frames_arrive_live_and_stop_in_the_widget_ends_the_run(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=True), "run.status")
     run_cell(page, 0)
-    run = start(own_runs, SLOW_S)
+    run = start(own_runs)
     run_cell(page, 1)
     view = page.locator(".burstlens")
     has(view, "Supercell")
     has(view, r"1 of 1(?!\d)")
+    step(own_runs)
     has(view, r"2 of 2(?!\d)")
     view.get_by_role("button", name="Log…").click()
     has(view, "attempt 1, as driver 1 reads it")
@@ -81,7 +89,7 @@ def test_frames_arrive_live_and_stop_in_the_widget_ends_the_run(lab, own_runs):
 def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=False))
     run_cell(page, 0)
-    run = start(own_runs, SLOW_S)
+    run = start(own_runs)
     run_cell(page, 1)
     view = page.locator(".burstlens")
     has(view, r"1 of 1(?!\d)")
@@ -89,6 +97,8 @@ def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab
     page.get_by_text("Restart Kernel…", exact=True).click()
     page.locator(".jp-Dialog .jp-mod-accept").click()
     has(view, "kernel is busy or gone")
+    step(own_runs)
+    step(own_runs)
     assert run.wait(60)["state"] == "done"
     run_cell(page, 0)
     run_cell(page, 1)
@@ -99,7 +109,7 @@ def test_a_kernels_restart_leaves_the_run_alone_and_the_view_says_what_to_do(lab
 def test_without_leave_to_stop_the_widget_shows_the_command(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=False))
     run_cell(page, 0)
-    run = start(own_runs, SLOW_S)
+    run = start(own_runs)
     run_cell(page, 1)
     view = page.locator(".burstlens")
     has(view, "Supercell")
@@ -118,7 +128,7 @@ def test_a_saved_notebook_shows_the_last_state_without_its_kernel(
 
     for name, value in own_runs.environment.items():
         monkeypatch.setenv(name, value)
-    run = start(own_runs, 0.3)
+    run = start(own_runs, "--interval 0.3")
     run.wait(60)
     cells = [nbformat.v4.new_code_cell(cell) for cell in (OPEN, SHOW.format(allow=False))]
     notebook = nbformat.v4.new_notebook(cells=cells)
@@ -141,7 +151,7 @@ def test_a_saved_notebook_shows_the_last_state_without_its_kernel(
 def test_the_view_is_live_while_a_cell_runs(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=False), "run.wait()")
     run_cell(page, 0)
-    start(own_runs, SLOW_S)
+    start(own_runs)
     run_cell(page, 1)
     view = page.locator(".burstlens")
     has(view, r"1 of 1(?!\d)")
@@ -149,6 +159,7 @@ def test_the_view_is_live_while_a_cell_runs(lab, own_runs):
     page.keyboard.press("Shift+Enter")
     waiting = page.locator(".jp-Notebook .jp-CodeCell").nth(2).locator(".jp-InputPrompt")
     expect(waiting).to_have_text("[*]:")
+    step(own_runs)
     has(view, r"2 of 2(?!\d)")
     expect(waiting).to_have_text("[*]:")
 
@@ -157,11 +168,13 @@ def test_the_view_is_live_while_a_cell_runs(lab, own_runs):
 def test_the_view_is_live_when_all_cells_are_run_at_once(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=False), "run.wait()")
     run_cell(page, 0)
-    start(own_runs, SLOW_S)
+    start(own_runs)
     page.get_by_text("Run", exact=True).first.click()
     page.get_by_text("Run All Cells", exact=True).click()
     view = page.locator(".burstlens")
     waiting = page.locator(".jp-Notebook .jp-CodeCell").nth(2).locator(".jp-InputPrompt")
+    has(view, r"1 of 1(?!\d)")
+    step(own_runs)
     has(view, r"2 of 2(?!\d)")
     expect(waiting).to_have_text("[*]:")
 

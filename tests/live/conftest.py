@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -157,14 +158,36 @@ def opened(new_page, ways_to, tmp_path):
     return open_
 
 
-@pytest.fixture
-def eight_maps(made, tmp_path):
-    """A run of eight frames whose field moves on; returns it and each frame's field."""
-    run, fields = made(), []
-    case = lambert(tmp_path)
+@pytest.fixture(scope="session")
+def eight_drawn(tmp_path_factory):
+    """A run's folder, the eight frames' files, the index's lines, and each frame's field."""
+    folder = tmp_path_factory.mktemp("drawn")
+    run, case = MadeRun(folder), lambert(folder)
+    files, lines, fields = [], [], []
     for number in range(8):
-        path = moved(tmp_path / f"{number}.nc", case.path, "t", number)
-        publish(run, "map", "t", path, f"20010203T{number:02d}0000", variable="t")
-        with netCDF4.Dataset(path) as data:
+        files.append(moved(folder / f"{number}.nc", case.path, "t", number))
+        key = f"20010203T{number:02d}0000"
+        lines.append(publish(run, "map", "t", files[-1], key, variable="t", coast=False))
+        with netCDF4.Dataset(files[-1]) as data:
             fields.append(np.asarray(data["t"][0], "f8"))
-    return run, fields
+    return run.run.products, files, lines, fields
+
+
+@pytest.fixture
+def eight_maps(made, eight_drawn, tmp_path):
+    """A run of eight frames whose field moves on; returns it and each frame's field.
+
+    The frames' files lie in ``tmp_path``, ``0.nc`` to ``7.nc``.
+    """
+    products, files, lines, fields = eight_drawn
+    run = made()
+    for path in files:
+        shutil.copy(path, tmp_path)
+    for grid in products.glob("live/grid-*.js"):
+        shutil.copy(grid, run.run.products / "live")
+    shutil.copytree(products / "t", run.run.products / "t")
+    for line in lines:
+        run.index.append(line)
+        run.feed.add(line)
+    run.feed.write(force=True)
+    return run, list(fields)
