@@ -79,6 +79,36 @@ def test_a_log_that_was_truncated_and_has_grown_again_is_read_anew(way, opened, 
     expect(log).to_have_text("short")
 
 
+def open_driver_log(made, ways_to, page):
+    run = made()
+    write(run, ["driver 1 begins"], "burstlens/driver.log")
+    page.goto(ways_to(run.run.path.parent).serve("made"))
+    page.get_by_role("button", name="Log…").click()
+    log = page.get_by_role("log")
+    expect(log).to_contain_text("driver 1 begins")
+    return run, log
+
+
+def test_the_log_of_a_model_that_starts_is_shown_where_nobody_reads_the_drivers(
+    made, ways_to, page
+):
+    run, log = open_driver_log(made, ways_to, page)
+    write(run, ["step 1"])
+    expect(log).to_contain_text("step 1")
+    expect(log).not_to_contain_text("driver 1 begins")
+
+
+def test_a_log_that_is_searched_stays_when_the_model_starts(made, ways_to, page):
+    run, log = open_driver_log(made, ways_to, page)
+    page.get_by_label("Search the log").fill("begins")
+    expect(matches(page)).to_have_text("1")
+    write(run, ["step 1"])
+    choice = page.get_by_role("combobox", name="Log", exact=True)
+    expect(choice.locator("option")).to_have_count(2)
+    expect(choice).to_have_value("burstlens/driver.log")
+    expect(log).to_contain_text("driver 1 begins")
+
+
 def test_a_line_without_its_end_is_shown_and_then_completed(opened, page):
     run, log = opened("serve", ["one"])
     expect(log).to_have_text("one")

@@ -38,7 +38,14 @@ export class LogView {
   #marks = [];
   #chosen = "";
 
-  #choice = element("select", { "aria-label": "Log", onchange: () => this.#open() });
+  #picked = false;
+  #choice = element("select", {
+    "aria-label": "Log",
+    onchange: () => {
+      this.#picked = true;
+      this.#open();
+    },
+  });
   #input = element("input", {
     type: "search",
     placeholder: "Search",
@@ -124,7 +131,11 @@ export class LogView {
     else if (performance.now() > this.#due) this.#do(() => this.#refresh(), false);
   }
 
-  /** @param {string[]} names */
+  /**
+   * The first log is shown until the reader picks one, searches or scrolls: the model's log comes
+   * after the driver's and is offered before it.
+   * @param {string[]} names
+   */
   #offer(names) {
     if (names.join("\n") === this.#names) return;
     this.#names = names.join("\n");
@@ -132,7 +143,8 @@ export class LogView {
     this.#choice.replaceChildren(
       ...names.map((name) => element("option", { value: name }, LABELS[name] ?? name)),
     );
-    if (names.includes(before)) this.#choice.value = before;
+    const busy = this.#picked || !this.#follows || this.#input.value;
+    if (busy && names.includes(before)) this.#choice.value = before;
     this.#choice.disabled = names.length < 2;
     if (this.#choice.value !== this.#log?.name) this.#open();
   }
