@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench.pipeline import Scratch, burstlens, run
 from bench.report import Figure, median
+from burstlens.clients.serving.access import Access
 from burstlens.core.run.directory import RunDir
 from burstlens.viz.live.feed import CHUNK, FrameFeed
 from burstlens.viz.live.page import page_text
@@ -19,7 +20,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("",
 
 RATE = 30.0
 WRITES = 10
-PAGE_BYTES = 300_000
+PAGE_BYTES = 250_000
 VIEW = {"width": 1440, "height": 900}
 
 
@@ -61,7 +62,8 @@ def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
             browser = playwright.chromium.launch(executable_path=provide(), args=[root])
             page = browser.new_page(viewport=VIEW)
             begin = time.perf_counter()
-            place = f"http://127.0.0.1:{address['port']}/long/products/index.html"
+            folder = Access(address["token"], address["port"]).folder
+            place = f"http://127.0.0.1:{address['port']}{folder}/long/products/index.html"
             page.goto(f"{place}?token={address['token']}")
             page.wait_for_selector("canvas.first[aria-label^='t2']")
             first_s = time.perf_counter() - begin

@@ -267,8 +267,8 @@ def test_a_kept_place_is_marked_and_followed_in_every_run_beside(
     with page.expect_download() as got:
         page.get_by_role("button", name="CSV", exact=True).click()
     rows = list(csv.reader(got.value.path().read_text().splitlines()))
-    assert ["run", "product", "stream", "time", "A"] in rows
-    found = {(row[0], row[3]): float(row[4]) for row in rows if row[0] in ("made", "other")}
+    assert ["run", "product", "units", "stream", "station", "time", "A"] in rows
+    found = {(row[0], row[5]): float(row[6]) for row in rows if row[0] in ("made", "other")}
     assert len(found) == 11
     for name, fields in (("made", mine), ("other", beside)):
         for number, field in enumerate(fields):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from valued_run import publish
+from valued_run import ground, publish
 
 from burstlens.core.run.index import values_path
 from burstlens.viz.frames.reader import netCDF4
@@ -20,24 +20,9 @@ STATIONS = {"L01": (4000.0, 3000.0), "<b>far": (200.0, 200.0)}
 FIRST, LAST = "t00000002.000", "t00000004.000"
 
 
-def ground(path: Path, time_s: float) -> Path:
-    """The surface, 70 x 50 points, 100 m apart."""
-    rows, columns = np.mgrid[0:50, 0:70]
-    with netCDF4.Dataset(path, "w") as data:
-        for name, size in (("time", None), ("y", 50), ("x", 70)):
-            data.createDimension(name, size)
-        data.createVariable("time", "f8", ("time",)).units = "s"
-        data["time"][0] = time_s
-        for name, size in (("y", 50), ("x", 70)):
-            data.createVariable(name, "f8", (name,)).setncatts({"units": "m", "axis": name.upper()})
-            data[name][:] = np.arange(size) * 100.0
-        data.createVariable("vx", "f8", ("time", "y", "x")).units = "m s-1"
-        data["vx"][0] = np.sin(rows / 9 + time_s) * np.cos(columns / 7)
-    return path
-
-
-def record(path: Path, begin: int, end: int) -> Path:
-    """What two stations recorded from one sample to another, as the model's file has it."""
+def record(path: Path, begin: int, end: int, lost: slice = slice(0)) -> Path:
+    """What two stations recorded from one sample to another, as the model's file has it; without
+    the samples that were ``lost``."""
     times = np.arange(begin, end) * STEP_S
     with netCDF4.Dataset(path, "w") as data:
         data.featureType = "timeSeries"
@@ -56,6 +41,7 @@ def record(path: Path, begin: int, end: int) -> Path:
             variable = data.createVariable(name, "f4", ("sample", "station"))
             variable.setncatts({"units": "m s-1", "long_name": f"ground velocity, {name[1]}"})
             wave = size * np.exp(-(((times - 1.5) / 0.6) ** 2)) * np.sin(9 * times)
+            wave[lost] = np.nan
             variable[:] = np.stack([wave, -wave], axis=-1)
     return path
 
@@ -106,8 +92,8 @@ def test_a_place_near_a_station_shows_the_trace_that_the_model_s_file_has(shaken
     with netCDF4.Dataset(path) as data:
         for component in ("vx", "vz"):
             found = [row for row in rows if row[1:2] == [f"shaking {component}"]]
-            assert {row[2] for row in found} == {"L01"}
-            times, values = (np.array([float(row[at]) for row in found]) for at in (3, 4))
+            assert {tuple(row[2:5]) for row in found} == {("m s-1", "d01", "L01")}
+            times, values = (np.array([float(row[at]) for row in found]) for at in (5, 6))
             true = np.asarray(data[component][:, 0], "f8")
             np.testing.assert_allclose(times, data["sample_time"][:], atol=1e-9)
             assert np.abs(values - true).max() <= np.abs(true).max() / 32767 / 2 * 1.001
@@ -123,7 +109,7 @@ def test_the_trace_grows_with_the_run(shaken, opened, tmp_path):
         rows = [row for row in table(page) if row[1:2] == ["shaking vx"]]
         if len(rows) > SAMPLES:
             break
-    assert float(rows[-1][3]) == pytest.approx((2 * SAMPLES - 1) * STEP_S)
+    assert float(rows[-1][5]) == pytest.approx((2 * SAMPLES - 1) * STEP_S)
 
 
 def test_a_place_beyond_a_grid_step_of_the_model_has_no_trace(shaken, opened):
@@ -154,7 +140,7 @@ def test_long_traces_are_drawn_from_their_smallest_and_largest_values(
     page = opened().page
     places = page.get_by_label("Kept places")
     expect(places).to_contain_text("Of each 15 samples the smallest and the largest are drawn")
-    values = [float(row[4]) for row in table(page) if row[1:2] == ["shaking vx"]]
+    values = [float(row[6]) for row in table(page) if row[1:2] == ["shaking vx"]]
     with netCDF4.Dataset(path) as data:
         true = np.asarray(data["vx"][:, 0], "f8").reshape(-1, 15)
     assert np.array(values[::2]) == pytest.approx(true.min(axis=1), abs=1e-5)
@@ -179,6 +165,25 @@ def test_traces_that_cannot_be_read_leave_the_series(shaken, opened, fault):
     expect(places).not_to_contain_text("station")
     expect(places.locator(".curve").first).to_have_attribute("d", re.compile("^M"))
     watched.errors.clear()  # the browser logs a script that is missing or cannot be run
+
+
+def test_samples_that_are_not_there_are_a_gap_of_the_line(made, opened, tmp_path):
+    run = made()
+    publish(run, "map", "ground", ground(tmp_path / "a.nc", 2.0), FIRST, variable="vx")
+    path = record(tmp_path / "stations.nc", 0, SAMPLES, lost=slice(100, 150))
+    publish(run, "seismogram", "shaking", path, FIRST, components=("vx",))
+    trace = opened().page.locator("figure", has_text="ground velocity")
+    expect(trace.locator(".curve")).to_have_attribute("d", re.compile("^M[^M]+M[^M]+$"))
+
+
+def test_the_time_is_marked_in_traces_of_a_run_in_year_1(made, opened, tmp_path):
+    run, key, begin = made(), "00010101T000002", "00010101T000000"
+    path = ground(tmp_path / "a.nc", 2.0)
+    publish(run, "map", "ground", path, key, start=begin, variable="vx")
+    path = record(tmp_path / "stations.nc", 0, 2 * SAMPLES)
+    publish(run, "seismogram", "shaking", path, key, start=begin, components=("vx",))
+    trace = opened().page.locator("figure", has_text="ground velocity")
+    expect(trace.locator("path.here")).to_have_attribute("d", re.compile("^M"))
 
 
 def test_hostile_names_of_stations_stay_text(shaken, opened):

@@ -24,6 +24,22 @@ WRF = Path(__file__).parents[1] / "data" / "wrf"
 EARTH_M = 6_370_000.0
 
 
+def ground(path: Path, time_s: float, west: float = 0.0) -> Path:
+    """The surface, 70 x 50 points, 100 m apart."""
+    rows, columns = np.mgrid[0:50, 0:70]
+    with netCDF4.Dataset(path, "w") as data:
+        for name, size in (("time", None), ("y", 50), ("x", 70)):
+            data.createDimension(name, size)
+        data.createVariable("time", "f8", ("time",)).units = "s"
+        data["time"][0] = time_s
+        for name, size, first in (("y", 50, 0.0), ("x", 70, west)):
+            data.createVariable(name, "f8", (name,)).setncatts({"units": "m", "axis": name.upper()})
+            data[name][:] = first + np.arange(size) * 100.0
+        data.createVariable("vx", "f8", ("time", "y", "x")).units = "m s-1"
+        data["vx"][0] = np.sin(rows / 9 + time_s) * np.cos(columns / 7)
+    return path
+
+
 def publish(
     made: MadeRun,
     kind: str,
@@ -32,16 +48,17 @@ def publish(
     time_key: str,
     *,
     beside: Mapping[str, Path] | None = None,
+    start: str | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Make a product of a frame, with frames of other streams ``beside`` it at the same time, and
-    publish it with its values; returns its line."""
+    """Make a product of a frame, with frames of other streams ``beside`` it at the same time, of a
+    model that began at ``start``, and publish it with its values; returns its line."""
     maker = product_kind(kind)
     products = made.run.products
     folder = products.parent / "made"
     folder.mkdir(exist_ok=True)
     out, values = folder / "out.png", folder / "values"
-    context = Context(made.run.id, "Made", name, "d01", time_key, folder, values=values)
+    context = Context(made.run.id, "Made", name, "d01", time_key, folder, start, values=values)
     time_ = time_key if beside else ""
     others = {key: Beside((at,), 0, key, time_key) for key, at in (beside or {}).items()}
     with open_frame([path], 0, stream="d01", time=time_, beside=others) as frame:

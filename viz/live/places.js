@@ -204,13 +204,14 @@ export class Places {
       plot = new Plot(
         series.product,
         Array.from({ length: MOST * DASHES.length }, (_, at) => `pin-${at % MOST}`),
+        { gaps: true },
       );
       this.#plots.set(series.id, plot);
       this.#figures.append(plot.element);
     }
     const runs = this.#of(series);
     const times = [...new Set(runs.flatMap((one) => one.series.times))].sort();
-    /** @type {number[][]} */
+    /** @type {(number | undefined)[][]} */
     const lists = Array.from({ length: MOST * DASHES.length }, () => []);
     let [done, whole] = [0, 0];
     for (const { values, at, series: own } of runs) {
@@ -221,7 +222,10 @@ export class Places {
         plot.colour(at * MOST + index, pin.colour, DASHES[at]);
       }
     }
-    const known = lists.flat().filter(Number.isFinite);
+    const known = lists
+      .flat()
+      .filter((one) => one !== undefined)
+      .filter(Number.isFinite);
     const { x, at } = modelTimeAxis(times);
     const units = showUnits(runs[0].units);
     /** @type {[string, string][]} */
@@ -239,17 +243,18 @@ export class Places {
   /** Download all series that are shown. */
   #save() {
     const pins = this.#state?.pins.list ?? [];
-    const rows = [["run", "product", "stream", "time", ...pins.map(({ name }) => name)]];
+    const columns = ["run", "product", "units", "stream", "station", "time"];
+    const rows = [[...columns, ...pins.map(({ name }) => name)]];
     const grid = this.#state ? this.#gridOf(this.#state) : undefined;
     for (const pin of pins) {
       rows.unshift([`# ${pin.name}: ${placeLabel(pin.place, grid)}${this.#traces.near(pin)}`]);
     }
-    for (const { run, values, series } of this.#shown.flatMap((one) => this.#of(one))) {
+    for (const { run, values, series, units } of this.#shown.flatMap((one) => this.#of(one))) {
       const { product, stream, times } = series;
       const lists = pins.map((pin) => values.values(pin, series, times));
       times.forEach((time, at) => {
         const cells = lists.map((list) => (Number.isFinite(list[at]) ? String(list[at]) : ""));
-        rows.push([run, product, stream, time, ...cells]);
+        rows.push([run, product, units, stream, "", time, ...cells]);
       });
     }
     for (const row of this.#traces.rows(pins)) rows.push([this.#runs[0].run, ...row]);

@@ -21,12 +21,15 @@ export class Plot {
   #curves;
 
   /**
-   * `curves` are class names, in the order in which `show` gets their values.
+   * `curves` are class names, in the order in which `show` gets their values; with `gaps` a value
+   * that is not finite ends the line, which begins again behind it.
    * @param {string} title
    * @param {string[]} curves
+   * @param {{ gaps?: boolean }} [options]
    */
-  constructor(title, curves) {
+  constructor(title, curves, { gaps = false } = {}) {
     this.title = title;
+    this.#gaps = gaps;
     this.#curves = curves.map((name) => drawn("path", { class: `curve ${name}` }));
     this.#svg = drawn(
       "svg",
@@ -47,6 +50,7 @@ export class Plot {
     );
   }
 
+  #gaps;
   #svg;
   #here = drawn("path", { class: "here" });
   /** @type {Scale | null} */
@@ -55,12 +59,12 @@ export class Plot {
   /**
    * `value` is the heading's text in parts [text, class], with the class of the curve that the part
    * describes; `x` and `y` are axes {low, high, ticks: [[value, label]],
-   * scale}, `lists` the values of each curve against `at`.
+   * scale}, `lists` the values of each curve against `at`: undefined ones are passed over.
    * @param {[text: string, className: string][]} value
    * @param {Axis} x
    * @param {Axis} y
    * @param {number[]} at
-   * @param {number[][]} lists
+   * @param {(number | undefined)[][]} lists
    */
   show(value, x, y, at, lists) {
     this.element.hidden = false;
@@ -98,7 +102,7 @@ export class Plot {
       ]),
     );
     for (const [i, list] of lists.entries()) {
-      set(this.#curves[i], { d: path(at, list, toX, toY) });
+      set(this.#curves[i], { d: path(at, list, toX, toY, this.#gaps) });
     }
   }
 
@@ -129,21 +133,39 @@ export class Plot {
 
 /**
  * @param {number[]} at
- * @param {number[]} list
+ * @param {(number | undefined)[]} list
  * @param {Scale} toX
  * @param {Scale} toY
+ * @param {boolean} gaps
  */
-function path(at, list, toX, toY) {
-  /** @type {Map<number, [low: number, high: number]>} */
-  const columns = new Map();
-  for (let i = 0; i < list.length; i += 1) {
-    if (!Number.isFinite(list[i])) continue;
+function path(at, list, toX, toY, gaps) {
+  /** @typedef {Map<number, [low: number, high: number]>} Columns by half pixels */
+  /** @type {Columns} */
+  let columns = new Map();
+  const pieces = [columns];
+  for (const [i, value] of list.entries()) {
+    if (value === undefined) continue;
+    if (!Number.isFinite(value)) {
+      if (gaps && columns.size) {
+        columns = new Map();
+        pieces.push(columns);
+      }
+      continue;
+    }
     const column = Math.round(toX(at[i]) * 2) / 2;
     const range = columns.get(column);
-    if (!range) columns.set(column, [list[i], list[i]]);
-    else if (list[i] < range[0]) range[0] = list[i];
-    else if (list[i] > range[1]) range[1] = list[i];
+    if (!range) columns.set(column, [value, value]);
+    else if (value < range[0]) range[0] = value;
+    else if (value > range[1]) range[1] = value;
   }
+  return pieces.map((piece) => line(piece, toY)).join("");
+}
+
+/**
+ * @param {Map<number, [low: number, high: number]>} columns
+ * @param {Scale} toY
+ */
+function line(columns, toY) {
   const parts = [];
   for (const [x, [low, high]] of columns) {
     parts.push(`${x} ${toY(low).toFixed(1)}`);

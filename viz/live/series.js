@@ -45,14 +45,15 @@ export class SeriesStore {
   }
 
   /**
-   * The values at a place at these times; NaN where there is none or none yet.
+   * The values at a place at these times: NaN where there is none, undefined where it is not known
+   * yet or the series has no frame.
    * @param {Pin} pin
    * @param {Series} series
    * @param {string[]} times
    */
   values(pin, series, times) {
     const known = this.#of(pin, series).values;
-    return times.map((time) => known.get(time) ?? NaN);
+    return times.map((time) => known.get(time));
   }
 
   /**

@@ -21,7 +21,7 @@ const AGAIN_MS = 2000;
  * How far a station may lie from a place, in m; whether places are in degrees; the metres of x and y.
  * @typedef {{ most: number, onEarth: boolean, unit: number }} Reach
  */
-/** @typedef {{ crc32?: number, again: number, file?: TracesFile }} Held */
+/** @typedef {{ crc32?: number, again: number, file?: TracesFile, version: number, line?: IndexLine }} Held */
 /** @typedef {{ pin: Pin, file: TracesFile, station: number, far: number }} Near */
 
 /** What stations have recorded at kept places: a plot per component, one curve per place. */
@@ -76,11 +76,13 @@ export class Traces {
    * @param {Series} series
    * @param {ViewState} state
    */
-  #newest(series, { source }) {
-    const line = newestWithValues(series, "traces");
-    if (!line) return undefined;
-    const held = this.#held.get(series.id) ?? { again: 0 };
+  #newest(series, { album, source }) {
+    const held = this.#held.get(series.id) ?? { again: 0, version: -1 };
     this.#held.set(series.id, held);
+    if (held.version !== album.version) held.line = newestWithValues(series, "traces");
+    held.version = album.version;
+    const { line } = held;
+    if (!line) return undefined;
     if (held.crc32 !== line.crc32 && held.again < performance.now()) {
       held.again = Infinity;
       source
@@ -139,6 +141,7 @@ export class Traces {
         const plot = new Plot(
           component.title || component.name,
           here.map((_, at) => `pin-${at}`),
+          { gaps: true },
         );
         for (const [at, { pin }] of here.entries()) plot.colour(at, pin.colour, "");
         const known = lists.flat().filter(Number.isFinite);
@@ -165,7 +168,8 @@ export class Traces {
   }
 
   /**
-   * Their samples as rows of a table with a column per place; times in s.
+   * Their samples as rows of a table with a column per place: product and component, units, stream,
+   * station, time in s.
    * @param {Pin[]} pins
    */
   rows(pins) {
@@ -175,6 +179,8 @@ export class Traces {
           .values(component, station)
           .map((value, at) => [
             `${file.header.product} ${name}`,
+            file.header.units,
+            file.header.stream,
             file.header.stations[station].name,
             `${+file.times[at].toPrecision(9)}`,
             ...pins.map((one) => (one === pin && Number.isFinite(value) ? `${value}` : "")),

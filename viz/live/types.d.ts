@@ -337,10 +337,13 @@ export interface ValuesHeader {
 export interface TracesHeader {
   format: number;
   product: string;
+  stream: string;
   picture: number;
   recorded: boolean;
   step_s: number;
+  /** The time that samples count from, as a key; null without a calendar. */
   reference: string | null;
+  units: string;
   printed: string;
   components: { name: string; title: string }[];
   stations: { name: string; lat?: number; lon?: number; x?: number; y?: number }[];

@@ -47,7 +47,7 @@ def prepare_driver() -> subprocess.Popen[bytes]:
     It ends when its standard input is closed without a run.
     """
     return subprocess.Popen(
-        [sys.executable, "-m", "burstlens", "drive", "-"],
+        [sys.executable, "-P", "-m", "burstlens", "drive", "-"],
         env=_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -196,4 +196,4 @@ def _environment() -> dict[str, str]:
 
 
 def _command(run: RunDir) -> list[str]:
-    return [sys.executable, "-m", "burstlens", "drive", str(run.path)]
+    return [sys.executable, "-P", "-m", "burstlens", "drive", str(run.path)]

@@ -97,7 +97,7 @@ class Prober:
 
     def __init__(self, limit_s: float = LIMIT_S, command: Sequence[str] | None = None) -> None:
         self._limit_s = limit_s
-        self._command = command or (sys.executable, "-m", __name__, str(limit_s))
+        self._command = command or (sys.executable, "-P", "-m", __name__, str(limit_s))
         self._child: subprocess.Popen[bytes] | None = None
         self._greeted = False
         self._resting: dict[str, tuple[float, FrameError]] = {}

@@ -23,7 +23,7 @@ LIMIT_S = 30.0
 """Limit for reading the inputs, which usually takes a second."""
 START_LIMIT_S = 60.0
 """Limit for starting an interpreter with its imports from a cold file system."""
-PROGRAM = (sys.executable, "-m", "burstlens.workflows.recipe.survey")
+PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.recipe.survey")
 
 
 Look = Callable[[Recipe, Site | None], Iterable[Finding]]

@@ -58,7 +58,7 @@ class Renderer:
         numbers = str(theirs.fileno()), str(os.getpid())
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "burstlens.viz.kinds.scene.render", *numbers],
+                [sys.executable, "-P", "-m", "burstlens.viz.kinds.scene.render", *numbers],
                 pass_fds=(theirs.fileno(),), env=environment, stdin=subprocess.DEVNULL,
                 stdout=self._words, stderr=self._words,
             )  # fmt: skip

@@ -53,7 +53,9 @@ def _stream(section: RecordSection, options: SeismogramOptions) -> Stream:
         ) from error
     traces, step = section.traces, section.traces.step_s or 1.0
     codes = station_codes(traces.names.tolist())
-    reference = UTCDateTime(section.began or options.reference_time)
+    # Idealized runs begin in year 1, which seismologists' formats do not have.
+    known = section.began and not section.began.startswith("0")
+    reference = UTCDateTime(section.began if known else options.reference_time)
     found = Stream()
     for number, title in enumerate(section.titles):
         channel = channel_code(title, number, step)

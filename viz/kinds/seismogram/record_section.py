@@ -92,9 +92,7 @@ def record_section(
 def _began(frame: ProductFrame, context: Context) -> str | None:
     if not valid_time.is_calendar(context.time):
         return None
-    began = context.start or start(frame) or EPOCH
-    # Idealized runs begin in year 1, which seismologists' formats do not have.
-    return None if began.startswith("0") else began
+    return context.start or start(frame) or EPOCH
 
 
 def _source(options: SeismogramOptions, frame: ProductFrame) -> Source:

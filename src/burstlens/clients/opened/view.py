@@ -228,7 +228,7 @@ class RunView:
         """
         self._let_driver_end()
         # A process of its own: it becomes the run's driver until it ends.
-        words = [sys.executable, "-m", "burstlens", "free", str(self.directory.path)]
+        words = [sys.executable, "-P", "-m", "burstlens", "free", str(self.directory.path)]
         done = subprocess.run(
             words + ["--discard"] * discard, capture_output=True, text=True, check=False
         )
