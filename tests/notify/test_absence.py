@@ -288,6 +288,25 @@ def test_word_is_sent_of_a_model_that_could_not_be_started_without_a_driver(job,
     assert "the model could not be started: NO_SUCH_BUFFER is not set" in facts["text"]
 
 
+def test_a_program_that_sends_word_ends_with_the_supervisor(job, config, tmp_path):
+    sentry, _ = job
+    note = tmp_path / "pid"
+    config(f"""[notify]\nrun = ["sh", "-c", 'echo $$ > "$0"; sleep 60', "{note}"]\n""")
+    given = {"after_s": 1.0, "poll_s": 0.1, "guards": False, "word": True}
+    lost = {"run_dir": str(sentry.run_dir), "root": "$NO_SUCH_BUFFER", "sentinel": given}
+    path = sentry.job_folder / "job.json"
+    write_json(path, (read_json(path) or {}) | lost)
+    program = [sys.executable, "-P", supervisor.__file__, str(sentry.job_folder)]
+    with subprocess.Popen(program) as process:
+        end = time.monotonic() + 60
+        while not (note.exists() and note.read_text().endswith("\n")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(20) == 0
+    assert not Path("/proc", note.read_text().strip()).exists()
+
+
 def test_the_supervisor_waits_for_no_more_than_a_heartbeat_or_the_runs_end(job, web):
     sentry, status = job
     beats = threading.Timer(0.3, status, (2.0,))

@@ -149,6 +149,7 @@ class Supervisor:
         if self.sentry and not patiently(self._is_anothers):
             self.signalled = None  # a signal that comes now ends the word
             self.sentry.send_word(lambda: bool(self.signalled))
+            job_processes.end_children(())  # a user's program whose sentinel was killed
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.signalled = signal.Signals(number).name
