@@ -125,8 +125,8 @@ def test_a_word_that_is_not_a_name_of_the_model_is_an_expression(guard):
 
 
 def test_a_pattern_that_takes_too_long_is_dropped_while_the_others_continue(guard):
-    patterns = (LogPattern("bad", r"^(([a-z])+.)+[A-Z]([a-z])+$"), LogPattern("good", "a"))
-    lines = ["a" * 200] * 50
+    patterns = (LogPattern("bad", "(a|aa)+$"), LogPattern("good", "a"))
+    lines = ["a" * 200 + "b"] * 50
     found = search(patterns, *lines)  # without a limit this would never end
     assert "took longer than" in found.failed["bad"]
     assert found.hits["good"].lines == 50
