@@ -71,12 +71,21 @@ def pin(page: Page, across: float, down: float) -> dict[str, str]:
     return found
 
 
-def series(page: Page, product: str) -> dict[str, list[str]]:
-    """The series of a product at the kept places, by time, as the button CSV saves them."""
+def table(page: Page) -> list[dict[str, str]]:
+    """The rows at the kept places by the names of their columns, as the button CSV saves them."""
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("button", name="CSV", exact=True).click()
     with download.value.path().open(newline="") as file:
-        return {row[3]: row[4:] for row in csv.reader(file) if row[1:2] == [product]}
+        return list(csv.DictReader(line for line in file if line[:2] != "# " and line[:3] != '"# '))
+
+
+def series(page: Page, product: str) -> dict[str, list[str]]:
+    """The series of a product at the kept places, by time."""
+    return {
+        row["time"]: [row[place] for place in row if len(place) == 1]
+        for row in table(page)
+        if row["product"] == product
+    }
 
 
 def pixels(page: Page, *spots: tuple[float, float]) -> list[tuple[int, ...]]:

@@ -135,6 +135,7 @@ def test_a_page_from_a_file_says_what_it_cannot_copy(volume, ways, page):
     page.get_by_role("button", name="Copy picture of t2").click()
     expect(page.get_by_text("does not let this page copy pictures")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_label("Link to this view")).to_be_hidden()
     page.keyboard.press("Home")
     expect(page.locator("canvas.first").first).to_have_attribute("aria-label", "t2, t = 0 s")
     page.keyboard.press("c")
