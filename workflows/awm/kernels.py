@@ -32,25 +32,35 @@ def _compiled(**options: Any) -> Callable[[Callable[..., None]], Callable[..., N
     return njit(cache=True, fastmath=True, error_model="numpy", nogil=True, **options)  # type: ignore[no-any-return]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _flush_denormals(context: Any) -> Any:
-    """Make the calling thread treat denormal numbers as zero.
+def _sets_control_word(word: int) -> Any:
+    """What loads a control word of floating point in the calling thread, from compiled code."""
 
-    Ahead of a wave the field falls through all of them, at a hundred cycles each.
-    """
+    def typed(context: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if FLUSHES:
+                held = builder.alloca(ir.IntType(32))
+                builder.store(ir.Constant(ir.IntType(32), word), held)
+                pointer = ir.IntType(8).as_pointer()
+                load = builder.module.declare_intrinsic(
+                    "llvm.x86.sse.ldmxcsr", (), ir.FunctionType(ir.VoidType(), [pointer])
+                )
+                builder.call(load, [builder.bitcast(held, pointer)])
+            return context.get_dummy_value()
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if FLUSHES:
-            word = builder.alloca(ir.IntType(32))
-            builder.store(ir.Constant(ir.IntType(32), 0x9FC0), word)
-            pointer = ir.IntType(8).as_pointer()
-            load = builder.module.declare_intrinsic(
-                "llvm.x86.sse.ldmxcsr", (), ir.FunctionType(ir.VoidType(), [pointer])
-            )
-            builder.call(load, [builder.bitcast(word, pointer)])
-        return context.get_dummy_value()
+        return types.void(), emit
 
-    return types.void(), emit
+    return intrinsic(typed)
+
+
+# Ahead of a wave the field falls through all denormal numbers, at a hundred cycles each.
+_flush_denormals = _sets_control_word(0x9FC0)
+_keep_denormals = _sets_control_word(0x1F80)
+
+
+@_compiled()
+def keep_denormals():  # type: ignore[no-untyped-def] # noqa: ANN201
+    """Let the calling thread compute with denormal numbers again, which the loops take for zero."""
+    _keep_denormals()
 
 
 @_compiled(parallel=True)

@@ -118,6 +118,7 @@ class Solver:
             footprint.add(field, -released * moment)
         if self.surface >= 0:
             kernels.stress_above(w.szz, w.sxz, w.syz, self.top)
+        kernels.keep_denormals()  # the caller's thread took part in the loops
 
     def velocity(self, component: str, stride: int = 1) -> Field:
         """A velocity component at every ``stride``-th node inside the layers, (z, y, x), m/s.
