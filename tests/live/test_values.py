@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 from pointing import YELLOW, hover, index_of, pin, pixels, readout, series
 from pyproj import Proj
-from valued_run import GRIDS, WRF, curvilinear, lambert, publish
+from valued_run import GRIDS, WRF, curvilinear, cylinder, lambert, publish
 
 from burstlens.core.run.index import values_path
 from burstlens.viz.frames.reader import netCDF4
@@ -73,6 +73,19 @@ def test_a_mesh_of_the_page_gives_the_places_of_the_file(made, opened, tmp_path)
     x, y = plane(float(found["lon"]), float(found["lat"]))
     assert abs(x / 30e3 + 30 - at["x"]) <= 0.52
     assert abs(y / 30e3 + 20 - at["y"]) <= 0.52
+
+
+def test_places_beside_the_seam_of_a_whole_turn_have_their_values(made, opened, tmp_path):
+    case = cylinder(tmp_path)
+    publish(made(), case.kind, "t", case.path, KEY, **case.options)
+    page = opened("file").page
+    page.goto(f"{page.url.partition('#')[0]}#pins=1;178_1;-178_1;-172")
+    page.reload()
+    expect(page.locator(".places li")).to_have_count(3)
+    # Columns 6 degrees wide begin at the seam; latitude 1 lies in row 10 of 20.
+    expected = [case.values({"y": 10, "x": column}) for column in (59, 0, 1)]
+    found = [float(value) for value in series(page, "t")[KEY]]
+    assert np.abs(np.array(found) - expected).max() < 0.01
 
 
 @pytest.mark.parametrize("way", ["file", "serve"])

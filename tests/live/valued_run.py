@@ -176,6 +176,26 @@ def rotated(folder: Path) -> Case:
     return cf(folder / "rotated.nc", write=write)
 
 
+def cylinder(folder: Path) -> Case:
+    """A Mercator plane around the whole earth, as of a tropical channel."""
+    spacing = 2 * np.pi * EARTH_M / 60
+
+    def write(data: Any, t: Any, rows: Any, columns: Any) -> None:
+        for name in ("y", "x"):
+            size = len(data.dimensions[name])
+            data.createVariable(name, "f8", (name,)).setncatts(
+                {"units": "m", "standard_name": f"projection_{name}_coordinate"}
+            )
+            data[name][:] = (np.arange(size) - (size - 1) / 2) * spacing
+        data.createVariable("crs", "i4").setncatts(
+            {"grid_mapping_name": "mercator", "standard_parallel": 0.0,
+             "longitude_of_projection_origin": 0.0, "earth_radius": EARTH_M}
+        )  # fmt: skip
+        t.grid_mapping = "crs"
+
+    return cf(folder / "cylinder.nc", shape=(20, 60), write=write)
+
+
 def curvilinear(folder: Path) -> Case:
     """Longitudes and latitudes on bent rows, as of an ocean model."""
 

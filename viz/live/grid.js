@@ -5,6 +5,7 @@ import { decodeFields } from "./values_file.js";
 const DEGREE = Math.PI / 180;
 const NO_POINT = 0xffff;
 const STEPS = 12;
+const ROUNDING = 1e-6;
 
 /** Where the points of values lie: the point at a place, the place of a point (lookup.py). */
 export class Grid {
@@ -16,6 +17,8 @@ export class Grid {
   #pixelOf = null;
   /** @type {Float64Array | null} unit vectors of the mesh's nodes, three numbers each */
   #nodes = null;
+  /** @type {Float64Array | null} those of the middles of its cells; of nodes two may be one place */
+  #middles = null;
 
   /** @param {GridFacts} facts */
   constructor(facts) {
@@ -183,23 +186,35 @@ export class Grid {
     });
   }
 
+  /** @param {number} cells in each direction */
+  #middlesOf(cells) {
+    const found = new Float64Array(3 * cells ** 2);
+    for (let cell = 0; cell < cells ** 2; cell += 1) {
+      const at = this.#between(Math.floor(cell / cells) + 0.5, (cell % cells) + 0.5);
+      const far = Math.hypot(...at);
+      found.set(
+        at.map((part) => part / far),
+        3 * cell,
+      );
+    }
+    return found;
+  }
+
   /**
-   * By Newton's steps from the nearest node.
+   * By Newton's steps from the middle of the nearest cell.
    * @param {number} lon
    * @param {number} lat
    * @returns {[x: number, y: number] | null}
    */
   #fromMesh(lon, lat) {
-    const nodes = this.#nodes ?? new Float64Array();
     const { n } = this.facts.mesh ?? { n: 2 };
+    this.#middles ??= this.#middlesOf(n - 1);
     const wanted = vector(lon, lat);
     let best = -2;
     let at = [0, 0];
-    for (let node = 0; node < n * n; node += 1) {
-      const part = 3 * node;
-      const near =
-        wanted[0] * nodes[part] + wanted[1] * nodes[part + 1] + wanted[2] * nodes[part + 2];
-      if (near > best) [best, at] = [near, [Math.floor(node / n), node % n]];
+    for (let cell = 0; cell < (n - 1) ** 2; cell += 1) {
+      const near = dot(wanted, this.#middles, 3 * cell);
+      if (near > best) [best, at] = [near, [Math.floor(cell / (n - 1)) + 0.5, (cell % (n - 1)) + 0.5]];
     }
     for (let step = 0; step < STEPS; step += 1) {
       const [row, column] = at;
@@ -223,6 +238,10 @@ export class Grid {
     }
     const [left, right] = this.facts.x.edges ?? [];
     const [top, bottom] = this.facts.y.edges ?? [];
+    at = at.map((one) => {
+      const edge = Math.min(n - 1, Math.max(0, one));
+      return Math.abs(edge - one) < ROUNDING ? edge : one;
+    });
     return [left + (at[1] / (n - 1)) * (right - left), top + (at[0] / (n - 1)) * (bottom - top)];
   }
 }
@@ -273,10 +292,11 @@ function vector(lon, lat) {
 
 /**
  * @param {number[]} a
- * @param {number[]} b
+ * @param {ArrayLike<number>} b
+ * @param {number} from where b begins
  */
-function dot(a, b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+function dot(a, b, from = 0) {
+  return a[0] * b[from] + a[1] * b[from + 1] + a[2] * b[from + 2];
 }
 
 /** @param {number} lon */

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from burstlens.viz.values.lookup import FORMAT, NO_POINT
 from burstlens.viz.values.sphere import angle, bilinear, vectors
 
 Array = NDArray[Any]
-_MESH = (3, 5, 9, 17, 33)
+_MESH = (3, 5, 9, 17, 33, 65, 129)
 _MESH_SHARE = 0.02
 """The mesh's error, as a part of the distance between points, below which it is fine enough."""
 _CACHED = 8
@@ -198,26 +199,33 @@ def _thinned_corners(edges: Array, stride: int) -> Array:
 
 
 def _mesh(x: Axis, y: Axis, projection: Projection) -> dict[str, Any]:
-    """Longitudes and latitudes on as many nodes as needed, row by row from the top."""
+    """Longitudes and latitudes on as many nodes as needed, row by row from the top.
+
+    The error is that of the nodes as written. Where an edge of the earth crosses the plane (a
+    satellite's disc), no number of nodes covers all of it: places in cells that it crosses have no
+    point.
+    """
     apart = [abs(float(one.points[-1] - one.points[0])) / max(1, one.points.size - 1)
              for one in (x, y) if one.points.size > 1]  # fmt: skip
     near = _MESH_SHARE * min(apart, default=0.0) / 1e3
+    digits = _digits(near)
     for count in _MESH:
         at_x, at_y = np.meshgrid(np.linspace(*x.edges, count), np.linspace(*y.edges, count))
-        lon, lat = projection.inverse(at_x, at_y)
+        lon, lat = (np.round(at, digits) for at in projection.inverse(at_x, at_y))
         nodes = vectors(lon, lat)
-        error = 0.0
+        error, covered = 0.0, True
         for shift in ((0.5, 0.5), (0.5, 0.0), (0.0, 0.5)):
             step = [np.arange(count - 1) + part for part in shift]
             rows, columns = np.meshgrid(step[0], step[1], indexing="ij")
             between = bilinear(nodes, rows, columns)
-            true = projection.inverse(
+            true = vectors(*projection.inverse(
                 np.interp(columns, np.arange(count), np.linspace(*x.edges, count)),
                 np.interp(rows, np.arange(count), np.linspace(*y.edges, count)),
-            )
-            away = angle(between, vectors(*true)) * EARTH_RADIUS_M / 1e3
+            ))  # fmt: skip
+            away = angle(between, true) * EARTH_RADIUS_M / 1e3
             error = max(error, float(np.nanmax(away, initial=0.0)))
-        if error <= near:
+            covered &= not (np.isfinite(true[..., 0]) & np.isnan(away)).any()
+        if covered and error <= near:
             break
     return {
         "n": count,
@@ -227,8 +235,13 @@ def _mesh(x: Axis, y: Axis, projection: Projection) -> dict[str, Any]:
     }
 
 
+def _digits(near_km: float) -> int:
+    """Decimal digits of degrees whose rounding is small beside that distance; 5 are a metre."""
+    return 5 if near_km <= 0 else min(max(5, math.ceil(-math.log10(near_km / 111.0)) + 1), 12)
+
+
 def _degrees(values: Array) -> list[float | None]:
-    return [round(float(at), 5) if np.isfinite(at) else None for at in values.ravel()]
+    return [float(at) if np.isfinite(at) else None for at in values.ravel()]
 
 
 def _words(axis: Axis) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import ValuesError
 from burstlens.viz.values import blocks
-from burstlens.viz.values.sphere import bilinear, degrees, steps_to, vectors
+from burstlens.viz.values.sphere import bilinear, degrees, middles, steps_to, vectors
 
 Array = NDArray[Any]
 FORMAT = 1
@@ -27,6 +27,8 @@ _MOST_BYTES = 64 * 2**20
 _MOST_POINTS = 1 << 20
 _MOST_PIXELS = 1 << 23
 """Bounds on what a file may ask for: who reads a run's grids may not be the one who wrote them."""
+_ROUNDING = 1e-6
+"""A place so little beyond the edge, in parts of a mesh's cell, lies on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Grid:
                         for name in ("lon", "lat")
                     )
                     self._nodes = vectors(lon, lat)
+                    self._middles = middles(self._nodes)
         except (KeyError, TypeError, ValueError, binascii.Error) as error:
             raise ValuesError(f"the grid is damaged: {error!r}") from error
 
@@ -186,18 +189,22 @@ class Grid:
         return (lon if lon <= right else place.lon, place.lat)
 
     def _from_mesh(self, lon: float, lat: float) -> tuple[float, float] | None:
-        """By Newton's steps from the nearest node."""
+        """By Newton's steps from the middle of the nearest cell."""
         assert self._nodes is not None
         wanted = vectors(lon, lat)
-        near = np.where(np.isfinite(self._nodes[..., 0]), self._nodes @ wanted, -2.0)
+        near = np.where(np.isfinite(self._middles[..., 0]), self._middles @ wanted, -2.0)
         row, column = divmod(int(near.argmax()), near.shape[1])
-        part = steps_to(self._nodes, wanted.tolist(), float(row), float(column))
+        part = steps_to(self._nodes, wanted.tolist(), row + 0.5, column + 0.5)
         if part is None:
             return None
         last = self._nodes.shape[0] - 1
+        shares = [
+            min(max(share, 0.0), float(last)) if -_ROUNDING <= share <= last + _ROUNDING else share
+            for share in part
+        ]
         x, y = (
             axis["edges"][0] + share / last * (axis["edges"][1] - axis["edges"][0])
-            for axis, share in ((self.x, part[1]), (self.y, part[0]))
+            for axis, share in ((self.x, shares[1]), (self.y, shares[0]))
         )
         return float(x), float(y)
 

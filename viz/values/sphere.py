@@ -44,6 +44,16 @@ def bilinear(nodes: Array, rows: ArrayLike, columns: ArrayLike) -> Array:
     return np.asarray(upper * (1 - down) + lower * down)
 
 
+def middles(nodes: Array) -> Array:
+    """Unit vectors (row, column, 3) of the middles of a mesh's cells; NaN where a corner is.
+
+    Unlike nodes, no two are at one place: the edges of a whole turn meet, a row may be the pole.
+    """
+    rows, columns = (np.arange(size - 1) + 0.5 for size in nodes.shape[:2])
+    found = bilinear(nodes, *np.meshgrid(rows, columns, indexing="ij"))
+    return np.asarray(found / np.linalg.norm(found, axis=-1, keepdims=True))
+
+
 def steps_to(
     nodes: Array, wanted: Sequence[float], row: float, column: float
 ) -> tuple[float, float] | None:

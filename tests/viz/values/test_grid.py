@@ -99,6 +99,54 @@ def test_a_mesh_holds_at_the_pole_and_across_the_seam(tmp_path):
         assert grid.point(Place(lat=lat, lon=lon)) == expected
 
 
+@pytest.mark.parametrize("projection", ["merc", "eqc"])
+def test_each_place_of_a_whole_turn_has_its_point(tmp_path, projection):
+    whole = 2 * np.pi * 6370e3
+    around = Projection(f"+proj={projection} +lat_ts=0 +R=6370000", period=whole)
+    spacing = whole / 120
+    x, y = (spacing * (np.arange(n) - (n - 1) / 2) for n in (120, 60 if projection == "eqc" else 20))
+    plane = Plane(x, y, "m", projection=around)
+    grid = read(shown(plane, (y.size, x.size), extent_of(plane))[1], tmp_path)
+    for row, column in np.ndindex(y.size, x.size):
+        lon, lat = around.inverse(x[column], y[row])
+        expected = (y.size - 1 - row, column)
+        assert grid.point(Place(lat=float(lat), lon=float(lon))) == expected
+
+
+def test_a_place_on_the_seam_of_a_whole_turn_has_a_point(tmp_path):
+    whole = 2 * np.pi * 6370e3
+    around = Projection("+proj=merc +lat_ts=0 +R=6370000", period=whole)
+    x, y = (whole / 90 * (np.arange(n) - (n - 1) / 2) for n in (90, 10))
+    plane = Plane(x, y, "m", projection=around)
+    grid = read(shown(plane, (10, 90), extent_of(plane))[1], tmp_path)
+    for lon in (180.0, -180.0, 179.999999, -179.999999):
+        assert grid.point(Place(lat=3.0, lon=lon))[1] in (0, 89)
+
+
+def test_places_on_a_disc_with_corners_off_the_earth_have_points(tmp_path):
+    disc = Projection("+proj=geos +h=35785831 +lon_0=0 +R=6370000")
+    along = 55e3 * (np.arange(200) - 99.5)
+    plane = Plane(along, along, "m", projection=disc)
+    grid = read(shown(plane, (200, 200), extent_of(plane))[1], tmp_path)
+    for lon, lat in ((0, 0), (5, 10), (-40, 30), (55, -40), (0, 60)):
+        x, y = disc.forward(lon, lat)
+        expected = (199 - int(np.abs(along - y).argmin()), int(np.abs(along - x).argmin()))
+        found = grid.point(Place(lat=lat, lon=lon))
+        assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) <= 1
+    assert grid.point(Place(lat=0, lon=120)) is None
+
+
+@pytest.mark.parametrize("spacing", [0.5, 5.0])
+def test_points_of_a_fine_plane_are_told_apart(tmp_path, spacing):
+    utm = Projection("+proj=utm +zone=33 +ellps=WGS84")
+    x, y = (at + spacing * np.arange(100) for at in (5e5, 5.3e6))
+    plane = Plane(x, y, "m", projection=utm)
+    grid = read(shown(plane, (100, 100), extent_of(plane))[1], tmp_path)
+    for row, column in np.ndindex(100, 100):
+        lon, lat = utm.inverse(x[column], y[row])
+        assert grid.point(Place(lat=float(lat), lon=float(lon))) == (99 - row, column)
+
+
 @pytest.mark.parametrize("lon", [-179.5, 180.5, 185.0, -175.0])
 def test_longitudes_count_the_same_on_either_side_of_the_seam(tmp_path, lon):
     x, y = np.arange(170.0, 191.0), np.arange(-10.0, 11.0)
