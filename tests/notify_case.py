@@ -22,11 +22,14 @@ WORD = Word("end 1", ("failed",), "A storm (storm-1): failed: CFL", "failed", No
 
 class Mailbox:
     """The handler of a mail server that keeps what arrives. ``answer`` refuses a recipient,
-    ``refusal`` is the answer to a wrong password; ``over_tls`` says it of each message."""
+    ``refusal`` is the answer to a wrong password, ``greylisted`` that to the first recipient and
+    ``farewell`` that to QUIT; ``over_tls`` says it of each message."""
 
     def __init__(self) -> None:
         self.arrived: list[tuple[str, list[str], email.message.EmailMessage]] = []
         self.answer = ""
+        self.greylisted = ""
+        self.farewell = ""
         self.refusal = ""
         self.over_tls: list[bool] = []
         self.logins: list[tuple[bytes, bytes]] = []
@@ -34,8 +37,14 @@ class Mailbox:
     async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
         if self.answer:
             return self.answer
+        if self.greylisted:
+            answer, self.greylisted = self.greylisted, ""
+            return answer
         envelope.rcpt_tos.append(address)
         return "250 OK"
+
+    async def handle_QUIT(self, server, session, envelope):  # noqa: N802
+        return self.farewell or "221 Bye"
 
     async def handle_DATA(self, server, session, envelope):  # noqa: N802
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)

@@ -74,6 +74,14 @@ def test_a_log_that_is_too_large_begins_anew(log, run_dir, monkeypatch):
     assert run_dir.model_log.with_name("model.log.1").read_text().endswith("a\n")
 
 
+def test_lines_stand_once_where_a_long_log_cannot_be_renamed(log, run_dir, monkeypatch):
+    monkeypatch.setattr(live_log, "LIMIT_BYTES", 10)
+    (run_dir.logs / "model.log.1").mkdir()
+    log.add(1, ["a" * 40])
+    log.write()
+    assert run_dir.model_log.read_text().count("a" * 40) == 1
+
+
 def test_a_link_in_its_place_is_not_written_through(log, run_dir, tmp_path):
     target = tmp_path / "precious"
     target.write_text("")

@@ -60,6 +60,9 @@ def web():
             self.server.posted.append((self.path, dict(self.headers), body))
             if self.path == "/slow":
                 self.server.let_go.wait(60)
+            if self.path == "/silent":
+                self.close_connection = True
+                return
             if self.path == "/closes":
                 self.wfile.write(b"HTTP/1.1 20")
                 return

@@ -182,10 +182,29 @@ def test_a_driver_that_has_reported_its_own_end_is_not_reported_again(run, web):
     own = driver_word(run.run, "Any program", "the target is full", 1)
     with closing(Journal(run.run.journal, 1)) as journal:
         journal.append(ev.NoticeDue(key=own.key, kinds=[*own.kinds], text=own.text, ways=["x"]))
+        journal.append(ev.NoticeSent(key=own.key, way="x"))
     assert run.sentinel().settled
     assert web.posted == []
     run.sentinel(over=True)  # the model's end is news
     assert len(web.posted) == 1
+
+
+def test_a_driver_killed_while_it_sent_word_of_its_own_end_has_the_rest_sent(run, web):
+    ask(run.run, [f"{web.url}/asked"])
+    own = driver_word(run.run, "Any program", "the target is full", 1)
+    mine, asked = (Way("webhook", (f"{web.url}/{path}",)).label for path in ("mine", "asked"))
+    with closing(Journal(run.run.journal, 1)) as journal:
+        ways = [mine, asked]
+        journal.append(ev.NoticeDue(key=own.key, kinds=[*own.kinds], text=own.text, ways=ways))
+        journal.append(ev.NoticeSent(key=own.key, way=mine))
+    for _ in range(2):
+        assert run.sentinel().settled
+    assert said(web) == [("/asked", own.text)]
+    run.resume()
+    assert run.events()[:3] == [
+        ("notice.due", own.key, ""), ("notice.sent", own.key, mine),
+        ("notice.sent", own.key, asked),
+    ]  # fmt: skip
 
 
 def test_a_run_that_is_over_or_whose_status_is_damaged_sends_nothing(run, web):

@@ -75,6 +75,13 @@ def test_only_ways_of_the_user_get_the_token(sender, web, note):
     assert links["/mine"].endswith("?token=t0ken")
 
 
+def test_the_users_own_way_counts_where_a_guard_names_the_same(sender, web, config, note):
+    config(f'[notify]\nwebhook = "{web.url}"\nallow = ["webhook"]\n')
+    note()
+    sender.send(Way("webhook", (web.url,), of="CFL", guard=True))
+    assert [facts["link"].endswith("?token=t0ken") for facts in web.facts()] == [True]
+
+
 @pytest.mark.integration
 def test_the_link_of_a_real_server_opens_the_page_and_goes_with_the_server(standing, tmp_path):
     assert standing.done().returncode == 0

@@ -178,6 +178,20 @@ def test_times_that_are_passed_at_once_make_one_word(sender, web, config, wait):
     assert [facts["time"] for facts in web.facts()] == ["t00000026.000"]
 
 
+def test_the_last_model_time_is_sent_though_an_earlier_word_is_on_its_way(sender, web, config):
+    config(f'[notify]\nwebhook = "{web.url}/slow"\nat = [10, 20]\n')
+    driver = sender.driver()
+    publishing(sender, "t00000010.000")
+    driver.look(str)
+    publishing(sender, "t00000020.000")
+    driver.look(str)
+    driver.look(str, last=True)
+    web.let_go.set()
+    driver.close()
+    times = sorted(facts["time"] for facts in web.facts())
+    assert times == ["t00000010.000", "t00000020.000"]
+
+
 def test_a_recipe_says_when_and_the_command_line_says_who(sender, web, config, run_dir, wait):
     config("")
     ask(run_dir, [web.url])

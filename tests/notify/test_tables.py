@@ -116,8 +116,10 @@ def test_ways_of_the_command_line_have_labels_without_keys(text, label):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "me@example.org", "mail:", "mail:-x@a.b", "run:", "run:'", "x:y"]
-)
+    "text", ["", "me@example.org", "mail:", "mail:-x@a.b", "run:", "run:'", "x:y",
+             "https://me:secret@example.org/hook", "https://example.org/a b",
+             "https://example.org/\u00e9"]
+)  # fmt: skip
 def test_other_words_are_refused(text):
     with pytest.raises(ValueError, match=r"expected mail:ADDRESS|No closing quotation"):
         parse_way(text)

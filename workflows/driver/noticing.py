@@ -27,7 +27,7 @@ def end_due(context: RunContext, outcome: Outcome) -> Callable[[], None]:
     status = record(context.snapshot.value())
     status |= {"state": outcome.state, "outcome": asdict(outcome)}
     # Its last frame may have been published since the loop looked.
-    context.notices.look(lambda: progress_text(status))
+    context.notices.look(lambda: progress_text(status), last=True)
     if status.get("attached") and (outcome.state == "stopped" or _is_known(context, outcome)):
         return lambda: None  # the user has ended the looking, or word of the model's end was sent
     word = end_word(

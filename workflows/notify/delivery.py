@@ -9,6 +9,8 @@ import threading
 from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
+from smtplib import SMTPRecipientsRefused
+from urllib.parse import urlsplit
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.printable import printable
@@ -92,13 +94,18 @@ def _secrets(way: Way) -> tuple[str, ...]:
     if way.kind == "mail":
         with contextlib.suppress(RecipeError, OSError):
             return tuple(filter(None, [settings().smtp_password]))
-    return way.target if way.kind == "webhook" else ()
+    if way.kind != "webhook":
+        return ()
+    parts = urlsplit(way.target[0])  # an error may quote a part of the address alone
+    return (*way.target, *(one for one in (parts.path, parts.query) if len(one) > 1))
 
 
 def _is_passing(error: Exception) -> bool:
-    """Whether another try may succeed: no connection, or an answer that says so."""
+    """Whether another try may succeed and nothing was accepted yet: no connection, or an answer that
+    says so. A connection that breaks off later may have brought the word."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return all(code in _PASSING for code, _ in error.recipients.values())
     code = getattr(error, "code", None) or getattr(error, "smtp_code", None)
     if code is not None:
         return code in _PASSING
-    reason = getattr(error, "reason", error)
-    return isinstance(reason, ConnectionError)
+    return isinstance(getattr(error, "reason", error), ConnectionRefusedError)

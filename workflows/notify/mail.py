@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import ipaddress
 import shutil
@@ -42,7 +43,8 @@ def message_of(
         lines += [picture.missing, ""]
     lines += [f"Page:   {facts['link']}", f"Run:    {facts['path']}"]
     lines.append(f"Status: burstlens status {facts['run']}")
-    message.set_content("\n".join(lines) + "\n")
+    # A path may hold bytes that are no text.
+    message.set_content("".join(f"{printable(line)}\n" for line in lines))
     if picture is not None and picture.content is not None:
         main, _, sub = picture.media_type.partition("/")
         message.add_attachment(
@@ -78,7 +80,7 @@ def _by_server(message: EmailMessage, address: str, mine: Settings) -> None:
         server = smtplib.SMTP_SSL(host, port, timeout=ANSWER_S, context=trusted)
     else:
         server = smtplib.SMTP(host, port, timeout=ANSWER_S)
-    with server:
+    with contextlib.closing(server):
         server.ehlo()
         if not over_tls and trusted is not None:
             if server.has_extn("starttls"):
@@ -92,6 +94,8 @@ def _by_server(message: EmailMessage, address: str, mine: Settings) -> None:
                 raise OSError(f"{host} offers no TLS: the password is not sent")
             server.login(mine.smtp_user, mine.smtp_password)
         server.send_message(message, message["From"], [address])
+        with contextlib.suppress(OSError):  # the message is accepted, whatever the server says now
+            server.quit()
 
 
 def _trusted(mine: Settings) -> ssl.SSLContext:

@@ -112,17 +112,18 @@ class Notices:
         """Journal that it is to be sent; what is returned begins to send it. What the word is about
         is journalled in between, so that a crash loses neither."""
         wanted = [way for asker in self._askers() if asker.wants(word.kinds) for way in asker.ways]
-        return self._due(word, [*ways, *wanted])
+        # Where both name one receiver, the user's own way counts: it gets the link with the token.
+        return self._due(word, [*wanted, *ways])
 
-    def look(self, progress: Callable[[], str]) -> None:
+    def look(self, progress: Callable[[], str], *, last: bool = False) -> None:
         """Journal what was sent, report what has failed, and send word at the model times that
-        were reached; ``progress`` is the model's, in words."""
+        were reached; ``progress`` is the model's, in words. ``last``: no later look is to come."""
         self._collect()
         first = self._products[0] if self._products else None
         newest = self._noticed.settled.get(first or "")
         if first is None or newest is None or newest == self._looked:
             return
-        if any(one.word.time for one in self._sending):
+        if not last and any(one.word.time for one in self._sending):
             return  # its receivers cannot keep up: the next word is of a later time
         self._looked = newest
         since = self._noticed.until or None

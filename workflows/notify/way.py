@@ -76,10 +76,17 @@ def is_address(text: str) -> bool:
 
 
 def is_web(text: str) -> bool:
-    """Whether it is an http or https URL."""
+    """Whether it is an http or https URL that can be posted to: without a user's name, which no
+    request would send, and of characters that a request line may hold."""
     try:
         parts = urlsplit(text)
         parts.port  # noqa: B018  (reading it checks it)
     except ValueError:
         return False
-    return parts.scheme in {"https", "http"} and bool(parts.hostname) and text.isprintable()
+    plain = text.isascii() and text.isprintable() and " " not in text
+    return (
+        parts.scheme in {"https", "http"}
+        and bool(parts.hostname)
+        and plain
+        and ("@" not in parts.netloc)
+    )

@@ -23,7 +23,7 @@ from burstlens.core.run.event import Event
 from burstlens.core.run.heartbeat import LOADING_S, is_here, process_state
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
-from burstlens.core.run.noticed import Noticed
+from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.notify.word import Word, gone_key, gone_word
 from burstlens.workflows.placement.supervised import Ended
@@ -61,12 +61,16 @@ class Absence:
         self._key = gone_key(int(self._driver.get("epoch", 0)), over=over)
         self._idle = history.outcome is not None or not self._driver
         self._noticed = Noticed(known=set(history.noticed.known))
+        unsent = history.noticed.pending.get(self._key)
+        if unsent is not None:  # the driver was killed while it sent word of its own end
+            self._noticed.pending[self._key] = Pending(unsent.due, list(unsent.ways))
         self._notices: Notices | None = None
         self._journal: Journal | None = None
         self._said = ""
         try:
             for event in read(notices_of(job_folder)):
-                if getattr(event, "key", None) not in history.noticed.known:
+                key = getattr(event, "key", None)
+                if key not in history.noticed.known or key in self._noticed.pending:
                     _fold(self._noticed, event)
         except (RunError, OSError) as error:  # better no word than one that was sent already
             self._alarm(str(error))

@@ -70,7 +70,8 @@ class LiveLog:
         finally:
             os.close(handle)
         if before + done > LIMIT_BYTES:
-            os.replace(self._path, self._path.with_name("model.log.1"))
+            with contextlib.suppress(OSError):  # the lines are written
+                os.replace(self._path, self._path.with_name("model.log.1"))
 
 
 def log_names(run: RunDir, most: int = 40) -> list[str]:

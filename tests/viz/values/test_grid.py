@@ -104,7 +104,9 @@ def test_each_place_of_a_whole_turn_has_its_point(tmp_path, projection):
     whole = 2 * np.pi * 6370e3
     around = Projection(f"+proj={projection} +lat_ts=0 +R=6370000", period=whole)
     spacing = whole / 120
-    x, y = (spacing * (np.arange(n) - (n - 1) / 2) for n in (120, 60 if projection == "eqc" else 20))
+    x, y = (
+        spacing * (np.arange(n) - (n - 1) / 2) for n in (120, 60 if projection == "eqc" else 20)
+    )
     plane = Plane(x, y, "m", projection=around)
     grid = read(shown(plane, (y.size, x.size), extent_of(plane))[1], tmp_path)
     for row, column in np.ndindex(y.size, x.size):
