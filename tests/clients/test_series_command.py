@@ -122,13 +122,21 @@ def test_a_run_without_its_first_frame_is_waited_for(made, tmp_path):
         [*PROGRAM, "series", "made", "t2", *AT, "--follow"],
         stdout=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
+    reason = {"placeholder": True, "reason": "the frame is damaged"}
+    made.publish(0, values=False, facts=reason)  # nor is a hole a first frame
     time.sleep(1.5)
     assert process.poll() is None
-    made.publish(0)
+    made.publish(1)
     assert process.stdout.readline().startswith("time (UTC)")
     process.terminate()
     process.wait(20)
     process.stdout.close()
+
+
+def test_a_run_that_ends_without_any_frame_is_an_error(made, call):
+    done = call("series", "made", "t2", *AT, "--follow")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "nothing is published of a product 't2'" in done.stderr
 
 
 def test_watch_says_where_values_are_printed_when_there_is_no_terminal(made, call):

@@ -22,6 +22,20 @@ def grid_of(run_dir):
     return path.read_bytes() if path.exists() else None
 
 
+def test_who_sees_a_picture_finds_its_values_and_their_grid(begin, staged, run_dir, monkeypatch):
+    publisher, _ = begin()
+    receipt, order = staged(values=b"values", grid=b"grid"), []
+    replace = os.replace
+
+    def recorded(source, target, **how):
+        order.append(os.path.relpath(target, run_dir.products))
+        replace(source, target, **how)
+
+    monkeypatch.setattr(os, "replace", recorded)
+    publisher.publish([receipt])
+    assert order == [GRID, VALUES, NAME]
+
+
 @pytest.mark.parametrize("reached", range(4))
 def test_a_driver_killed_between_values_and_their_picture_leaves_all_to_the_next(
     begin, staged, run_dir, reached

@@ -70,6 +70,25 @@ def test_of_several_nests_the_topmost_one_at_the_place_counts(made):
     assert (beside.number, beside.value) == (0, pytest.approx(60.05, abs=2e-3))
 
 
+@pytest.mark.parametrize("harm", ["torn", "missing"])
+def test_where_a_nests_grid_cannot_be_read_its_parents_value_is_not_given(made, harm):
+    nest = degrees_grid(west=-92.2, north=27.2, step=0.01)
+    made.publish(0, (ramp(), degrees_grid()), (ramp(5), nest))
+    path = grid_path(made.run.products, nest.hash)
+    if harm == "torn":
+        path.write_bytes(nest.text[:-40])
+    else:
+        path.unlink()
+    (one,) = series(made)
+    assert (one.value, one.gap) == (None, Gap.UNREADABLE)
+
+
+def test_a_product_that_has_no_pictures_says_so(made):
+    made.publish(0, values=False, name="t2/t2_d01_20050828T000000.nc")
+    with pytest.raises(RunError, match="t2 has no pictures, whose values"):
+        series(made)
+
+
 @pytest.mark.parametrize(
     ("value", "gap"), [(np.nan, Gap.NAN), (np.inf, Gap.INFINITE), (-np.inf, Gap.MINUS_INFINITE)]
 )

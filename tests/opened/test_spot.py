@@ -34,11 +34,17 @@ def test_a_place_is_two_numbers(at, xy, expected):
     assert Spot.parse(at, xy) == expected
 
 
+def test_a_place_may_be_given_in_degrees_and_in_lengths_that_keep_their_units():
+    both = Spot.parse("25.3,-91.9", "12km,4500")
+    assert both == Spot.of(25.3, -91.9, "12km", 4500)
+    assert both.facts() == {"lat": 25.3, "lon": -91.9, "x": 12.0, "y": 4500.0, "x_units": "km"}
+
+
 @pytest.mark.parametrize(
     ("at", "xy", "words"),
     [
         (None, None, "--at LAT,LON or --xy X,Y"),
-        ("1,2", "1,2", "--at LAT,LON or --xy X,Y"),
+        ("1,2", "1", "expected X,Y"),
         ("25.3", None, "expected LAT,LON"),
         ("25.3,-91.9,0", None, "expected LAT,LON"),
         ("north,-91.9", None, "lat must be a number"),

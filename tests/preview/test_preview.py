@@ -203,7 +203,10 @@ def watch(run, answer, env=(), limit_s=40, until=b"", size=(40, 100, 800, 640)):
     said, end, asked = b"", time.monotonic() + limit_s, False
     while time.monotonic() < end and until not in said:
         if select.select([upper], [], [], 0.1)[0]:
-            said += os.read(upper, 65536)
+            try:
+                said += os.read(upper, 65536)
+            except OSError:  # it has ended
+                break
         if b"\x1b[c" in said and not asked:
             asked = True
             os.write(upper, answer)
@@ -228,6 +231,24 @@ def test_watch_shows_the_newest_picture_and_gives_the_screen_back(going_on, answ
     assert "Supercell · live".encode() in said
     assert said.rfind(b"\x1b[?1049l") > said.rfind(b"\x1b[?1049h") > -1
     assert said.rfind(b"\x1b[?25h") > said.rfind(b"\x1b[?25l")
+
+
+@pytest.mark.parametrize(
+    ("answer", "mark"), [(SIXEL, b"\x1bP0;1;0q"), (KITTY, b"m=0;"), (PLAIN, "▀".encode())]
+)
+def test_the_last_picture_of_a_run_that_is_over_stays_on_the_screen(standing, answer, mark):
+    standing.done()
+    said = watch(standing.runs / "done", answer, until=b"pictures  ")
+    stays = said[said.rfind(b"\x1b[?1049l") :]
+    assert mark in stays
+    assert stays.index(mark) < stays.index(b"w, 0001-01-01 00:02:00") < stays.index(b"  pictures  ")
+
+
+def test_an_unknown_product_is_an_error_without_pictures_too(standing):
+    standing.done()
+    done = standing.call("watch", str(standing.runs / "done"), "--product", "nope")
+    assert done.returncode == 1
+    assert "nope" in done.stderr
 
 
 def test_no_color_and_dumb_terminals_get_words(going_on):

@@ -75,6 +75,12 @@ def test_gaps_are_null_with_the_reason_behind_it(server, made):
     assert len(rows[4]) == 2
 
 
+def test_as_many_times_as_the_docs_allow_fit_a_request(server, made):
+    keys = [f"2005{number:04d}T000000" for number in range(399)] + ["20050828T000000"]
+    answer = ask(server, made, f"{PLACE}&times={','.join(keys)}")
+    assert (answer.status, len(objects(answer.body))) == (200, 2)
+
+
 @pytest.mark.parametrize(
     ("query", "status", "words"),
     [
@@ -84,7 +90,7 @@ def test_gaps_are_null_with_the_reason_behind_it(server, made):
         ("product=t2&lat=x&lon=1", 400, b"lat must be a number"),
         ("product=t2&lat=nan&lon=1", 400, b"lat must be a number"),
         ("product=t2&x=1mile&y=1", 400, b"x must be a number"),
-        (f"{PLACE}&times={','.join(map(str, range(600)))}", 400, b"may name 512 times"),
+        (f"{PLACE}&times={','.join(map(str, range(600)))}", 400, b"may name 400 times"),
         ("product=none&lat=1&lon=1", 404, b"nothing is published of a product 'none'"),
         (f"{PLACE}&stream=d07", 404, b"nothing of a stream 'd07'"),
     ],

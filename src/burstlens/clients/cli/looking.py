@@ -77,8 +77,9 @@ def watch(
 
     With --picture the newest picture is shown: with kitty's graphics, as sixels, or else as
     coloured half-blocks. It is sent when it changes, and never faster than a slow ssh connection
-    can take it. With --at or --xy its value at that place is shown, too; `burstlens series` prints
-    all of them. There is no picture on dumb terminals, in pipes and with NO_COLOR.
+    can take it, and the last one stays when the run is over. With --at or --xy its value at that
+    place is shown, too; `burstlens series` prints all of them. There is no picture on dumb
+    terminals, in pipes and with NO_COLOR.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -98,8 +99,11 @@ def watch(
 
             console = Console(highlight=False)
             spot = Spot.parse(at, xy) if asked else None
+            opened = open_run(run)
+            if product is not None:
+                opened.products[product]  # an unknown name is an error also without pictures
             if can_show(console):
-                say(text(watch_picture(open_run(run), product, console, spot)))
+                say(text(watch_picture(opened, product, console, spot)))
                 return
             print_stderr("no pictures: the output is not a terminal with colours")
             if asked:

@@ -72,7 +72,7 @@ def series(
     if as_json and (follow or as_csv):
         other = "--follow" if follow else "--csv"
         raise typer.BadParameter(f"--json is one document, {other} is lines: choose one")
-    found = Listing(open_run(run), product, stream, Spot.parse(at, xy), waits=follow)
+    found = Listing(open_run(run), product, stream, Spot.parse(at, xy))
     progress = _Progress()
     try:
         if as_json:

@@ -13,8 +13,8 @@ from burstlens.clients.opened.series import Sample, heading, reader, samples
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import ValuesError
 
-TIMES = 512
-"""Frames that one request may name."""
+TIMES = 400
+"""Frames that one request may name: so many keys fit the line of an HTTP request."""
 PIECE_S = 0.05
 PIECE_FRAMES = 256
 _NAMES = ("lat", "lon", "x", "y")
@@ -48,6 +48,7 @@ class Asked:
         entries = pictured.entries(
             self.stream, since=self.since, before=self.before, times=self.times
         )[::-1]
+        memory.keep(pictured)
         files = Files(pictured.run.products)
         where = (str(pictured.run.path), self.product, self.spot)
         read = memory.recalled.reading(where, reader(files, self.spot, memory.grids))
@@ -79,12 +80,18 @@ class Memory:
 
     def pictured(self, made: Pictured) -> Pictured:
         """The one of that run and product that was used before, else ``made``."""
-        key = (str(made.run.path), made.product)
-        found = self._pictured.pop(key, made)
-        self._pictured[key] = found
+        return self._pictured.get(_key(made), made)
+
+    def keep(self, used: Pictured) -> None:
+        """Hold one that has pictures for the next request, and forget the longest unused."""
+        self._pictured.pop(_key(used), None)
+        self._pictured[_key(used)] = used
         for old in list(self._pictured)[: -self._most]:
             self._pictured.pop(old, None)
-        return found
+
+
+def _key(pictured: Pictured) -> tuple[str, str]:
+    return str(pictured.run.path), pictured.product
 
 
 def _text(asked: Mapping[str, Any], name: str) -> str:

@@ -29,12 +29,10 @@ Told = Callable[[int, int], None]
 class Listing:
     """The series of a product at a place, from its first frame on.
 
-    Raises RunError as :meth:`.Pictured.entries`; with ``waits`` it may have no frame yet.
+    Raises RunError as :meth:`.Pictured.entries`; what is followed may have no frame yet.
     """
 
-    def __init__(
-        self, run: RunView, product: str, stream: str | None, spot: Spot, *, waits: bool = False
-    ) -> None:
+    def __init__(self, run: RunView, product: str, stream: str | None, spot: Spot) -> None:
         run.products[product]  # an unknown name is an error with near names
         self._run = run
         self._spot = spot
@@ -44,7 +42,6 @@ class Listing:
         self._grids = Grids()
         self._gaps: Counter[str] = Counter()
         self._values = 0
-        self._waits = waits
 
     def document(self, told: Told) -> dict[str, Any]:
         """The series as JSON values: its heading, and ``samples``."""
@@ -62,8 +59,6 @@ class Listing:
     def lines(self, told: Told) -> Iterator[str]:
         """A line with the names of the columns, and a line per frame."""
         entries = self._entries()
-        if not entries:
-            return
         head = self._heading(entries)
         yield _header(head, entries)
         for number, one in enumerate(self._samples(entries, head), 1):
@@ -77,7 +72,7 @@ class Listing:
         head: dict[str, Any] = {}
         for status in looks(self._run.directory):
             over = is_over(status)  # before the index: what is published by then is listed
-            entries = self._entries()
+            entries = self._entries(waits=not over)
             fresh = [one for one in entries if seen.get(one.time) != _mark(one)]
             if fresh and not head:
                 head = self._heading(entries)
@@ -97,8 +92,8 @@ class Listing:
         reason, _ = self._gaps.most_common(1)[0]
         return printable(f"no frame has a value at {self._spot}: {reason}")
 
-    def _entries(self) -> list[Published]:
-        if self._waits and self._pictured.is_empty():
+    def _entries(self, *, waits: bool = False) -> list[Published]:
+        if waits and self._pictured.is_empty():
             return []
         return self._pictured.entries(self._stream)
 

@@ -9,8 +9,11 @@ from burstlens.clients.opened.series import has_values, without_values
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.follow import Followed, uncollected
+from burstlens.core.run.follow import Followed, Line, uncollected
 from burstlens.core.run.index import Index, Published, published
+
+_KEYS = ("product", "stream", "time", "attempt", "name", "crc32", "t", "values")
+_FACTS = ("placeholder", "reason", "traces", "variable", "units")
 
 
 class Pictured:
@@ -52,9 +55,10 @@ class Pictured:
         ]
 
     def is_empty(self) -> bool:
-        """Whether nothing is published of it yet. Raises RunError."""
+        """Whether nothing but placeholders is published of it yet. Raises RunError."""
         self._refresh()
-        return not self._entries
+        with self._lock:
+            return all(entry.placeholder for entry in self._entries.values())
 
     def newest(self, entry: Published) -> Published | None:
         """What the index has now for the frame of an entry."""
@@ -94,7 +98,7 @@ class Pictured:
             if stretch.fresh:
                 self._entries = {}
             for line in stretch.lines:
-                entry = published(line) if line.get("product") == self.product else None
+                entry = published(_lean(line)) if line.get("product") == self.product else None
                 if entry is not None:
                     self._entries[entry.stream, entry.time] = entry
 
@@ -104,3 +108,12 @@ class Pictured:
         names = {entry.product for entry in index.entries.values()}
         near = did_you_mean(self.product, names) if names else ""
         return RunError(f"nothing is published of a product {self.product!r}{near}")
+
+
+def _lean(line: Line) -> Line:
+    """What series need of a line: a server holds those of many runs."""
+    facts = line.get("facts")
+    found = {name: line[name] for name in _KEYS if name in line}
+    if isinstance(facts, dict):
+        found["facts"] = {name: facts[name] for name in _FACTS if name in facts}
+    return found

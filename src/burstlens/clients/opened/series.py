@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.picture import is_picture
 from burstlens.clients.opened.points import Files, Grids, Point
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import BurstlensError, RunError, ValuesError
@@ -141,26 +142,18 @@ def open_values(files: Files, entry: Published) -> ValuesFile:
 
 
 def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grids) -> Sample:
-    meaning = ""
     for number in reversed(range(len(values.fields))):
         one = values.fields[number]
-        try:
-            point = grids.point(files, one.grid, spot)
-            if point and point.shape != (one.rows, one.columns):
-                raise ValuesError(f"the grid {one.grid} is not that of its {one.rows} rows")
-        except ValuesError as error:
-            if number:
-                continue  # a damaged nest does not hide the field below
-            meaning = str(error)
-            break
+        # A nest whose grid cannot be read may cover the place: the value below is not what is seen.
+        point = grids.point(files, one.grid, spot)
+        if point and point.shape != (one.rows, one.columns):
+            raise ValuesError(f"the grid {one.grid} is not that of its {one.rows} rows")
         if point is None:
             continue
         value = values.at(point.row, point.column, number)
         facts = _facts(values.header["fields"][number], one)
         step = _step(value, one)
         return Sample(time, value, _gap(value), "", step, number, point, facts)
-    if meaning:
-        return Sample(time, None, Gap.UNREADABLE, meaning)
     return Sample(time, None, Gap.OUTSIDE, "the frame's grid does not hold the place")
 
 
@@ -193,11 +186,7 @@ def heading(product: str, stream: str, entries: Iterable[Published], first: Iter
     found: dict[str, Any] = {"product": product, "stream": stream, **facts, "frames": len(shown)}
     found["step"] = known.step if known and math.isfinite(known.step) else None
     found["index"] = dict(known.point.index) if known and known.point else None
-    found["at"] = {
-        name: getattr(spot, name) for name in ("lat", "lon", "x", "y")
-        if getattr(spot, name) is not None
-    }  # fmt: skip
-    return found
+    return found | {"at": spot.facts()}
 
 
 def _listed(entries: list[Published]) -> dict[str, Any]:
@@ -224,11 +213,14 @@ def value_label(sample: Sample) -> str:
 
 def without_values(product: str, entries: Iterable[Published]) -> RunError:
     """The error for a product none of whose ``entries`` has the values of a field."""
+    entries = list(entries)
     if any(map(has_traces, entries)):
         return RunError(
             f"the pictures of {product} have recorded traces of stations beside them, not the "
             "values of a field: the page shows them at a place near a station"
         )
+    if entries and not any(is_picture(entry.name) for entry in entries):
+        return RunError(f"{product} has no pictures, whose values a series is made of")
     return RunError(
         f"the pictures of {product} have no values: maps, sections and peaks publish them unless "
         "their recipe says `values = false` or an older version of Burstlens made them"

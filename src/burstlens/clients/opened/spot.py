@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burstlens.core.errors import ValuesError
@@ -57,15 +58,23 @@ class Spot:
 
     @classmethod
     def parse(cls, at: str | None, xy: str | None) -> Spot:
-        """The place of ``LAT,LON`` or of ``X,Y``. Raises ValuesError."""
-        given = at if at is not None else xy
-        if given is None or (at is not None and xy is not None):
+        """The place of ``LAT,LON``, of ``X,Y``, or of both. Raises ValuesError."""
+        if at is None and xy is None:
             raise ValuesError("say where: --at LAT,LON or --xy X,Y")
-        parts = given.split(",")
-        if len(parts) != 2:
-            what = "LAT,LON such as 25.3,-91.9" if at is not None else "X,Y such as 12km,4500"
-            raise ValuesError(f"expected {what}, got {given!r}")
-        return cls.of(*parts) if at is not None else cls.of(x=parts[0], y=parts[1])
+        lat, lon = _pair(at, "LAT,LON such as 25.3,-91.9")
+        x, y = _pair(xy, "X,Y such as 12km,4500")
+        return cls.of(lat, lon, x, y)
+
+    def facts(self) -> dict[str, float | str]:
+        """The place as JSON values: what was given, x and y with their units where they have any."""
+        found: dict[str, float | str] = {
+            name: value
+            for name in ("lat", "lon", "x", "y")
+            if (value := getattr(self, name)) is not None
+        }
+        return found | {
+            f"{name}_units": units for name, units in zip("xy", self.units, strict=True) if units
+        }
 
     def on(self, grid: Grid) -> Place:
         """The place in the units of a grid's plane. Raises ValuesError where it has no meaning."""
@@ -83,6 +92,13 @@ class Spot:
         if self.lat is not None or self.x is None or self.y is None:
             return f"{self.lat:g}, {self.lon:g}"
         return f"x {self.x:g} {self.units[0]}".strip() + f", y {self.y:g} {self.units[1]}".rstrip()
+
+
+def _pair(given: str | None, what: str) -> Sequence[str | None]:
+    parts = (None, None) if given is None else given.split(",")
+    if len(parts) != 2:
+        raise ValuesError(f"expected {what}, got {given!r}")
+    return parts
 
 
 def _number(name: str, given: Number) -> float:

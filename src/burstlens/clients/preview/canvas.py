@@ -51,8 +51,8 @@ class Canvas:
                 self._lines[row] = line
                 self._send(f"\x1b[{row + 1};1H{line}\x1b[0m\x1b[K")
 
-    def put(self, top: int, sequence: bytes) -> None:
-        """Put a picture, as an escape sequence, with its corner in row ``top``."""
+    def put(self, top: int, sequence: bytes, rows: int) -> None:
+        """Put a picture of so many rows, as an escape sequence, with its corner in row ``top``."""
         self._send(f"\x1b[{top + 1};1H")
         self._write(sequence)
 
@@ -63,10 +63,43 @@ class Canvas:
         return held.get().splitlines()
 
     def _send(self, text: str) -> None:
-        self._write(text.encode(self.console.encoding or "utf-8", "replace"))
+        self._write(_encoded(self.console, text))
 
     def _write(self, data: bytes) -> None:
-        sys.stdout.flush()
         self.sent += len(data)
-        while data:
-            data = data[os.write(sys.stdout.fileno(), data) :]
+        _write(data)
+
+
+class Roll:
+    """The terminal's own screen, where what is printed stays: lines and pictures one below the
+    other, each once. The rows that :class:`Canvas` has above a picture are left out."""
+
+    sent = 0
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return self.console.size.width, self.console.size.height
+
+    def show(self, top: int, lines: list[str]) -> None:
+        """Print lines, without the empty ones at their end."""
+        while lines and not lines[-1]:
+            lines = lines[:-1]
+        _write(_encoded(self.console, "".join(f"{line}\x1b[0m\n" for line in lines)))
+
+    def put(self, top: int, sequence: bytes, rows: int) -> None:
+        """Print a picture: rows are made for it first, as a terminal may not scroll for it."""
+        _write(b"\n" * rows + b"\x1b[%dA\x1b7" % rows + sequence + b"\x1b8\x1b[%dB" % rows)
+
+
+def _encoded(console: Console, text: str) -> bytes:
+    return text.encode(console.encoding or "utf-8", "replace")
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.flush()
+    while data:
+        data = data[os.write(sys.stdout.fileno(), data) :]

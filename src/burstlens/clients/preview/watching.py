@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
 import time
@@ -23,7 +24,7 @@ from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.preview import encoding
 from burstlens.clients.preview.ability import Ability, ability, drop_late_answer, quiet_keys
-from burstlens.clients.preview.canvas import Canvas
+from burstlens.clients.preview.canvas import Canvas, Roll
 from burstlens.clients.terminal import one_line
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
@@ -50,7 +51,7 @@ def watch_picture(
     run: RunView, product: str | None, console: Console, spot: Spot | None = None
 ) -> Status:
     """Show the run and the newest picture of a product (the first that has pictures) until it is
-    over, with its value at ``spot``; returns its final status.
+    over, with its value at ``spot``; returns its final status. The last one stays on the screen.
 
     Raises RunError for an unknown product, KeyboardInterrupt when a person leaves.
     """
@@ -61,9 +62,11 @@ def watch_picture(
         way = ability(keyboard, sys.stdout.fileno())
         try:
             with Canvas(console) as canvas:
-                return _watch(run, Preview(run, product, canvas, way, spot=spot))
+                status = _watch(run, Preview(run, product, canvas, way, spot=spot))
+            Preview(run, product, Roll(console), way, spot=spot).leave()
         finally:
             drop_late_answer(keyboard)
+    return status
 
 
 def _watch(run: RunView, preview: Preview) -> Status:
@@ -82,7 +85,7 @@ class Preview:
         self,
         run: RunView,
         product: str | None,
-        canvas: Canvas,
+        canvas: Canvas | Roll,
         way: Ability,
         clock: Callable[[], float] = time.monotonic,
         spot: Spot | None = None,
@@ -98,8 +101,19 @@ class Preview:
         self._grids = Grids()
         self._value = ""
 
+    def leave(self) -> None:
+        """Draw the newest picture with its label, as the last that is seen."""
+        newest = self._newest()
+        if newest is None:
+            return
+        with contextlib.suppress(RunError, OSError, ValueError, SyntaxError):
+            self._draw(newest)
+        label = f"{newest.product}, {time_label(newest.time)}{self._value_of(newest)}"
+        self.canvas.show(0, [printable(label)])
+
     def look(self, status: Status) -> None:
         """Draw what has changed: the text at once, the picture when the line is free."""
+        assert isinstance(self.canvas, Canvas)
         resized = self.canvas.resized()
         newest = self._newest()
         now = self._clock()
@@ -143,9 +157,10 @@ class Preview:
         if self.way.way == "kitty":
             across = max(1, round(small.width / shrink / wide))
             down = max(1, round(small.height / shrink / tall))
-            self.canvas.put(TEXT_ROWS, encoding.kitty(small, across, down))
+            self.canvas.put(TEXT_ROWS, encoding.kitty(small, across, down), down)
         else:
-            self.canvas.put(TEXT_ROWS, encoding.sixels(small))
+            down = -(-small.height // round(tall))
+            self.canvas.put(TEXT_ROWS, encoding.sixels(small), down)
 
     def _value_of(self, entry: Published) -> str:
         """The value at the place that was asked for, as the end of the picture's label."""
