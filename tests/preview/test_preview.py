@@ -238,7 +238,7 @@ def test_watch_shows_the_newest_picture_and_gives_the_screen_back(going_on, answ
 )
 def test_the_last_picture_of_a_run_that_is_over_stays_on_the_screen(standing, answer, mark):
     standing.done()
-    said = watch(standing.runs / "done", answer, until=b"pictures  ")
+    said = watch(standing.runs / "done", answer, until=b"its own end")
     stays = said[said.rfind(b"\x1b[?1049l") :]
     assert mark in stays
     assert stays.index(mark) < stays.index(b"w, 0001-01-01 00:02:00") < stays.index(b"  pictures  ")

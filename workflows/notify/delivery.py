@@ -101,7 +101,7 @@ def _secrets(way: Way) -> tuple[str, ...]:
 
 
 def _is_passing(error: Exception) -> bool:
-    """Whether another try may succeed and nothing was accepted yet: no connection, or an answer that
+    """Whether another try may succeed and nothing was taken yet: no connection, or an answer that
     says so. A connection that breaks off later may have brought the word."""
     if isinstance(error, SMTPRecipientsRefused):
         return all(code in _PASSING for code, _ in error.recipients.values())

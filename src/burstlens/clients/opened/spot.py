@@ -66,7 +66,7 @@ class Spot:
         return cls.of(lat, lon, x, y)
 
     def facts(self) -> dict[str, float | str]:
-        """The place as JSON values: what was given, x and y with their units where they have any."""
+        """The place as JSON values: what was given, with units of x and y that have any."""
         found: dict[str, float | str] = {
             name: value
             for name in ("lat", "lon", "x", "y")
