@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import selectors
 import shutil
 import socket
 import struct
+import threading
 import time
 from pathlib import Path
 
@@ -123,11 +125,25 @@ def test_an_index_behind_a_link_is_not_read(server, made):
 
 
 def test_values_replaced_while_they_are_read_never_break_the_answer(server, made):
-    for number in range(20):
-        path = made.publish(number % FRAMES, attempt=number + 2)
-        if number % 3 == 0:
-            path.unlink()
-        head, *rows = objects(ask(server, made).body)
+    ended = threading.Event()
+
+    def replace():
+        for number in itertools.count():
+            if ended.is_set():
+                break
+            path = made.publish(number % FRAMES, attempt=number + 2)
+            if number % 3 == 0:
+                path.unlink()
+
+    writer = threading.Thread(target=replace)
+    writer.start()
+    try:
+        answers = [ask(server, made, f"product=t2&lat={lat}&lon=-92") for lat in range(23, 30)]
+    finally:
+        ended.set()
+        writer.join()
+    for answer in answers:
+        head, *rows = objects(answer.body)
         assert len(rows) == head["frames"] == FRAMES
 
 
@@ -148,13 +164,13 @@ def long(shelf):
 
 @pytest.mark.slow
 def test_two_hundred_slow_readers_of_series_do_not_keep_others_waiting(server, long):
+    before = resources(server.process.pid)
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         for _ in range(SLOW):
             connection = stack.enter_context(server.connect(receive_bytes=2048))
             connection.sendall(server.head(f"/{long.run.id}/series?{PLACE}"))
             selector.register(connection, selectors.EVENT_READ)
         times = []
-        before = resources(server.process.pid)
         for _ in range(10):
             begin = time.monotonic()
             assert server.ask("/done/status.json").status == 200
@@ -186,18 +202,16 @@ def resources(pid: int) -> dict[str, int]:
 
 
 def test_a_client_that_goes_away_ends_the_work_for_it(server, long):
-    for _ in range(30):
+    for number in range(30):  # each at a place of its own: nothing is recalled
         with server.connect(receive_bytes=2048) as connection:
-            connection.sendall(server.head(f"/{long.run.id}/series?{PLACE}"))
+            place = f"product=t2&lat={23 + number / 10}&lon=-92"
+            connection.sendall(server.head(f"/{long.run.id}/series?{place}"))
             # Reset, as when a laptop is closed and the tunnel ends.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    begin = time.monotonic()
-    assert ask(server, long).status == 200
-    alone = time.monotonic() - begin
+    time.sleep(1.0)
     before = cpu_s(server.process.pid)
     time.sleep(1.5)
-    used = cpu_s(server.process.pid) - before
-    assert used < 0.5, (used, alone)
+    assert cpu_s(server.process.pid) - before < 0.5
 
 
 def cpu_s(pid: int) -> float:

@@ -73,8 +73,10 @@ def quantised(values: Array, bits: int, *, log: bool = False) -> tuple[Codes, Sc
     """The codes of (row, column) values, and what they stand for.
 
     A value comes back within half a step (``scale / 2``; with a logarithm a factor of
-    ``exp(scale / 2)``), outliers exactly.
+    ``exp(scale / 2)``), outliers exactly. Masked values are none.
     """
+    if np.ma.isMaskedArray(values) or values.dtype.kind != "f":
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     finite = np.isfinite(values)
     kept = _within(values, finite, log=log)
     outliers: tuple[tuple[int, int, float], ...] = ()
@@ -152,6 +154,8 @@ def _linear_scale(
 ) -> Scale:
     low, high = _ends(values, kept)
     step = high / ((1 << bits) - SPECIAL - 1) - low / ((1 << bits) - SPECIAL - 1)
+    if low + step * ((1 << bits) - SPECIAL - 1) < high:  # rounded down: much among denormal numbers
+        step = math.nextafter(step, math.inf)
     return Scale(bits, low, step, outliers=outliers)
 
 

@@ -57,6 +57,24 @@ def test_whatever_a_field_holds_comes_back(values, log, bits):
         assert (away <= scale.scale / 2 * (1 + 1e-9) + 1e-9 * np.abs(values[finite]) + 1e-300).all()
 
 
+@pytest.mark.parametrize("ends", [(0.0, 4e-321), (-1e-318, 1e-318), (-8e307, 9e307)])
+@pytest.mark.parametrize("bits", [12, 16])
+def test_the_ends_of_double_precision_come_back_within_half_a_step(ends, bits):
+    values = np.concatenate([np.linspace(ends[0] / 2, ends[1] / 2, 61) * 2, ends]).reshape(7, 9)
+    found, scale = back(values, bits)
+    assert scale.scale > 0
+    assert (np.abs(found / 2 - values / 2) <= scale.scale * 0.25000001 + 5e-324).all()
+
+
+def test_integers_and_masked_values_are_taken():
+    field = np.ma.masked_less(np.arange(42).reshape(6, 7), 3)
+    for values in (field, field.astype("f4"), field.data.astype("i2")):
+        found, _ = back(values)
+        hidden = np.ma.getmaskarray(values)
+        assert np.isnan(found[hidden]).all()
+        assert np.abs(found - np.ma.getdata(values))[~hidden].max() <= 0.01
+
+
 def test_a_constant_field_comes_back_exactly():
     found, scale = back(np.full((5, 6), 273.15, "f4"))
     assert scale.scale == 0

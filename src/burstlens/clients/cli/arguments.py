@@ -77,7 +77,11 @@ SiteOpt = Annotated[
     ),
 ]
 NameOpt = Annotated[
-    str | None, typer.Option(metavar="ID", help="The run's id, else made from the time.")
+    str | None,
+    typer.Option(
+        metavar="ID",
+        help="The run's id; by default made from what it runs and the time, or what it looks at.",
+    ),
 ]
 DetachOpt = Annotated[bool, typer.Option("--detach", help="Return at once; the run goes on.")]
 BatchOpt = Annotated[
