@@ -63,6 +63,14 @@ def test_raw_data_of_no_bytes_are_a_gap_of_the_logarithmic_ledger(
     assert "Infinity" not in " ".join(drawn)
 
 
+def test_the_ledger_counts_the_values_beside_pictures(publish_without, ways, page, await_frame):
+    values = {"name": "t2/t.values.js", "bytes": 5 * 2**20, "crc32": 1}
+    publish_without("fill", 8, values=values, bytes=3 * 2**20)
+    page.goto(ways.file("made"))
+    await_frame(page, 8, 9)
+    expect(page.get_by_role("figure", name="Ledger")).to_contain_text("brought out 8.0")
+
+
 def test_a_file_of_unknown_size_is_offered_without_a_size(publish_without, ways, page, await_frame):
     publish_without("bytes", 7, product="volume", suffix=".vti")
     page.goto(ways.file("made"))

@@ -110,7 +110,7 @@ export class Course {
     this.time.push(line.time);
     this.latency.push(number(line.written) ? line.t - line.written : NaN);
     this.raw.push(number(line.raw_bytes) ? line.raw_bytes || NaN : NaN); // 0 has no logarithm
-    this.made.push((this.made.at(-1) ?? 0) + (number(line.bytes) ? line.bytes : 0));
+    this.made.push((this.made.at(-1) ?? 0) + sizeOf(line.bytes) + sizeOf(line.values?.bytes));
     this.fill.push(number(line.fill) ? line.fill : NaN);
   }
 }
@@ -228,4 +228,9 @@ export function isHole(line) {
  */
 function number(value) {
   return typeof value === "number" && Number.isFinite(value);
+}
+
+/** @param {number | undefined} bytes */
+function sizeOf(bytes) {
+  return number(bytes) ? bytes : 0;
 }

@@ -8,6 +8,14 @@ export function csvLine(cells) {
   return `${cells.map(quoted).join(",")}\n`;
 }
 
+/**
+ * A line about a CSV file's content, above its columns, as readers of such files leave it out.
+ * @param {string} text
+ */
+export function csvNote(text) {
+  return `# ${text.replace(/\s+/g, " ")}\n`;
+}
+
 /** @param {string} text */
 function quoted(text) {
   const minus = text.startsWith("-") && text !== "-inf" && Number.isNaN(Number(text));

@@ -214,7 +214,8 @@ export class Grid {
     let at = [0, 0];
     for (let cell = 0; cell < (n - 1) ** 2; cell += 1) {
       const near = dot(wanted, this.#middles, 3 * cell);
-      if (near > best) [best, at] = [near, [Math.floor(cell / (n - 1)) + 0.5, (cell % (n - 1)) + 0.5]];
+      if (near > best)
+        [best, at] = [near, [Math.floor(cell / (n - 1)) + 0.5, (cell % (n - 1)) + 0.5]];
     }
     for (let step = 0; step < STEPS; step += 1) {
       const [row, column] = at;

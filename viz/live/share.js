@@ -61,7 +61,7 @@ export class Share {
    */
   open(state, seen) {
     const { album, player, run } = state;
-    const kind = location.protocol.startsWith("http") ? "http" : "file";
+    const kind = isServed() ? "http" : "file";
     say(this.#note, NOTES[this.#address ? kind : "notebook"]);
     say(this.#command, this.#address ? "" : `burstlens serve ${run}`);
     this.#field.value = this.#address?.link ?? "";
@@ -100,12 +100,13 @@ export class Share {
     const url = state.source.link(line.name);
     const save =
       url && !isPainted
-        ? saver(url, name, "Save")
+        ? saver(url, name)
         : this.#act("Save", label, "The picture cannot be saved here.", async () => {
             saveAs(await png(bitmap), `${stem}.png`);
             return "Picture saved.";
           });
-    save.setAttribute("aria-label", `Save picture of ${label}`);
+    save.setAttribute("aria-label", `${save.textContent} picture of ${label}`);
+    copy.hidden = !isServed();
     const values = this.#act("Values (CSV)", label, "The values cannot be saved", async () => {
       const fields = await state.fields.read(line);
       const part = pane.part(fields.header.size);
@@ -152,7 +153,7 @@ export class Share {
     const size = line.bytes === undefined ? "" : `, ${showBytes(line.bytes)}`;
     const url = source.link(line.name);
     const what = element("span", {}, `${name}${size}`);
-    const save = url ? saver(url, name, "Save") : element("span", {}, "in the folder of the run");
+    const save = url ? saver(url, name) : element("span", {}, "in the folder of the run");
     return element("li", {}, what, save);
   }
 
@@ -199,17 +200,21 @@ function shellWord(text) {
   return /^[\w.+:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Whether the page comes from a server: of a file, browsers let no script copy or save pictures. */
+function isServed() {
+  return location.protocol.startsWith("http");
+}
+
 /**
- * A link that saves a file.
+ * A link that saves a file; without a server it opens it in another tab.
  * @param {string} href
  * @param {string} name
- * @param {string} text
  */
-function saver(href, name, text) {
+function saver(href, name) {
   return element(
     "a",
     { className: "small", href, download: name, target: "_blank", rel: "noopener" },
-    text,
+    isServed() ? "Save" : "Open",
   );
 }
 

@@ -1,4 +1,4 @@
-import { csvLine } from "./csv.js";
+import { csvLine, csvNote } from "./csv.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -74,7 +74,7 @@ export async function tableOf(fields, run, part) {
   ];
   const columns = [...titles, withUnits(facts[0])];
   if (many) columns.unshift("field");
-  pieces.unshift(...words.map((line) => csvLine([`# ${line}`])), csvLine(columns));
+  pieces.unshift(...words.map(csvNote), csvLine(columns));
   return { pieces, count };
 }
 
