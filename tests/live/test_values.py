@@ -349,6 +349,7 @@ def test_a_link_restores_places_colours_and_the_profile_in_a_fresh_browser(eight
 @pytest.mark.parametrize("fragment", [
     "#pins=<img src=x>_91;0_x;;;_NaN;3", "#colours=%3Cscript%3E:9;1:__proto__:zz:1|::::",
     "#profile=1;2_3", "#pins=" + "1;1_" * 3000,
+    "#colours=t%20%C2%B7%20d01:1e16;10000000000000002:::",
 ])  # fmt: skip
 def test_a_hostile_link_shows_the_run_all_the_same(eight_maps, opened, fragment):
     page = opened().page

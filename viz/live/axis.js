@@ -2,6 +2,8 @@ import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** @import { Axis } from "./types.d.ts" */
 
+/** Values on an axis. */
+const MOST = 100;
 const YEAR_S = 31536000;
 const CLOCK_STEPS_S = [
   1,
@@ -55,7 +57,7 @@ export function clockTicks(low, high, count) {
   const step =
     rough < 1
       ? ticks(low, high, count)[1] - ticks(low, high, count)[0] || 1
-      : (CLOCK_STEPS_S.find((s) => s >= rough) ?? YEAR_S);
+      : (CLOCK_STEPS_S.find((s) => s >= rough) ?? YEAR_S * Math.ceil(rough / YEAR_S));
   return { step, values: multiples(low, high, step) };
 }
 
@@ -114,9 +116,8 @@ export function sizeTicks(low, high, count) {
  * @param {number} step
  */
 function multiples(low, high, step) {
-  const values = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) {
-    values.push(Number((n * step).toPrecision(12)));
-  }
-  return values;
+  // Counted before: beyond 2^53 a number plus one is the same number.
+  const first = Math.ceil(low / step - 1e-9);
+  const length = Math.min(MOST, Math.floor(high / step + 1e-9) - first + 1);
+  return Array.from({ length }, (_, at) => Number(((first + at) * step).toPrecision(12)));
 }

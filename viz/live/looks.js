@@ -96,7 +96,7 @@ export class Looks {
       const [series] = namesIn(name ?? "");
       if (!series) continue;
       this.#chosen.set(series, {
-        limits: ends && low < high && Number.isFinite(high - low) ? [low, high] : null,
+        limits: ends && areLimits(low, high) ? [low, high] : null,
         map: map && Object.hasOwn(MAPS, map) ? map : null,
         minus: MINUS.find((one) => one === minus) ?? "",
         extremes: marks === "1",
@@ -130,6 +130,16 @@ export class Looks {
  * @typedef {{ canvas: OffscreenCanvas, limits: [number, number], difference: Difference | null }}
  *   Painted
  */
+
+/**
+ * Whether two numbers are far enough apart for colours between them.
+ * @param {number} low
+ * @param {number} high
+ */
+export function areLimits(low, high) {
+  const apart = high - low;
+  return Number.isFinite(apart) && apart > 1e-9 * Math.max(Math.abs(low), Math.abs(high));
+}
 
 /** @param {string} series */
 function nameOut(series) {

@@ -1,4 +1,5 @@
 import { drawn, element, say, set } from "./element.js";
+import { areLimits } from "./looks.js";
 import { MAPS } from "./maps.js";
 import { valueLabel } from "./place.js";
 
@@ -96,7 +97,7 @@ export class Palette {
 
   #enter() {
     const limits = /** @type {[number, number]} */ ([+this.#low.value, +this.#high.value]);
-    const fits = limits.every(Number.isFinite) && limits[0] < limits[1];
+    const fits = areLimits(...limits);
     const text = fits ? "" : "The first number must be below the second";
     this.#high.setCustomValidity(text);
     if (fits) this.#choose({ limits });
@@ -105,7 +106,7 @@ export class Palette {
 
   #stretch() {
     const limits = this.#inSight();
-    if (limits && limits[0] < limits[1]) this.#choose({ limits });
+    if (limits && areLimits(...limits)) this.#choose({ limits });
   }
 
   /** Whether values are needed though the picture is shown as it was drawn. */
