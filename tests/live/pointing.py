@@ -88,11 +88,11 @@ def series(page: Page, product: str) -> dict[str, list[str]]:
     }
 
 
-def pixels(page: Page, *spots: tuple[float, float]) -> list[tuple[int, ...]]:
+def pixels(page: Page, *spots: tuple[float, float], sheet: str = "first") -> list[tuple[int, ...]]:
     """Red, green and blue of parts of the first picture, as the browser shows them; the pointer
-    leaves it."""
+    leaves it. The ``second`` sheet is that of the compared run."""
     page.mouse.move(2, 2)
     page.evaluate(FRAME)
-    with Image.open(io.BytesIO(page.locator("canvas.first").first.screenshot())) as shot:
+    with Image.open(io.BytesIO(page.locator(f"canvas.{sheet}").first.screenshot())) as shot:
         image = shot.convert("RGB")
     return [image.getpixel((round(u * image.width), round(v * image.height))) for u, v in spots]

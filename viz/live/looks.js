@@ -11,7 +11,7 @@ import { timeLabel } from "./valid_time.js";
 /**
  * How a reader wants to see a product: limits (null: the picture's), a colour map (null: the
  * picture's), and from what its values are taken away: the first frame, the one before, or the
- * other run's.
+ * other run's; limits and map are then those of the difference.
  * @typedef {object} Look
  * @property {[low: number, high: number] | null} limits
  * @property {string | null} map
@@ -162,9 +162,9 @@ function noteOf({ header }, { header: base, run }) {
  * @param {Fields | null} other
  * @returns {Painted}
  */
-function paintedIn({ limits, map, minus }, picture, fields, other) {
+function paintedIn({ limits, map }, picture, fields, other) {
   const own = fields.header.colours;
-  if (minus && other) {
+  if (other) {
     const difference = differenceOf(fields, other);
     const [low, high] = limits ?? [-difference.bound, difference.bound];
     const ramp = rampOf({ ...own, edges: [] }, map ?? DIVERGING);

@@ -29,6 +29,11 @@ export class Palette {
   #map = choice("Colour map", [["", "as drawn"], ...Object.keys(MAPS).map((one) => [one, one])]);
   #minus = choice("What is taken away", MINUS);
   #marks = element("input", { type: "checkbox" });
+  #fit = element(
+    "button",
+    { type: "button", className: "small", onclick: () => this.#stretch() },
+    "To the values in sight",
+  );
   #bars = drawn("path", { class: "bars" });
   #ends = drawn("path", { class: "here" });
   #words = element("p", { className: "faint" });
@@ -57,17 +62,12 @@ export class Palette {
       },
       "Colours",
     );
-    const plain = { type: /** @type {const} */ ("button"), className: "small" };
+    const reset = { onclick: () => looks.reset(this.#series), className: "small" };
     this.element = element(
       "div",
       { className: "palette", hidden: true, role: "group", "aria-label": "Colours" },
       element("div", {}, element("span", {}, "Limits"), this.#low, "to", this.#high),
-      element(
-        "div",
-        {},
-        element("button", { ...plain, onclick: () => this.#stretch() }, "To the values in sight"),
-        element("button", { ...plain, onclick: () => looks.reset(this.#series) }, "As drawn"),
-      ),
+      element("div", {}, this.#fit, element("button", { type: "button", ...reset }, "As drawn")),
       element("label", {}, "Map", this.#map),
       element("label", {}, "Minus", this.#minus),
       element("label", {}, this.#marks, "Mark smallest and largest"),
@@ -125,7 +125,7 @@ export class Palette {
    */
   show(series, fields, difference, limits, sheet, lens, compared) {
     this.#series = series;
-    this.#inSight = () => fields && inSight(fields, sheet, lens);
+    this.#inSight = () => fields && inSight(fields, difference, sheet, lens);
     if (this.element.hidden) return;
     const look = this.#looks.of(series);
     const root = this.element.getRootNode();
@@ -135,6 +135,10 @@ export class Palette {
       if (active !== input && input.value !== text) input.value = text;
     });
     this.#map.value = look.map ?? "";
+    // Limits and colours of a difference mean nothing on values.
+    for (const one of [this.#low, this.#high, this.#fit, this.#map]) {
+      one.disabled = look.minus !== "" && !difference;
+    }
     this.#minus.value = look.minus;
     this.#minus.options[3].disabled = !compared;
     this.#marks.checked = look.extremes;
@@ -187,11 +191,12 @@ export class Palette {
 /**
  * The range of the values that are seen through the lens, or null where there are none.
  * @param {Fields} fields
+ * @param {Difference | null | undefined} difference
  * @param {Sheet} sheet
  * @param {Lens} lens
  * @returns {[number, number] | null}
  */
-function inSight(fields, sheet, lens) {
+function inSight(fields, difference, sheet, lens) {
   const { size, box } = fields.header;
   const seen = sheet.window(lens, size);
   const [left, top] = [Math.max(box[0], seen[0]), Math.max(box[1], seen[1])];
@@ -201,7 +206,7 @@ function inSight(fields, sheet, lens) {
   for (let y = Math.floor(top - box[1]); y < Math.floor(bottom - box[1]); y += 1) {
     for (let x = Math.floor(left - box[0]); x < Math.floor(right - box[0]); x += 1) {
       const point = points[y * width + x];
-      const value = point < 0 ? NaN : fields.value(0, point);
+      const value = point < 0 ? NaN : (difference?.values[0][point] ?? fields.value(0, point));
       if (value < low && value > -Infinity) low = value;
       if (value > high && value < Infinity) high = value;
     }

@@ -2,6 +2,7 @@ import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
+import { Painting } from "./painting.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { Sheet } from "./sheet.js";
@@ -93,11 +94,9 @@ export class Pane {
   #changed;
   #probe;
   #palette;
-  /** @type {ReturnType<Looks["paint"]> | null} */
-  #painted = null;
-  #paintedOf = "";
-  /** @type {IndexLine[]} lines whose values are needed for what is shown */
-  #needs = [];
+  #painting = new Painting();
+  #theirPainting = new Painting();
+  #isPainted = false;
   /** @type {string | null} */
   #time = null;
   /** @type {IndexLine | undefined} */
@@ -152,7 +151,7 @@ export class Pane {
 
   /** The line of the picture that is seen, its pixels, and whether they are painted here. */
   get shown() {
-    return { line: this.#seen, bitmap: this.#first.bitmap, isPainted: this.#painted !== null };
+    return { line: this.#seen, bitmap: this.#first.bitmap, isPainted: this.#isPainted };
   }
 
   /**
@@ -201,17 +200,21 @@ export class Pane {
     const seen = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
     this.#seen = seen;
     const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
-    const painted = seen ? this.#paint(state, series, seen, other) : null;
+    const { looks } = state;
+    const rival = comparison && { line: other, fields: comparison.fields };
+    const painted = seen ? this.#painting.of(looks, state, seen, rival) : null;
+    this.#isPainted = painted !== null;
     this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);
-    this.#compare(comparison, other, run);
+    this.#compare(comparison, other, run, looks);
     this.#label(line, seen, other, state);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
+    const lacking = seen && this.#painting.lacks ? "; no difference here" : "";
     say(
       this.#range,
       difference
         ? differenceLabel(difference, seen?.facts?.units)
-        : rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest),
+        : rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest) + lacking,
     );
     say(this.#caveat, caveat(seen));
     this.#link(seen, source);
@@ -230,7 +233,7 @@ export class Pane {
     this.#probe.show(
       {
         difference,
-        extremes: state.looks.of(id).extremes,
+        extremes: looks.of(id).extremes,
         fields,
         line: seen,
         sheet: this.#first,
@@ -244,40 +247,8 @@ export class Pane {
       },
       this.#lens,
     );
-    return { line, other, seen, needs: this.#needs };
-  }
-
-  /**
-   * The picture in the look that the reader has chosen, or null: then it is shown as it was drawn.
-   * While values are loaded the one before stays.
-   * @param {ViewState} state
-   * @param {Series | undefined} series
-   * @param {IndexLine} seen
-   * @param {IndexLine | undefined} other
-   */
-  #paint({ looks, fields, pictures, comparison }, series, seen, other) {
-    const id = this.seriesId ?? "";
-    if (this.#paintedOf !== id) this.#painted = null;
-    this.#paintedOf = id;
-    this.#needs = this.#palette.asks ? [seen] : [];
-    if (!series || !seen.values || !looks.paints(id)) {
-      this.#painted = null;
-      return null;
-    }
-    const { minus } = looks.of(id);
-    const at = series.times.indexOf(seen.time);
-    const times = { first: series.times[0], before: series.times[Math.max(0, at - 1)] };
-    const base = minus === "first" || minus === "before" ? series.exactly(times[minus]) : undefined;
-    this.#needs = base ? [seen, base] : [seen];
-    const picture = pictures.get(seen);
-    const mine = fields.whole(seen);
-    const theirs =
-      minus === "run" ? other && comparison?.fields.get(other) : base && fields.get(base);
-    const wanted = minus === "" || (minus === "run" && !other) || theirs;
-    if (picture && mine && wanted) {
-      this.#painted = looks.paint(id, picture, mine, theirs ?? null);
-    } else if (fields.isMissing(seen)) this.#painted = null;
-    return this.#painted;
+    const needs = seen ? [...(this.#palette.asks ? [seen] : []), ...this.#painting.needs] : [];
+    return { line, other, seen, needs, theirs: other ? this.#theirPainting.needs : [] };
   }
 
   /**
@@ -294,11 +265,14 @@ export class Pane {
    * @param {Comparison | null} comparison
    * @param {IndexLine | undefined} other
    * @param {string} run
+   * @param {Looks} looks
    */
-  #compare(comparison, other, run) {
+  #compare(comparison, other, run, looks) {
     const mode = shownMode(comparison, other);
     set(this.#glass, { "data-mode": mode });
-    this.#second.show(other && comparison ? comparison.pictures.get(other) : null, this.#lens);
+    const drawn = other && comparison ? comparison.pictures.get(other) : null;
+    const painted = other && comparison && this.#theirPainting.of(looks, comparison, other, null);
+    this.#second.show(painted?.canvas ?? drawn, this.#lens);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;
     style.visibility = mode === "blink" && !lit ? "hidden" : "visible";

@@ -235,7 +235,8 @@ export class Wall {
         return fields && !fields.grids[0].facts.along ? [{ line, fields }] : [];
       }),
     );
-    if (asked || needs.length) comparison?.fields.want(theirs);
+    const read = asked || needs.length ? theirs : [];
+    comparison?.fields.want([...new Set([...read, ...drawn.flatMap((one) => one.theirs)])]);
     comparison?.pictures.want(theirs, counterparts(next, comparison.album));
     const all = this.#guests.runs.map((guest) => this.#showGuest(guest, state, next));
     return (

@@ -1,0 +1,136 @@
+"""Own colours and differences on the page, in a real browser: frames and runs that lack values,
+the picture of a compared run, the controls."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+
+import pytest
+from playwright.sync_api import expect
+from pointing import YELLOW, hover, pixels
+
+from burstlens.core.run.index import values_path
+
+LOOK = "colours=t%20%C2%B7%20d01:"
+
+
+def key(number):
+    return f"20010203T{number:02d}0000"
+
+
+def without_values(run, line):
+    """Publish a frame anew, as one that could not be read."""
+    hole = {name: value for name, value in line.items() if name != "values"}
+    hole |= {"attempt": 2, "facts": {"placeholder": True, "reason": "damaged"}}
+    run.index.append(hole)
+    run.feed.add(hole)
+    run.feed.write(force=True)
+
+
+@pytest.fixture
+def other(made, eight_drawn):
+    """Another run, whose pictures are those of three frames later; its frame 4 has no values."""
+    products, _, lines, _ = eight_drawn
+    run = made("other", title="other")
+    for grid in products.glob("live/grid-*.js"):
+        shutil.copy(grid, run.run.products / "live")
+    shutil.copytree(products / "t", run.run.products / "t")
+    for number, line in enumerate(lines[3:]):
+        run.index.append(line | {"time": key(number)})
+        run.feed.add(line | {"time": key(number)})
+    without_values(run, lines[7] | {"time": key(4)})
+    return run
+
+
+@pytest.fixture
+def linked(opened):
+    """Opens the page of a made run at a link."""
+
+    def open_(fragment):
+        watched = opened()
+        watched.page.goto(f"{watched.page.url.partition('#')[0]}#{fragment}")
+        watched.page.reload()
+        return watched
+
+    return open_
+
+
+def as_drawn(page):
+    """The pixels of a picture, as they are seen and without the reader's look."""
+    spots = [(u, 0.5) for u in (0.3, 0.4, 0.5)]
+    seen = pixels(page, *spots)
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="As drawn").click()
+    page.get_by_role("button", name="Colours").click()
+    return seen, pixels(page, *spots)
+
+
+def press(page, name, times=1):
+    page.locator(".timeline").focus()
+    for _ in range(times):
+        page.keyboard.press(name)
+
+
+@pytest.mark.parametrize("values", ["none", "lost"])
+def test_a_frame_after_one_without_values_has_no_difference(
+    eight_maps, eight_drawn, linked, values
+):
+    run, _ = eight_maps
+    if values == "none":
+        without_values(run, eight_drawn[2][2])
+    else:
+        values_path(run.run.products / "t" / f"t_d01_{key(2)}.png").unlink()
+    watched = linked(f"time={key(1)}&{LOOK}::before:")
+    page, label = watched.page, watched.page.locator(".range").first
+    expect(label).to_contain_text("difference: mean")
+    press(page, "ArrowRight", 2)
+    expect(label).to_have_text(re.compile(r"^[\d.]+ to [\d.]+ K.*; no difference here$"))
+    hover(page, 0.45, 0.5)
+    expect(page.locator(".readout").first).not_to_contain_text("difference")
+    seen, drawn = as_drawn(page)
+    assert seen == drawn
+    watched.errors.clear()  # the browser logs a script that is missing
+
+
+def test_a_frame_that_the_other_run_has_without_values_has_no_difference(eight_maps, other, linked):
+    page = linked(f"time={key(3)}&with=other,split&{LOOK}::run:").page
+    label = page.locator(".range").first
+    expect(label).to_contain_text("difference: mean")
+    hover(page, 0.4, 0.5)
+    expect(page.locator(".readout").first).to_contain_text("difference")
+    press(page, "ArrowRight")
+    expect(label).to_have_text(re.compile("; no difference here$"))
+    hover(page, 0.41, 0.5)
+    expect(page.locator(".readout").first).not_to_contain_text("difference")
+
+
+def test_limits_of_a_difference_colour_nothing_else(eight_maps, other, linked):
+    page = linked(f"time={key(3)}&with=other,split&{LOOK}-2;2:viridis:run:").page
+    label = page.locator(".range").first
+    expect(label).to_contain_text("difference: mean")
+    page.get_by_role("button", name="End", exact=True).click()
+    expect(label).to_have_text(re.compile("; no difference here$"))
+    page.get_by_role("button", name="Colours").click()
+    expect(page.get_by_label("Highest value of the colours")).to_be_disabled()
+    page.get_by_role("button", name="Colours").click()
+    seen, drawn = as_drawn(page)
+    assert seen == drawn
+
+
+def test_the_values_in_sight_of_a_difference_are_differences(eight_maps, linked):
+    page = linked(f"time={key(3)}&{LOOK}::before:").page
+    expect(page.locator(".range").first).to_contain_text("difference: mean")
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="To the values in sight").click()
+    low = page.get_by_label("Lowest value of the colours")
+    expect(low).to_have_value(re.compile(r"^-?\d(\.\d+)?$"))
+
+
+def test_both_runs_are_seen_in_the_colours_that_a_reader_has_chosen(eight_maps, other, linked):
+    page = linked(f"time={key(3)}&with=other,side&{LOOK}100;200:viridis::").page
+    end = time.monotonic() + 15
+    for sheet in ("first", "second"):
+        while pixels(page, (0.45, 0.5), sheet=sheet) != [YELLOW]:  # above the limits
+            assert time.monotonic() < end, sheet

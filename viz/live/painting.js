@@ -1,0 +1,59 @@
+import { seriesId } from "./album.js";
+
+/** @import { Album } from "./album.js" */
+/** @import { FieldStore } from "./field_store.js" */
+/** @import { Looks, Painted } from "./looks.js" */
+/** @import { Pictures } from "./pictures.js" */
+/** @import { IndexLine } from "./types.d.ts" */
+
+/** One picture in the look that a reader has chosen for its series. */
+export class Painting {
+  /** @type {Painted | null} */
+  #painted = null;
+  #of = "";
+  /** @type {FieldStore | null} of the run that is painted */
+  #run = null;
+  /** @type {IndexLine[]} lines of the same run whose values it needs */
+  needs = [];
+  /** Whether something is to be taken away that this picture cannot have. */
+  lacks = false;
+
+  /**
+   * The painted picture, or null: then it is shown as it was drawn. While values are loaded the one
+   * before stays, without its difference.
+   * @param {Looks} looks
+   * @param {{ album: Album, fields: FieldStore, pictures: Pictures }} run
+   * @param {IndexLine} seen
+   * @param {{ line: IndexLine | undefined, fields: FieldStore } | null} other of the other run
+   * @returns {Painted | null}
+   */
+  of(looks, { album, fields, pictures }, seen, other) {
+    const id = seriesId(seen);
+    if (this.#of !== id || this.#run !== fields) this.#painted = null;
+    [this.#of, this.#run] = [id, fields];
+    this.needs = [];
+    this.lacks = false;
+    const series = album.series.get(id);
+    if (!series || !seen.values || !looks.paints(id)) return this.#leave();
+    const { minus } = looks.of(id);
+    const at = series.times.indexOf(seen.time);
+    const times = { first: series.times[0], before: series.times[Math.max(0, at - 1)] };
+    const base = minus === "run" ? other : minus && { line: series.exactly(times[minus]), fields };
+    const from = base ? base.line : undefined;
+    this.needs = from && minus !== "run" ? [seen, from] : [seen];
+    this.lacks = minus !== "" && (!base || !from?.values || base.fields.isMissing(from));
+    if (this.lacks || fields.isMissing(seen)) return this.#leave();
+    const [picture, mine] = [pictures.get(seen), fields.whole(seen)];
+    const away = base && from ? base.fields.get(from) : null;
+    if (picture && mine && (away || !minus)) {
+      this.#painted = looks.paint(id, picture, mine, away);
+      return this.#painted;
+    }
+    return this.#painted && { ...this.#painted, difference: null };
+  }
+
+  #leave() {
+    this.#painted = null;
+    return null;
+  }
+}
