@@ -19,6 +19,7 @@ CPU_MS = {500: 10.0, 1000: 25.0}
 BYTES = {500: 300e3, 1000: 1.2e6}
 RATIO = 1.2
 CURSOR_MS = 50.0
+DIFFERENCE_MS = 50.0
 PAINTED_RATE = 20.0
 FRAMES = 24
 
@@ -121,9 +122,10 @@ def _page(scratch: Scratch, frames: int) -> list[Figure]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=provide(), args=[root])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script(_TIMED)
         page.goto(made.page.as_uri())
         page.wait_for_selector("canvas.first[aria-label^='t,']")
-        figures = [*_cursor(page, frames), *_painted(page, frames)]
+        figures = [*_cursor(page, frames), *_painted(page, frames), *_difference(page, frames)]
         browser.close()
     return figures
 
@@ -150,6 +152,16 @@ def _painted(page: Any, frames: int) -> list[Figure]:
     return [Figure("own colours while playing", rate, "1/s", PAINTED_RATE, True, "file share")]
 
 
+def _difference(page: Any, frames: int) -> list[Figure]:
+    page.get_by_label("What is taken away").select_option("before")
+    page.get_by_role("button", name="Colours").click()  # its histogram is not measured
+    page.keyboard.press("End")
+    taken = [page.evaluate(_MINUS) for _ in range(frames - 2)]
+    note = "the longest drawing of a step, on the page's main thread; painted in colours"
+    name = "difference of 1000 x 1000"
+    return [Figure(name, median(taken), "ms", DIFFERENCE_MS, note=note)]
+
+
 _ROOT = "document.querySelector('.burstlens').shadowRoot"
 _READ = f"() => {_ROOT}.querySelector('.readout').dataset.value"
 _STEP = f"""async () => {{
@@ -164,6 +176,29 @@ _STEP = f"""async () => {{
     if (performance.now() - begin > 5000) break;
   }}
   return performance.now() - begin;
+}}"""
+_TIMED = """{
+  const draw = window.requestAnimationFrame.bind(window);
+  window.longest = 0;
+  window.requestAnimationFrame = (drawn) => draw((time) => {
+    const begin = performance.now();
+    drawn(time);
+    window.longest = Math.max(window.longest, performance.now() - begin);
+  });
+}"""
+_MINUS = f"""async () => {{
+  const root = {_ROOT};
+  const label = root.querySelector('.range');
+  const before = label.textContent;
+  window.longest = 0;
+  root.querySelector('.live').dispatchEvent(
+    new KeyboardEvent('keydown', {{ key: 'ArrowLeft', bubbles: true, composed: true }}));
+  const begin = performance.now();
+  while (label.textContent === before || !label.textContent.startsWith('difference')) {{
+    await new Promise((done) => setTimeout(done, 5));
+    if (performance.now() - begin > 5000) break;
+  }}
+  return window.longest;
 }}"""
 _PLAY = f"""async (frames) => {{
   const root = {_ROOT};

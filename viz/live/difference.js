@@ -31,31 +31,46 @@ export function differenceOf(first, second) {
   const coarse = !same && spacing(second) > 1.01 * spacing(first);
   const there = coarse ? minus(second, first, -1) : [];
   const values = same
-    ? first.header.fields.map((_, number) => subtracted(first.all(number), second.all(number)))
+    ? first.header.fields.map((_, number) => first.minus(second, number))
     : coarse
       ? nearestOf(there, second, first)
       : minus(first, second, 1);
-  const known = (coarse ? there : values)[0].filter(Number.isFinite);
-  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-  const rms = Math.sqrt(known.reduce((sum, value) => sum + value * value, 0) / known.length);
-  const sizes = known.map(Math.abs).sort();
-  const bound = sizes[Math.floor((sizes.length - 1) * (1 - BEYOND))] || sizes.at(-1) || 1;
   const units = first.header.fields[0].units === second.header.fields[0].units;
   const note = [
     same ? "" : `other grid: on the points of the ${coarse ? "other, coarser" : "coarser"} one`,
     units ? "" : "the units differ",
   ];
-  return { values, mean, rms, bound: rounded(bound), note: note.filter(Boolean).join("; ") };
+  const sums = summary((coarse ? there : values)[0]);
+  return { values, ...sums, note: note.filter(Boolean).join("; ") };
 }
 
 /**
- * @param {Float64Array} first
- * @param {Float64Array} second
+ * Mean, root mean square and bound of the finite ones. Their sizes are counted by leading bits, each
+ * count with its largest: ten times as fast as to sort them.
+ * @param {Float64Array} values
  */
-function subtracted(first, second) {
-  const found = new Float64Array(first.length);
-  for (let point = 0; point < found.length; point += 1) found[point] = first[point] - second[point];
-  return found;
+function summary(values) {
+  const words = new Uint32Array(values.buffer);
+  const counts = new Uint32Array(2 ** 17);
+  const largest = new Float64Array(counts.length);
+  let [known, sum, squares, most] = [0, 0, 0, 0];
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
+    if (!Number.isFinite(value)) continue;
+    const size = Math.abs(value);
+    const bits = (words[2 * at + 1] & 0x7fffffff) >>> 14;
+    known += 1;
+    sum += value;
+    squares += value * value;
+    counts[bits] += 1;
+    if (size > largest[bits]) largest[bits] = size;
+    if (size > most) most = size;
+  }
+  let bits = counts.length - 1;
+  let beyond = Math.ceil((known - 1) * BEYOND);
+  for (; beyond >= counts[bits]; bits -= 1) beyond -= counts[bits];
+  const bound = rounded(largest[bits] || most || 1);
+  return { mean: sum / known, rms: Math.sqrt(squares / known), bound };
 }
 
 /**

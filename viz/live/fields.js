@@ -70,6 +70,24 @@ export class Fields {
   }
 
   /**
+   * All values of a field minus those of another picture on the same points.
+   * @param {Fields} other
+   * @param {number} number
+   */
+  minus(other, number) {
+    const [values, codes] = [this.values[number], this.codes[number]];
+    const [theirs, others] = [other.values[number], other.codes[number]];
+    const found = new Float64Array(codes.length);
+    for (let point = 0; point < codes.length; point += 1) {
+      found[point] = values[codes[point]] - theirs[others[point]];
+    }
+    const exact = [this, other].flatMap((one) => [...one.#outliers[number].keys()]);
+    for (const point of exact)
+      found[point] = this.value(number, point) - other.value(number, point);
+    return found;
+  }
+
+  /**
    * How many points of a field have each value: values and counts, exact ones among them.
    * @param {number} number
    * @returns {[values: ArrayLike<number>, counts: ArrayLike<number>]}

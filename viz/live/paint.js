@@ -62,12 +62,15 @@ export function coloursOf(values, { table, under, over, bad }, [low, high], log)
   const scale = log ? Math.log : (/** @type {number} */ v) => v;
   const first = scale(low);
   const factor = STEPS / (scale(high) - first || 1);
-  return Uint32Array.from(values, (value) => {
-    if (Number.isNaN(value)) return bad;
-    if (value < low) return under;
-    if (value > high) return over;
-    return table[Math.min(STEPS - 1, Math.floor((scale(value) - first) * factor))];
-  });
+  const found = new Uint32Array(values.length); // from() with a function is ten times slower
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
+    if (Number.isNaN(value)) found[at] = bad;
+    else if (value < low) found[at] = under;
+    else if (value > high) found[at] = over;
+    else found[at] = table[Math.min(STEPS - 1, Math.floor((scale(value) - first) * factor))];
+  }
+  return found;
 }
 
 /** Where each pixel of a picture's map has its point: for one grid, once. */
