@@ -134,3 +134,29 @@ def test_both_runs_are_seen_in_the_colours_that_a_reader_has_chosen(eight_maps, 
     for sheet in ("first", "second"):
         while pixels(page, (0.45, 0.5), sheet=sheet) != [YELLOW]:  # above the limits
             assert time.monotonic() < end, sheet
+
+
+def test_the_open_controls_show_no_values_of_another_frame(eight_maps, eight_drawn, linked):
+    without_values(eight_maps[0], eight_drawn[2][6])
+    page = linked(f"time={key(5)}").page
+    button, controls = page.get_by_role("button", name="Colours"), page.locator(".palette")
+    button.click()
+    words, bars = controls.locator(".faint"), controls.locator("path.bars")
+    expect(words).to_contain_text(" to ")
+    press(page, "ArrowRight")
+    expect(words).to_have_text("")
+    expect(bars).to_have_attribute("d", "")
+    button.click()
+    expect(controls).to_be_hidden()
+    expect(button).to_be_hidden()
+
+
+def test_escape_closes_the_controls_and_the_keys_go_on_at_their_button(eight_maps, opened):
+    page = opened().page
+    button, controls = page.get_by_role("button", name="Colours"), page.locator(".palette")
+    for inside in (button, page.get_by_label("Lowest value of the colours")):
+        button.click()
+        inside.press("Escape")
+        expect(controls).to_be_hidden()
+        expect(button).to_be_focused()
+        expect(button).to_have_attribute("aria-expanded", "false")

@@ -79,6 +79,13 @@ export class Palette {
       ),
       this.#words,
     );
+    const leave = (/** @type {KeyboardEvent} */ { key }) => {
+      if (key !== "Escape" || this.element.hidden) return;
+      this.button.focus();
+      this.button.click();
+    };
+    this.button.addEventListener("keydown", leave);
+    this.element.addEventListener("keydown", leave);
     for (const input of [this.#low, this.#high]) {
       input.addEventListener("change", () => this.#enter());
     }
@@ -142,7 +149,10 @@ export class Palette {
     this.#minus.value = look.minus;
     this.#minus.options[3].disabled = !compared;
     this.#marks.checked = look.extremes;
-    if (fields) this.#histogram(fields, difference, limits);
+    if (fields) return this.#histogram(fields, difference, limits);
+    this.#histogramOf = "";
+    for (const path of [this.#bars, this.#ends]) set(path, { d: "" });
+    say(this.#words, "");
   }
 
   /**

@@ -229,7 +229,7 @@ export class Pane {
       this.#lens,
       comparison !== null,
     );
-    this.#palette.button.hidden = !seen?.values;
+    this.#palette.button.hidden = !seen?.values && this.#palette.element.hidden;
     this.#probe.show(
       {
         difference,
