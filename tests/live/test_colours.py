@@ -160,3 +160,23 @@ def test_escape_closes_the_controls_and_the_keys_go_on_at_their_button(eight_map
         expect(controls).to_be_hidden()
         expect(button).to_be_focused()
         expect(button).to_have_attribute("aria-expanded", "false")
+
+
+@pytest.mark.parametrize("width", [390, 1440, 3840])
+@pytest.mark.parametrize("beside", ["", "beside=other"])
+def test_the_controls_have_room_and_leave_their_button_free(
+    eight_maps, other, linked, width, beside
+):
+    page = linked(beside).page
+    page.set_viewport_size({"width": width, "height": 844 if width == 390 else 1000})
+    button, controls = page.get_by_role("button", name="Colours").first, page.locator(".palette")
+    button.click()
+    expect(controls.first.locator(".faint")).to_contain_text(" to ")
+    assert controls.first.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+    glass, box = page.locator(".glass").first.bounding_box(), controls.first.bounding_box()
+    assert glass["x"] <= box["x"] <= box["x"] + box["width"] <= glass["x"] + glass["width"]
+    below = page.locator(".readout").first.bounding_box()
+    assert glass["y"] <= box["y"] <= box["y"] + box["height"] <= glass["y"] + glass["height"]
+    assert below["y"] == pytest.approx(glass["y"] + glass["height"], abs=1)
+    button.click()
+    expect(controls.first).to_be_hidden()
