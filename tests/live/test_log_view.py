@@ -180,6 +180,21 @@ def test_the_lines_of_an_alarm_and_of_the_outcome_are_found(way, opened, page):
     expect(matches(page)).to_have_text("No log has a line of the alarm.")
 
 
+@pytest.mark.parametrize("way", ["serve", "file"])
+def test_a_search_goes_on_in_the_log_of_an_alarm(way, opened, page):
+    run, log = opened(way, [f"needle {n}" for n in range(10)])
+    write(run, ["begins", "needle of the driver", "it is full"], "burstlens/driver.log")
+    run.update_status(alarms=[{"t": 1.7e9, "text": "it is full"}])
+    page.get_by_label("Search the log").fill("needle")
+    expect(matches(page)).to_have_text("10")
+    page.get_by_role("button", name="Alarm", exact=True).click()
+    expect(log.locator(".match")).to_have_text("it is full")
+    expect(matches(page)).to_have_text("1")
+    page.get_by_label("Next match").click()
+    expect(log.locator(".match")).to_have_text("needle of the driver")
+    expect(matches(page)).to_have_text("1 of 1")
+
+
 def test_a_log_that_is_gone_is_said_to_be_and_comes_back(opened, page, watched):
     run, log = opened("serve", ["one"])
     expect(log).to_have_text("one")

@@ -312,10 +312,12 @@ export class LogView {
         const log = name === this.#log?.name ? this.#log : new LogFile(this.#source, name);
         const at = await log.quoted(message);
         if (at === null) continue;
+        const other = log !== this.#log;
         this.#log = log;
         this.#choice.value = name;
+        if (other) this.#find();
         await this.#toLine(log, at);
-        return say(this.#count, "");
+        return this.#text ? this.#showCount(this.#searched < log.size) : say(this.#count, "");
       }
       say(this.#count, `No log has a line of ${what}.`);
     });
