@@ -165,9 +165,13 @@ export class HttpSource {
   async #series({ product, stream, ...place }, take, signal) {
     const query = new URLSearchParams({ product, stream });
     for (const [name, at] of Object.entries(place)) query.set(name, String(at));
+    const stop = new AbortController(); // AbortSignal.any is younger than the browsers of docs/live.md
+    const end = () => stop.abort();
+    setTimeout(end, SERIES_MS);
+    signal.addEventListener("abort", end, { signal: stop.signal });
     const answer = await fetch(`${this.#base}../series?${query}`, {
       ...request(),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(SERIES_MS)]),
+      signal: stop.signal,
     });
     if (!answer.ok || !answer.body) throw new Error(`the server answered ${answer.status}`);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
