@@ -180,3 +180,23 @@ def test_the_controls_have_room_and_leave_their_button_free(
     assert below["y"] == pytest.approx(glass["y"] + glass["height"], abs=1)
     button.click()
     expect(controls.first).to_be_hidden()
+
+
+def luminance(colour):
+    """The relative luminance of ``rgb(red, green, blue)`` (WCAG 2.2)."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_letters_of_kept_places_can_be_read_on_their_colours(eight_maps, linked):
+    page = linked("pins=45;-96_46;-96_47;-96_45;-97_46;-97_47;-97").page
+    for signs in (page.locator(".places .pin"), page.locator(".flag span")):
+        expect(signs).to_have_count(6)
+        colours = signs.evaluate_all(
+            "all => all.map(getComputedStyle).map(one => [one.color, one.backgroundColor])"
+        )
+        assert len({behind for _, behind in colours}) == 6
+        for pair in colours:
+            dark, light = sorted(map(luminance, pair))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, pair

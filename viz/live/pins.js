@@ -2,8 +2,8 @@ import { placeIn, placeOut } from "./place.js";
 
 /** @import { Changed, Place } from "./types.d.ts" */
 
-/** Distinct for most colour-blind readers (Okabe and Ito 2008). */
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+/** Distinct for most colour-blind readers (Okabe and Ito 2008), the blue lighter for black letters. */
+const COLOURS = ["#0080c8", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const MOST = 12;
 
 /**
