@@ -37,7 +37,7 @@ export class Painting {
     if (!series || !seen.values || !looks.paints(id)) return this.#leave();
     const { minus } = looks.of(id);
     const at = series.times.indexOf(seen.time);
-    const times = { first: series.times[0], before: series.times[Math.max(0, at - 1)] };
+    const times = { first: series.times[0], before: series.times[at - 1] ?? "" };
     const base = minus === "run" ? other : minus && { line: series.exactly(times[minus]), fields };
     const from = base ? base.line : undefined;
     this.needs = from && minus !== "run" ? [seen, from] : [seen];
