@@ -208,7 +208,8 @@ export class Probe {
     const { text } = this;
     if (!found || !line) {
       say(text, missing ? "This picture has no values" : line?.values ? HINT : "");
-      for (const name of ["value", "index", "lat", "lon", "x", "y"]) delete text.dataset[name];
+      for (const name of ["value", "index", "lat", "lon", "x", "y", "plane"])
+        delete text.dataset[name];
       return;
     }
     const { field, value, place, index, number } = found;

@@ -232,7 +232,7 @@ export class Wall {
     profile.show(
       seen.flatMap((line) => {
         const fields = state.fields.get(line);
-        return fields && !fields.grids[0].facts.along ? [{ line, fields }] : [];
+        return fields && !fields.grids[0].isSection ? [{ line, fields }] : [];
       }),
     );
     if (asked || needs.length) comparison?.fields.want(theirs);
