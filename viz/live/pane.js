@@ -203,7 +203,7 @@ export class Pane {
     const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
     const painted = seen ? this.#paint(state, series, seen, other) : null;
     this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);
-    this.#compare(comparison, other, run);
+    const from = this.#compare(comparison, other, run);
     this.#label(line, seen, other, state);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
@@ -227,8 +227,8 @@ export class Pane {
       comparison !== null,
     );
     this.#palette.button.hidden = !seen?.values;
-    this.#probe.show(
-      {
+    this.#probe.point({
+      mine: {
         difference,
         extremes: state.looks.of(id).extremes,
         fields,
@@ -236,15 +236,21 @@ export class Pane {
         sheet: this.#first,
         missing: seen !== undefined && (!seen.values || state.fields.isMissing(seen)),
       },
-      {
-        fields: other && comparison ? comparison.fields.get(other) : null,
+      theirs: {
+        fields: (other && comparison?.fields.get(other)) ?? null,
         run: comparison?.run ?? "",
         sheet: this.#second,
-        mode: shownMode(comparison, other),
+        missing: !other?.values || (comparison?.fields.isMissing(other) ?? true),
+        from,
       },
-      this.#lens,
-    );
+      lens: this.#lens,
+    });
     return { line, other, seen, needs: this.#needs };
+  }
+
+  /** Mark the cursor and the places, as soon as all panes are drawn. */
+  mark() {
+    this.#probe.show();
   }
 
   /**
@@ -291,6 +297,7 @@ export class Pane {
   }
 
   /**
+   * Returns from which part of the width on the other run's picture is the one that is seen.
    * @param {Comparison | null} comparison
    * @param {IndexLine | undefined} other
    * @param {string} run
@@ -311,6 +318,8 @@ export class Pane {
     const mine = both ? `| ${run} − ${theirs} |` : run;
     say(this.#mine, single || (mode === "blink" && lit) ? "" : mine);
     say(this.#theirs, single || both || (mode === "blink" && !lit) ? "" : theirs);
+    if (mode === "blink") return lit ? 0 : 1;
+    return mode === "side" ? 0.5 : mode === "split" ? this.#split : 1;
   }
 
   /**

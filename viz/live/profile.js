@@ -12,6 +12,7 @@ const POINTS = 240;
 export class Profile {
   /** @type {[Place, Place] | null} */
   ends = null;
+  #link = "";
   #changed;
   #words = element("p", { className: "faint" });
   #figures = element("div");
@@ -41,18 +42,22 @@ export class Profile {
   }
 
   /**
-   * Take the values between two places from now on; null ends it.
+   * Take the values between two places from now on; null ends it. A line that is still being drawn is
+   * in no link: each move of the pointer would be a step of the back button.
    * @param {[Place, Place] | null} ends
+   * @param {boolean} [isDone]
    */
-  draw(ends) {
-    if (JSON.stringify(ends) === JSON.stringify(this.ends)) return;
+  draw(ends, isDone = true) {
+    const link = isDone ? (ends?.map(placeOut).join("_") ?? "") : this.#link;
+    if (link === this.#link && JSON.stringify(ends) === JSON.stringify(this.ends)) return;
     this.ends = ends;
+    this.#link = link;
     this.#changed();
   }
 
   /** The line for a link. */
   write() {
-    return this.ends?.map(placeOut).join("_") ?? "";
+    return this.#link;
   }
 
   /**

@@ -238,6 +238,11 @@ export class Wall {
     if (asked || needs.length) comparison?.fields.want(theirs);
     comparison?.pictures.want(theirs, counterparts(next, comparison.album));
     const all = this.#guests.runs.map((guest) => this.#showGuest(guest, state, next));
+    // Each pane has read its pointer by now, so that all show the same cursor.
+    for (const pane of this.#panes) {
+      pane.mark();
+      for (const seat of this.#beside.get(pane)?.values() ?? []) seat.mark();
+    }
     return (
       all.every(Boolean) &&
       mine.every((line) => pictures.get(line) || pictures.isMissing(line)) &&
