@@ -112,3 +112,31 @@ def test_a_line_that_is_drawn_is_one_step_back_and_ends_with_the_button(two):
     expect(words).to_have_text(line)
     page.go_back()
     expect(words).to_be_hidden()
+
+
+def test_keys_alone_move_the_cursor_and_keep_a_place(two):
+    page, _ = two("show=a/d01")
+    page.get_by_role("link", name="Open").focus()
+    page.keyboard.press("Tab")
+    picture = page.get_by_role("group", name="Alt and the arrows move the cursor")
+    expect(picture).to_be_focused()
+    said = page.locator(".readout")
+    page.keyboard.press("Alt+ArrowRight")
+    expect(said).to_contain_text("x ")
+    first = float(readout(page)["x"])
+    page.keyboard.press("Shift+Alt+ArrowLeft")
+    page.evaluate(FRAME)
+    assert float(readout(page)["x"]) < first - 300
+    page.keyboard.press("Enter")
+    expect(page.locator(".places li")).to_have_count(1)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Alt ← → ↑ ↓")
+    page.keyboard.press("Escape")
+    hover(page, 0.5, 0.5)
+    page.mouse.down()
+    page.mouse.up()
+    expect(picture).to_be_focused()
+
+
+def test_a_picture_without_values_is_no_stop_of_the_keyboard(eight, opened):
+    expect(opened().page.locator(".glass")).to_have_attribute("tabindex", "-1")

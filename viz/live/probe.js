@@ -65,6 +65,10 @@ export class Probe {
   constructor(glass, tools) {
     this.#glass = glass;
     this.#tools = tools;
+    set(glass, {
+      role: "group",
+      "aria-label": "Values: Alt and the arrows move the cursor, Enter keeps its place",
+    });
     glass.append(...this.#marks.map((one) => one.element));
     this.#listen();
   }
@@ -145,6 +149,7 @@ export class Probe {
    */
   point(shown) {
     this.#shown = shown;
+    set(this.#glass, { tabindex: shown.mine.line?.values ? 0 : -1 });
     const { cursor, pins } = this.#tools;
     const [kept, pointer] = [this.#kept, this.#pointer];
     const chosen = kept ? this.#placeAt(shown, kept, kept.isSecond) : undefined;
