@@ -140,3 +140,19 @@ def test_keys_alone_move_the_cursor_and_keep_a_place(two):
 
 def test_a_picture_without_values_is_no_stop_of_the_keyboard(eight, opened):
     expect(opened().page.locator(".glass")).to_have_attribute("tabindex", "-1")
+
+
+def test_each_view_has_its_own_profile_which_stays_while_values_are_loaded(eight_maps, opened):
+    page = opened().page
+    page.goto(f"{page.url}#show=t/d01@20010203T020000,t/d01&profile=45;-100_45;-92")
+    captions = page.get_by_role("region", name="Profile").locator("figcaption")
+    held = "t K · 2001-02-03 02:00:00 UTC"
+    expect(captions).to_have_text([held, "t K"])
+    captions.last.evaluate("one => { one.kept = true; }")
+    line = page.get_by_role("region", name="Profile").locator(".curve").last
+    before = line.get_attribute("d")
+    page.keyboard.press("Home")
+    expect(line).not_to_have_attribute("d", before)
+    assert captions.last.evaluate("one => one.kept")
+    page.get_by_role("button", name="Remove this view").last.click()
+    expect(captions).to_have_text([held])

@@ -230,9 +230,11 @@ export class Wall {
     const later = next.filter((line) => asked || looks.paints(seriesId(line)));
     state.fields.want([...new Set(needs), ...later.slice(0, AHEAD_VALUES)]);
     profile.show(
-      seen.flatMap((line) => {
-        const fields = state.fields.get(line);
-        return fields && !fields.grids[0].isSection ? [{ line, fields }] : [];
+      this.#panes.map(({ seriesId, held }, at) => {
+        const line = drawn[at].seen;
+        const fields = line ? state.fields.get(line) : null;
+        const isMissing = !line?.values || state.fields.isMissing(line);
+        return { name: `${seriesId} ${held ?? ""}`, line, fields, held, isMissing };
       }),
     );
     if (asked || needs.length) comparison?.fields.want(theirs);
