@@ -92,7 +92,7 @@ export class Probe {
     };
     glass.addEventListener("pointermove", move);
     glass.addEventListener("pointerleave", leave);
-    glass.addEventListener("blur", leave); // where keys have moved the cursor
+    glass.addEventListener("blur", () => glass.matches(":hover") || leave()); // of the keys' cursor
     glass.addEventListener("pointerdown", (event) => {
       const at = move(event);
       release();
