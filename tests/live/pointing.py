@@ -63,9 +63,9 @@ def index_of(text: str) -> dict[str, int]:
     return {name: int(at) for name, at in re.findall(r"(\w+) (\d+)", text)}
 
 
-def pin(page: Page, across: float, down: float) -> dict[str, str]:
+def pin(page: Page, across: float, down: float, number: int = 0) -> dict[str, str]:
     """Keep the place at a part of the picture; returns what is read there."""
-    found = hover(page, across, down)
+    found = hover(page, across, down, number)
     page.mouse.down()
     page.mouse.up()
     return found

@@ -359,4 +359,4 @@ def test_a_hostile_link_shows_the_run_all_the_same(eight_maps, opened, fragment)
     expect(page.get_by_role("slider", name="Valid time")).to_have_attribute(
         "aria-valuetext", re.compile("8 of 8")
     )
-    assert page.locator("img").count() == 0
+    expect(page.locator("img")).to_have_count(0)

@@ -46,6 +46,7 @@ def publish(
     name: str,
     path: Path,
     time_key: str,
+    /,
     *,
     beside: Mapping[str, Path] | None = None,
     start: str | None = None,

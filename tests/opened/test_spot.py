@@ -74,6 +74,12 @@ def test_of_a_place_given_both_ways_the_degrees_count_on_the_earth_and_x_and_y_e
     assert spot.on(read(plane_grid())) == Place(x=4000.0, y=900.0)
 
 
+def test_a_place_of_a_page_keeps_to_planes_of_its_kind(read):
+    grid = read(plane_grid())
+    for plane, found in (("", True), ("x;m;y;m", True), ("distance;m;height;m", False)):
+        assert (grid.point(Spot.of(x=4500.0, y=900.0, plane=plane).on(grid)) is not None) == found
+
+
 def test_kilometres_become_the_units_of_the_plane(read):
     spot = Spot.of(x="4.5km", y="-900m")
     assert spot.on(read(plane_grid())) == Place(x=4500.0, y=-900.0)

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from values_case import ValuesRun, degrees_grid, objects, ramp
+from values_case import ValuesRun, degrees_grid, objects, plane_grid, ramp
 
 FRAMES = 6
 SLOW = 200
@@ -63,6 +63,14 @@ def test_only_new_frames_or_named_ones_can_be_asked_for(server, made):
     made.publish(FRAMES)
     _, *rows = objects(ask(server, made, f"{PLACE}&since={hours[5]}").body)
     assert len(rows) == 1
+
+
+def test_a_place_on_a_plane_of_another_kind_is_outside(server, made):
+    made.publish(0, (ramp(), plane_grid()), product="flat")
+    for plane, last in (("", []), ("x;m;y;m", []), ("distance;km;height;km", ["outside"])):
+        query = f"product=flat&x=4500&y=900&plane={plane.replace(';', '%3B')}"
+        _, row = objects(ask(server, made, query).body)
+        assert row[2:] == last
 
 
 def test_gaps_are_null_with_the_reason_behind_it(server, made):

@@ -1,3 +1,4 @@
+import { planeOf } from "./place.js";
 import { decodeFields } from "./values_file.js";
 
 /** @import { GridAxis, GridFacts, Place } from "./types.d.ts" */
@@ -11,6 +12,7 @@ const ROUNDING = 1e-6;
 export class Grid {
   #x;
   #y;
+  #plane;
   /** @type {Uint16Array[] | null} */
   #pixels = null;
   /** @type {Int32Array | null} */
@@ -23,6 +25,7 @@ export class Grid {
   /** @param {GridFacts} facts */
   constructor(facts) {
     this.facts = facts;
+    this.#plane = planeOf(facts);
     this.#x = pointsOf(facts.x);
     this.#y = pointsOf(facts.y);
     const { mesh } = facts;
@@ -53,6 +56,10 @@ export class Grid {
   /** Whether places are longitude and latitude. */
   get onEarth() {
     return Boolean(this.facts.geographic) || this.#nodes !== null;
+  }
+
+  get isSection() {
+    return this.facts.x.name === "distance";
   }
 
   /**
@@ -90,9 +97,10 @@ export class Grid {
    * @param {Place} place
    * @returns {[x: number, y: number] | null}
    */
-  coordinates({ lat, lon, x, y }) {
+  coordinates({ lat, lon, x, y, plane }) {
     if (!this.onEarth || lat === undefined || lon === undefined) {
-      return x === undefined || y === undefined || this.onEarth ? null : [x, y];
+      if (x === undefined || y === undefined || this.onEarth) return null;
+      return (plane ?? this.#plane) === this.#plane ? [x, y] : null;
     }
     if (this.#nodes) return this.#fromMesh(lon, lat);
     const [a, b] = this.#pixels ? (this.facts.extent ?? []) : (this.facts.x.edges ?? []);
@@ -110,11 +118,11 @@ export class Grid {
   place(x, y) {
     const { facts } = this;
     if (facts.geographic) return { lat: y, lon: turn(x) };
-    if (facts.along) {
-      const at = nearest(facts.x, this.#x, x);
-      return at < 0 ? { x, y } : { lat: facts.along.lat[at], lon: facts.along.lon[at], x, y };
+    if (!this.#nodes) {
+      const at = facts.along ? nearest(facts.x, this.#x, x) : -1;
+      const earth = at < 0 ? {} : { lat: facts.along?.lat[at], lon: facts.along?.lon[at] };
+      return { ...earth, x, y, plane: this.#plane };
     }
-    if (!this.#nodes) return { x, y };
     const [left, right] = facts.x.edges ?? [];
     const [top, bottom] = facts.y.edges ?? [];
     const last = (facts.mesh?.n ?? 2) - 1;

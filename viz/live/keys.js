@@ -7,8 +7,8 @@ import { element } from "./element.js";
  */
 
 /**
- * Keys, their label, what they do, and the name of the action.
- * @type {[keys: string[], sign: string, text: string, act: Act][]}
+ * Keys, their label, what they do, and the name of the action; null: a picture's own (probe.js).
+ * @type {[keys: string[], sign: string, text: string, act: Act | null][]}
  */
 const KEYS = [
   [["ArrowLeft"], "←", "one frame back (with shift: ten)", "back"],
@@ -25,6 +25,13 @@ const KEYS = [
   [["d", "D"], "", "", "right"],
   [["w", "W"], "W S", "look up, down", "up"],
   [["s", "S"], "", "", "down"],
+  [
+    [],
+    "Alt ← → ↑ ↓",
+    "move the cursor in the picture that has the focus (with shift: further)",
+    null,
+  ],
+  [[], "Enter", "keep the place at the cursor", null],
   [["b", "B"], "B", "the other picture, in blink mode", "blink"],
   [["g", "G"], "G", "log, recipe and times beside the pictures", "details"],
   [["c", "C"], "C", "the link to this view; pictures and files to copy or save", "share"],
@@ -67,7 +74,7 @@ export function keyHelp() {
       "p",
       {},
       "Wheel or pinch magnifies all pictures, drag moves them, a double click shows " +
-        "the whole picture.",
+        "the whole picture. A click keeps a place, a drag with shift draws a profile.",
     ),
     element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")),
   );

@@ -204,8 +204,9 @@ export class Pane {
     const rival = comparison && { line: other, fields: comparison.fields };
     const painted = seen ? this.#painting.of(looks, state, seen, rival) : null;
     this.#isPainted = painted !== null;
+    // First: beside another picture this one has half of the room.
+    const from = this.#compare(comparison, other, run, looks);
     this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);
-    this.#compare(comparison, other, run, looks);
     this.#label(line, seen, other, state);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
@@ -230,8 +231,8 @@ export class Pane {
       comparison !== null,
     );
     this.#palette.button.hidden = !seen?.values && this.#palette.element.hidden;
-    this.#probe.show(
-      {
+    this.#probe.point({
+      mine: {
         difference,
         extremes: looks.of(id).extremes,
         fields,
@@ -239,16 +240,22 @@ export class Pane {
         sheet: this.#first,
         missing: seen !== undefined && (!seen.values || state.fields.isMissing(seen)),
       },
-      {
-        fields: other && comparison ? comparison.fields.get(other) : null,
+      theirs: {
+        fields: (other && comparison?.fields.get(other)) ?? null,
         run: comparison?.run ?? "",
         sheet: this.#second,
-        mode: shownMode(comparison, other),
+        missing: !other?.values || (comparison?.fields.isMissing(other) ?? true),
+        from,
       },
-      this.#lens,
-    );
+      lens: this.#lens,
+    });
     const needs = seen ? [...(this.#palette.asks ? [seen] : []), ...this.#painting.needs] : [];
     return { line, other, seen, needs, theirs: other ? this.#theirPainting.needs : [] };
+  }
+
+  /** Mark the cursor and the places, as soon as all panes are drawn. */
+  mark() {
+    this.#probe.show();
   }
 
   /**
@@ -262,6 +269,7 @@ export class Pane {
   }
 
   /**
+   * Returns from which part of the width on the other run's picture is the one that is seen.
    * @param {Comparison | null} comparison
    * @param {IndexLine | undefined} other
    * @param {string} run
@@ -285,6 +293,8 @@ export class Pane {
     const mine = both ? `| ${run} − ${theirs} |` : run;
     say(this.#mine, single || (mode === "blink" && lit) ? "" : mine);
     say(this.#theirs, single || both || (mode === "blink" && !lit) ? "" : theirs);
+    if (mode === "blink") return lit ? 0 : 1;
+    return mode === "side" ? 0.5 : mode === "split" ? this.#split : 1;
   }
 
   /**

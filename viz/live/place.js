@@ -1,4 +1,4 @@
-/** @import { FieldFacts, GridAxis, GridFacts, Place } from "./types.d.ts" */
+/** @import { FieldFacts, GridFacts, Place } from "./types.d.ts" */
 
 const EARTH_KM = 6370;
 const DEGREE = Math.PI / 180;
@@ -8,33 +8,47 @@ const DEGREE = Math.PI / 180;
  * @param {Place} place
  * @param {GridFacts} [grid]
  */
-export function placeLabel({ lat, lon, x, y }, grid) {
+export function placeLabel({ lat, lon, x, y, plane }, grid) {
   const parts = [];
   if (lat !== undefined && lon !== undefined) {
     parts.push(`${degrees(lat, "N", "S")} ${degrees(lon, "E", "W")}`);
   }
   if (x !== undefined && y !== undefined) {
-    parts.push(`${along(x, grid?.x, "x")}, ${along(y, grid?.y, "y")}`);
+    const [across, acrossUnits, up, upUnits] = (plane ?? (grid ? planeOf(grid) : "x;;y;")).split(
+      ";",
+    );
+    parts.push(`${along(x, across, acrossUnits)}, ${along(y, up, upUnits)}`);
   }
   return parts.join(" · ");
 }
 
 /**
- * A place for a link: "25.31;-91.92", "x4500;9200", or both with a comma between.
+ * The names and units of a plane's axes (plane in lookup.py); what separates places in a link is
+ * left out of them.
+ * @param {GridFacts} grid
+ */
+export function planeOf({ x, y, units = "" }) {
+  return [x.name ?? "x", x.units ?? units, y.name ?? "y", y.units ?? units]
+    .map((word) => word.replace(/[;,_]/g, " "))
+    .join(";");
+}
+
+/**
+ * A place for a link: "25.31;-91.92", "x4500;9200;x;m;y;m", or both with a comma between.
  * @param {Place} place
  */
-export function placeOut({ lat, lon, x, y }) {
+export function placeOut({ lat, lon, x, y, plane }) {
   const pair = (/** @type {number[]} */ ...at) => at.map((one) => +one.toPrecision(8)).join(";");
   return [
     lat !== undefined && lon !== undefined ? pair(lat, lon) : "",
-    x !== undefined && y !== undefined ? `x${pair(x, y)}` : "",
+    x !== undefined && y !== undefined ? [`x${pair(x, y)}`, plane].filter(Boolean).join(";") : "",
   ]
     .filter(Boolean)
     .join(",");
 }
 
 /**
- * The place that a link names, or null where it is not one.
+ * The place that a link names, or null where it is not one. Older links name no plane.
  * @param {string} text
  * @returns {Place | null}
  */
@@ -42,10 +56,13 @@ export function placeIn(text) {
   /** @type {Place} */
   const place = {};
   for (const part of text.split(",")) {
-    const [first, second, ...rest] = part.replace(/^x/, "").split(";").map(Number);
-    if (rest.length || !Number.isFinite(first) || !Number.isFinite(second)) return null;
-    if (part.startsWith("x")) Object.assign(place, { x: first, y: second });
-    else if (Math.abs(first) <= 90) Object.assign(place, { lat: first, lon: second });
+    const onPlane = part.startsWith("x");
+    const [first, second, ...words] = part.replace(/^x/, "").split(";");
+    const [one, other] = [Number(first), Number(second)];
+    const plane = words.length ? { plane: words.join(";") } : {};
+    if (!Number.isFinite(one) || !Number.isFinite(other)) return null;
+    if (onPlane && words.length % 4 === 0) Object.assign(place, { x: one, y: other, ...plane });
+    else if (!words.length && Math.abs(one) <= 90) Object.assign(place, { lat: one, lon: other });
     else return null;
   }
   return place;
@@ -97,11 +114,10 @@ function degrees(value, above, below) {
 
 /**
  * @param {number} at
- * @param {GridAxis | undefined} axis
- * @param {string} letter
+ * @param {string} name
+ * @param {string} units
  */
-function along(at, axis, letter) {
-  const { name = letter, units = "" } = axis ?? {};
+function along(at, name, units) {
   const km = units === "m" && Math.abs(at) >= 1000;
   const text = String(Number((km ? at / 1000 : at).toPrecision(5))).replace("-", "−");
   return `${name} ${text} ${km ? "km" : units || "grid points"}`;

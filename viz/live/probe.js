@@ -1,11 +1,11 @@
-import { drawn, element, say, set } from "./element.js";
+import { element, say, set } from "./element.js";
 import { placeLabel, valueLabel } from "./place.js";
+import { SheetMarks } from "./sheet_marks.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Difference } from "./difference.js" */
 /** @import { Fields, Found } from "./fields.js" */
 /** @import { Lens } from "./lens.js" */
-/** @import { Pin } from "./pins.js" */
 /** @import { Sheet } from "./sheet.js" */
 /** @import { IndexLine, Place, Tools } from "./types.d.ts" */
 
@@ -23,71 +23,99 @@ const STEPS = new Map([
 ]);
 
 /**
+ * A run's picture; `fields` are its values, null until they are loaded, `missing` where there are none.
+ * @typedef {{ fields: Fields | null, sheet: Sheet, missing: boolean }} Picture
+ */
+/** @typedef {{ x: number, y: number }} Point in CSS pixels of the window */
+/**
+ * The pictures on both sheets; the second one is seen from a part `from` of the width on.
+ * @typedef {object} Shown
+ * @property {Picture & { line: IndexLine | undefined, extremes: boolean, difference?: Difference | null }} mine
+ * @property {Picture & { run: string, from: number }} theirs
+ * @property {Lens} lens
+ */
+
+/**
  * Values under the cursor of one pane: a cross where the shared cursor lies, a line of text below
  * the picture with what is there, and the kept places.
  */
 export class Probe {
-  #cursor;
-  #pins;
-  #profile;
+  #tools;
   #glass;
   /** @type {Place | null} where a line begins that is being drawn */
   #from = null;
-  #line = drawn("path");
-  #lines = drawn("svg", { class: "across" }, this.#line);
-  /** @type {{ x: number, y: number } | null} the pointer, in CSS pixels of the window */
+  /** @type {Point | null} */
   #pointer = null;
-  /** @type {{ x: number, y: number } | null} */
+  /** @type {Point & { isSecond: boolean } | null} */
   #pressed = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #click;
-  /** @type {{ x: number, y: number } | null} a click whose place is kept once values are there */
+  /** @type {Point & { isSecond: boolean } | null} a click whose place is kept once values are there */
   #kept = null;
-  #cross = element("div", { className: "cross", hidden: true });
-  #extremes = ["least", "most"].map((name) => element("div", { className: `extreme ${name}` }));
+  #marks = [new SheetMarks(), new SheetMarks()];
+  /** @type {Shown | null} */
+  #shown = null;
   /** What lies under the cursor, in words. */
   text = element("output", { className: "readout", "aria-live": "polite" });
-  /** @type {Map<Pin, HTMLElement>} */
-  #flags = new Map();
 
   /**
    * @param {HTMLElement} glass
    * @param {Tools} tools
    */
-  constructor(glass, { cursor, pins, profile }) {
+  constructor(glass, tools) {
     this.#glass = glass;
-    this.#cursor = cursor;
-    this.#profile = profile;
-    this.#pins = pins;
-    glass.append(this.#lines, ...this.#extremes, this.#cross);
+    this.#tools = tools;
+    set(glass, {
+      role: "group",
+      "aria-label": "Values: Alt and the arrows move the cursor, Enter keeps its place",
+    });
+    glass.append(...this.#marks.map((one) => one.element));
     this.#listen();
   }
 
   #listen() {
-    const glass = this.#glass;
-    glass.addEventListener("pointermove", (event) => {
-      this.#pointer = { x: event.clientX, y: event.clientY };
-      this.#cursor.moved();
-    });
-    glass.addEventListener("pointerleave", () => {
+    const [glass, { cursor, profile }] = [this.#glass, this.#tools];
+    const leave = () => {
+      if (!this.#pointer) return;
       this.#pointer = null;
-      this.#cursor.leave();
-    });
+      cursor.leave();
+    };
+    /** @param {PointerEvent} event */
+    const move = ({ clientX: x, clientY: y }) => {
+      this.#pointer = { x, y };
+      cursor.moved();
+      return this.#pointer;
+    };
+    const release = () => {
+      if (this.#from) profile.draw(profile.ends);
+      this.#pressed = this.#from = null;
+    };
+    glass.addEventListener("pointermove", move);
+    glass.addEventListener("pointerleave", leave);
+    glass.addEventListener("blur", () => glass.matches(":hover") || leave()); // of the keys' cursor
     glass.addEventListener("pointerdown", (event) => {
-      this.#pointer = { x: event.clientX, y: event.clientY };
-      this.#pressed = event.button === 0 && !event.shiftKey ? this.#pointer : null;
-      this.#from = event.button === 0 && event.shiftKey ? this.#cursor.place : null;
-      this.#cursor.moved();
+      const at = move(event);
+      release();
+      if (
+        event.button !== 0 ||
+        (event.target instanceof Element && event.target.closest(".handle"))
+      )
+        return;
+      if (!event.shiftKey) this.#pressed = { ...at, isSecond: this.#isSecond(at) };
+      else if (cursor.place) {
+        this.#from = cursor.place;
+        glass.setPointerCapture(event.pointerId); // also where it is released elsewhere
+      }
     });
+    glass.addEventListener("pointercancel", release);
     glass.addEventListener("pointerup", (event) => {
       const from = this.#pressed;
-      this.#pressed = this.#from = null;
+      release();
       if (!from || Math.hypot(event.clientX - from.x, event.clientY - from.y) > CLICK_PX) return;
-      if (event.target instanceof Element && event.target.closest("button, .handle")) return;
       clearTimeout(this.#click);
       this.#click = setTimeout(() => {
         this.#kept = from;
-        this.#cursor.moved();
+        cursor.moved();
       }, DOUBLE_MS);
     });
     glass.addEventListener("dblclick", () => clearTimeout(this.#click));
@@ -99,7 +127,8 @@ export class Probe {
    * @param {KeyboardEvent} event
    */
   #key(event) {
-    if (event.key === "Enter" && this.#cursor.place) this.#pins.add(this.#cursor.place);
+    const { cursor, pins } = this.#tools;
+    if (event.key === "Enter" && cursor.place) pins.add(cursor.place);
     const by = event.altKey ? STEPS.get(event.key) : undefined;
     if (!by) return;
     event.preventDefault();
@@ -111,84 +140,57 @@ export class Probe {
       x: Math.min(box.right, Math.max(box.left, at.x + by[0] * far * NUDGE * box.width)),
       y: Math.min(box.bottom, Math.max(box.top, at.y + by[1] * far * NUDGE * box.height)),
     };
-    this.#cursor.moved();
+    cursor.moved();
   }
 
   /**
-   * Draw. `fields` are those of the picture on the first sheet, `others` those of the second;
-   * each null until it is loaded.
-   * @param {{ fields: Fields | null, line: IndexLine | undefined, sheet: Sheet, missing: boolean, extremes: boolean,
-   *   difference?: Difference | null }} mine
-   * @param {{ fields: Fields | null, run: string, sheet: Sheet, mode: string }} theirs
-   * @param {Lens} lens
+   * Read the place under the pointer, before any pane shows the cursor.
+   * @param {Shown} shown
    */
-  show({ fields, line, sheet, missing, extremes, difference }, theirs, lens) {
-    const beside = theirs.mode === "side" && this.#isOver(theirs.sheet);
-    const [over, under] = beside ? [theirs.fields, theirs.sheet] : [fields, sheet];
-    if (this.#kept && over) {
-      const kept = this.#placeAt(over, under, lens, this.#kept);
-      if (kept) this.#pins.add(kept);
-    }
-    if (over || missing) this.#kept = null;
-    if (this.#pointer && over) this.#cursor.place = this.#placeAt(over, under, lens, this.#pointer);
-    const place = this.#cursor.place;
-    const found = place && fields ? foundAt(fields, place) : null;
-    this.#mark(this.#cross, fields && place ? spot(fields, place, sheet, lens) : null);
-    const other = place && theirs.fields ? foundAt(theirs.fields, place) : null;
-    const away = found && difference?.values[found.number][found.point];
-    const further = [
-      ...(found && away != null ? [`difference ${valueLabel(away, found.field)}`] : []),
-      ...(found && other && away == null ? comparedWith(found, other, theirs.run) : []),
-    ];
-    this.#write(found, line, further, missing && this.#pointer !== null);
-    if (this.#from && place && place !== this.#from) this.#profile.draw([this.#from, place]);
-    this.#showLine(fields, sheet, lens);
-    this.#showPins(fields, sheet, lens);
-    this.#showExtremes(extremes ? fields : null, sheet, lens);
+  point(shown) {
+    this.#shown = shown;
+    set(this.#glass, { tabindex: shown.mine.line?.values ? 0 : -1 });
+    const { cursor, pins } = this.#tools;
+    const [kept, pointer] = [this.#kept, this.#pointer];
+    const chosen = kept ? this.#placeAt(shown, kept, kept.isSecond) : undefined;
+    if (chosen !== undefined) this.#kept = null;
+    if (chosen) pins.add(chosen);
+    const place = pointer ? this.#placeAt(shown, pointer, this.#isSecond(pointer)) : undefined;
+    if (place !== undefined) cursor.place = place;
+  }
+
+  /** Draw, as soon as all panes have read their pointers. */
+  show() {
+    if (!this.#shown) return;
+    const { mine, theirs, lens } = this.#shown;
+    const { cursor, profile } = this.#tools;
+    const { place } = cursor;
+    if (this.#from && place && place !== this.#from) profile.draw([this.#from, place], false);
+    this.#write(place, this.#shown);
+    const [first, second] = this.#marks;
+    first.show(mine, [0, theirs.from], this.#tools, lens);
+    second.show({ ...theirs, extremes: mine.extremes }, [theirs.from, 1], this.#tools, lens);
   }
 
   /**
-   * @param {Fields | null} fields
-   * @param {Sheet} sheet
-   * @param {Lens} lens
+   * Whether the second sheet is the one that is seen at a point.
+   * @param {Point} at
    */
-  #showLine(fields, sheet, lens) {
-    const ends = fields ? (this.#profile.ends ?? []) : [];
-    const box = this.#glass.getBoundingClientRect();
-    const at = ends.map((end) => fields && spot(fields, end, sheet, lens));
-    const parts = at.map((one) => one && `${one.x - box.left} ${one.y - box.top}`);
-    set(this.#line, { d: parts.length && parts.every(Boolean) ? `M${parts.join("L")}` : "" });
+  #isSecond({ x }) {
+    const [{ left, width }, from] = [this.#glass.getBoundingClientRect(), this.#shown?.theirs.from];
+    return from !== undefined && from < 1 && x >= left + from * width;
   }
 
   /**
-   * @param {Fields | null} fields
-   * @param {Sheet} sheet
-   * @param {Lens} lens
+   * The place at a point of a sheet, null where there is none; undefined until it is known.
+   * @param {Shown} shown
+   * @param {Point} at
+   * @param {boolean} isSecond
+   * @returns {Place | null | undefined}
    */
-  #showExtremes(fields, sheet, lens) {
-    const ends = fields?.extremes ?? [];
-    this.#extremes.forEach((mark, end) => {
-      const at = ends[end];
-      const place = fields && at?.place;
-      this.#mark(mark, place ? spot(fields, place, sheet, lens) : null);
-      if (fields && at) say(mark, valueLabel(at.value, fields.header.fields[0]));
-    });
-  }
-
-  /** @param {Sheet} sheet */
-  #isOver(sheet) {
-    const box = sheet.element.getBoundingClientRect();
-    return this.#pointer !== null && this.#pointer.x >= box.left;
-  }
-
-  /**
-   * @param {Fields} fields
-   * @param {Sheet} sheet
-   * @param {Lens} lens
-   * @param {{ x: number, y: number }} at
-   * @returns {Place | null}
-   */
-  #placeAt(fields, sheet, lens, at) {
+  #placeAt({ mine, theirs, lens }, at, isSecond) {
+    const { fields, missing, sheet } = isSecond ? theirs : mine;
+    if (!fields) return missing ? null : undefined;
     const box = sheet.frame(lens);
     const [width, height] = fields.header.size;
     const found = fields.coordinates(
@@ -199,74 +201,46 @@ export class Probe {
   }
 
   /**
-   * @param {Found | null} found
-   * @param {IndexLine | undefined} line
-   * @param {string[]} further what it is compared with
-   * @param {boolean} missing
+   * @param {Place | null} place
+   * @param {Shown} shown
    */
-  #write(found, line, further, missing) {
+  #write(place, { mine, theirs }) {
     const { text } = this;
+    const { line, difference } = mine;
+    const own = place && mine.fields ? foundAt(mine.fields, place) : null;
+    const other = place && theirs.fields ? foundAt(theirs.fields, place) : null;
+    const found = own ?? other;
     if (!found || !line) {
-      say(text, missing ? "This picture has no values" : line?.values ? HINT : "");
-      for (const name of ["value", "index", "lat", "lon", "x", "y"]) delete text.dataset[name];
+      const over = this.#pointer && this.#isSecond(this.#pointer) ? theirs : mine;
+      const without = over.missing && this.#pointer;
+      say(text, without ? "This picture has no values" : line?.values ? HINT : "");
+      for (const name of Object.keys(text.dataset)) delete text.dataset[name];
       return;
     }
-    const { field, value, place, index, number } = found;
-    const parts = [valueLabel(value, field), ...further];
+    const { field, value, index, number } = found;
+    const away = own && difference?.values[own.number][own.point];
+    const parts = own ? [valueLabel(value, field)] : [];
+    if (own && away != null) parts.push(`difference ${valueLabel(away, field)}`);
+    else if (other) parts.push(...comparedWith(own, other, theirs.run));
     if (number > 0 && field.label) parts.unshift(field.label);
-    parts.push(placeLabel(place, found.grid));
+    parts.push(placeLabel(found.place, found.grid));
     if (index) parts.push(field.stride > 1 ? `${index} (1 of ${field.stride} points)` : index);
     parts.push(timeLabel(line.time));
     say(text, parts.filter(Boolean).join("  ·  "));
     set(text, { "data-value": value, "data-index": index });
-    for (const [name, at] of Object.entries(place)) text.dataset[name] = String(at);
-  }
-
-  /**
-   * @param {Fields | null} fields
-   * @param {Sheet} sheet
-   * @param {Lens} lens
-   */
-  #showPins(fields, sheet, lens) {
-    for (const [pin, flag] of this.#flags) {
-      if (this.#pins.list.includes(pin)) continue;
-      flag.remove();
-      this.#flags.delete(pin);
-    }
-    for (const pin of this.#pins.list) {
-      let flag = this.#flags.get(pin);
-      if (!flag) {
-        flag = element("div", { className: "flag" }, element("span", {}, pin.name));
-        flag.style.setProperty("--pin", pin.colour);
-        this.#flags.set(pin, flag);
-        this.#glass.append(flag);
-      }
-      this.#mark(flag, fields && spot(fields, pin.place, sheet, lens));
-    }
-  }
-
-  /**
-   * Put an element at a point of the window, or hide it.
-   * @param {HTMLElement} target
-   * @param {{ x: number, y: number } | null} at
-   */
-  #mark(target, at) {
-    target.hidden = at === null;
-    if (at === null) return;
-    const box = this.#glass.getBoundingClientRect();
-    target.style.transform = `translate(${at.x - box.left}px, ${at.y - box.top}px)`;
+    for (const [name, at] of Object.entries(found.place)) text.dataset[name] = String(at);
   }
 }
 
 /**
- * @param {Found} found
+ * @param {Found | null} own
  * @param {Found} other
  * @param {string} run
  */
-function comparedWith({ value, field }, other, run) {
+function comparedWith(own, other, run) {
   const theirs = `${run}: ${valueLabel(other.value, other.field)}`;
-  if (other.field.units !== field.units) return [theirs];
-  return [theirs, `difference ${valueLabel(value - other.value, field)}`];
+  if (other.field.units !== own?.field.units) return [theirs];
+  return [theirs, `difference ${valueLabel(own.value - other.value, own.field)}`];
 }
 
 /**
@@ -277,25 +251,4 @@ function comparedWith({ value, field }, other, run) {
 export function foundAt(fields, place) {
   const at = fields.grids[0].coordinates(place);
   return at && fields.at(...at);
-}
-
-/**
- * Where a place lies in the window, or null where it is not on the map.
- * @param {Fields} fields
- * @param {Place} place
- * @param {Sheet} sheet
- * @param {Lens} lens
- */
-function spot(fields, place, sheet, lens) {
-  const at = fields.grids[0].coordinates(place);
-  if (!at) return null;
-  const [across, down] = fields.pixel(...at);
-  const [left, top, right, bottom] = fields.header.box;
-  if (!(across >= left && across <= right && down >= top && down <= bottom)) return null;
-  const [width, height] = fields.header.size;
-  const box = sheet.frame(lens);
-  return {
-    x: box.left + (across / width) * box.width,
-    y: box.top + (down / height) * box.height,
-  };
 }

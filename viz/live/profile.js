@@ -2,20 +2,29 @@ import { ticks } from "./axis.js";
 import { element, say } from "./element.js";
 import { distance, placeIn, placeLabel, placeOut } from "./place.js";
 import { Plot } from "./plot.js";
+import { timeLabel } from "./valid_time.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Changed, IndexLine, Place } from "./types.d.ts" */
 
 const POINTS = 240;
 
+/**
+ * A view: its name, the line that is seen and its values (null until they are loaded), and the time
+ * that it holds, or null.
+ * @typedef {{ name: string, line: IndexLine | undefined, fields: Fields | null, held: string | null,
+ *   isMissing: boolean }} View
+ */
+
 /** A line that the reader has drawn across a map, and the values along it. */
 export class Profile {
   /** @type {[Place, Place] | null} */
   ends = null;
+  #link = "";
   #changed;
   #words = element("p", { className: "faint" });
   #figures = element("div");
-  /** @type {Map<string, { plot: Plot, drawnFor: string }>} */
+  /** @type {Map<string, { plot: Plot, drawnFor: string }>} by view */
   #plots = new Map();
 
   /** @param {Changed} changed */
@@ -41,18 +50,22 @@ export class Profile {
   }
 
   /**
-   * Take the values between two places from now on; null ends it.
+   * Take the values between two places from now on; null ends it. A line that is still being drawn is
+   * in no link: each move of the pointer would be a step of the back button.
    * @param {[Place, Place] | null} ends
+   * @param {boolean} [isDone]
    */
-  draw(ends) {
-    if (JSON.stringify(ends) === JSON.stringify(this.ends)) return;
+  draw(ends, isDone = true) {
+    const link = isDone ? (ends?.map(placeOut).join("_") ?? "") : this.#link;
+    if (link === this.#link && JSON.stringify(ends) === JSON.stringify(this.ends)) return;
     this.ends = ends;
+    this.#link = link;
     this.#changed();
   }
 
   /** The line for a link. */
   write() {
-    return this.ends?.map(placeOut).join("_") ?? "";
+    return this.#link;
   }
 
   /**
@@ -65,37 +78,52 @@ export class Profile {
   }
 
   /**
-   * Draw one plot per picture that is seen and whose values are there.
-   * @param {{ line: IndexLine, fields: Fields }[]} seen
+   * Draw one plot per view of a map; while the values of its next frame are loaded it stays.
+   * @param {View[]} views
    */
-  show(seen) {
+  show(views) {
     const { ends } = this;
     this.element.hidden = ends === null;
     if (!ends) return;
-    const grid = seen[0]?.fields.grids[0].facts;
+    const grid = views.find(({ fields }) => fields)?.fields?.grids[0].facts;
     say(this.#words, ends.map((end) => placeLabel(end, grid)).join(" to "));
-    const names = new Set(seen.map(({ line }) => line.product));
     for (const [name, { plot }] of this.#plots) {
-      if (names.has(name)) continue;
+      if (views.some((view) => view.name === name)) continue;
       plot.element.remove();
       this.#plots.delete(name);
     }
-    for (const { line, fields } of seen) this.#plot(line.product, fields, ends);
+    for (const { name, line, fields, held, isMissing } of views) {
+      const known = this.#plots.get(name);
+      if (fields && line && !fields.grids[0].isSection) {
+        const { product, stream } = line;
+        const several = views.some(
+          (view) => view.line?.product === product && view.line.stream !== stream,
+        );
+        const about = [several ? stream : "", held === null ? "" : timeLabel(held)];
+        this.#plot(name, product, about, fields, ends);
+      } else if (known && (fields || isMissing)) {
+        known.plot.hide();
+        known.drawnFor = "";
+      }
+    }
   }
 
   /**
+   * @param {string} view
    * @param {string} product
+   * @param {string[]} about what tells it from other views of the product
    * @param {Fields} fields
    * @param {[Place, Place]} ends
    */
-  #plot(product, fields, ends) {
-    let known = this.#plots.get(product);
+  #plot(view, product, about, fields, ends) {
+    let known = this.#plots.get(view);
     if (!known) {
       known = { plot: new Plot(product, ["made"]), drawnFor: "" };
-      this.#plots.set(product, known);
+      this.#plots.set(view, known);
       this.#figures.append(known.plot.element);
     }
-    const name = `${fields.key} ${JSON.stringify(ends)}`;
+    const heading = [fields.header.fields[0].printed, ...about].filter(Boolean).join(" · ");
+    const name = `${fields.key} ${heading} ${JSON.stringify(ends)}`;
     if (name === known.drawnFor) return;
     known.drawnFor = name;
     const { at, values, unit } = alongLine(fields, ends);
@@ -116,7 +144,7 @@ export class Profile {
         (v) => /** @type {[number, string]} */ ([v, String(v).replace("-", "−")]),
       ),
     };
-    known.plot.show([[fields.header.fields[0].printed, ""]], x, y, at, [values]);
+    known.plot.show([[heading, ""]], x, y, at, [values]);
   }
 }
 

@@ -235,6 +235,6 @@ export function newestWithValues(series, which = "values") {
 }
 
 /** @param {Place} place */
-function keyOf({ lat, lon, x, y }) {
-  return `${lat},${lon},${x},${y} `;
+function keyOf({ lat, lon, x, y, plane }) {
+  return `${lat},${lon},${x},${y},${plane} `;
 }

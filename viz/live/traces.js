@@ -276,9 +276,9 @@ function reachOf({ grids, header }, place) {
   const at = grids[0].coordinates(place);
   for (let number = at ? grids.length - 1 : -1; number >= 0; number -= 1) {
     const grid = grids[number];
-    const { x, along } = grid.facts;
+    const { x } = grid.facts;
     const point = grid.pointAt(...(at ?? [NaN, NaN]));
-    if (point < 0 || along || x.name === "distance") continue;
+    if (point < 0 || grid.isSection) continue;
     const place = (/** @type {number} */ one) => {
       const to = grid.of(one);
       return to ? grid.place(...to) : {};

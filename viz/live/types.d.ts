@@ -408,12 +408,16 @@ export interface GridAxis {
   index?: [number, number];
 }
 
-/** A place: in degrees, or x and y of a plane; of a section distance and height. */
+/**
+ * A place: in degrees, or x and y of a plane (planeOf in place.js; without it, of any plane); of a section
+ * distance and height.
+ */
 export interface Place {
   lat?: number;
   lon?: number;
   x?: number;
   y?: number;
+  plane?: string;
 }
 
 /** Bytes of a log from `begin` on; `size` is that of the whole log. */

@@ -230,15 +230,22 @@ export class Wall {
     const later = next.filter((line) => asked || looks.paints(seriesId(line)));
     state.fields.want([...new Set(needs), ...later.slice(0, AHEAD_VALUES)]);
     profile.show(
-      seen.flatMap((line) => {
-        const fields = state.fields.get(line);
-        return fields && !fields.grids[0].facts.along ? [{ line, fields }] : [];
+      this.#panes.map(({ seriesId, held }, at) => {
+        const line = drawn[at].seen;
+        const fields = line ? state.fields.get(line) : null;
+        const isMissing = !line?.values || state.fields.isMissing(line);
+        return { name: `${seriesId} ${held ?? ""}`, line, fields, held, isMissing };
       }),
     );
     const read = asked || needs.length ? theirs : [];
     comparison?.fields.want([...new Set([...read, ...drawn.flatMap((one) => one.theirs)])]);
     comparison?.pictures.want(theirs, counterparts(next, comparison.album));
     const all = this.#guests.runs.map((guest) => this.#showGuest(guest, state, next));
+    // Each pane has read its pointer by now, so that all show the same cursor.
+    for (const pane of this.#panes) {
+      pane.mark();
+      for (const seat of this.#beside.get(pane)?.values() ?? []) seat.mark();
+    }
     return (
       all.every(Boolean) &&
       mine.every((line) => pictures.get(line) || pictures.isMissing(line)) &&

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,13 +36,15 @@ _ROUNDING = 1e-6
 class Place:
     """A place on a plane: degrees on the earth, else the plane's own coordinates.
 
-    Of a section ``x`` is the distance and ``y`` the height (or pressure).
+    Of a section ``x`` is the distance and ``y`` the height (or pressure). ``plane`` is that of the
+    :class:`Grid` on which x and y lie; empty: that of the grid that is asked.
     """
 
     lat: float | None = None
     lon: float | None = None
     x: float | None = None
     y: float | None = None
+    plane: str = ""
 
 
 class Grid:
@@ -94,6 +97,20 @@ class Grid:
     def on_earth(self) -> bool:
         """Whether places are longitude and latitude."""
         return bool(self.facts.get("geographic")) or self._nodes is not None
+
+    @property
+    def plane(self) -> str:
+        """The names and units of its axes, as a page names it (planeOf in place.js); empty on the
+        earth."""
+        if self.on_earth:
+            return ""
+        units = self.facts.get("units", "")
+        words = [
+            word
+            for name, axis in (("x", self.x), ("y", self.y))
+            for word in (axis.get("name", name), axis.get("units", units))
+        ]
+        return ";".join(re.sub("[;,_]", " ", str(word)) for word in words)
 
     def point(self, place: Place) -> tuple[int, int] | None:
         """Row and column of the point nearest to a place; None outside of the grid."""
@@ -179,7 +196,9 @@ class Grid:
     def _coordinates(self, place: Place) -> tuple[float, float] | None:
         """x and y of a place on the plane; None where it cannot lie there."""
         if not self.on_earth or place.lat is None or place.lon is None:
-            return None if place.x is None or place.y is None else (place.x, place.y)
+            if place.x is None or place.y is None or place.plane not in ("", self.plane):
+                return None
+            return place.x, place.y
         if self._nodes is not None:
             return self._from_mesh(place.lon, place.lat)
         left, right = sorted(

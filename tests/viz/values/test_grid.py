@@ -211,6 +211,19 @@ def test_planes_off_the_earth_have_places_in_their_own_units(tmp_path):
     assert grid.point(Place(lat=30, lon=30)) is None
 
 
+def test_a_place_on_a_plane_of_another_kind_is_outside(tmp_path):
+    at = np.arange(5) * 50.0
+    metres, degrees = (
+        read(shown(Plane(at, at, *kind), (5, 5), (-25, 225, -25, 225))[1], tmp_path)
+        for kind in (("m",), ("degrees", True, longitude_latitude(0.0)))
+    )
+    assert metres.plane == "x;m;y;m"
+    assert metres.point(Place(x=150, y=50, plane="x;m;y;m")) == (3, 3)
+    for plane in ("distance;m;height;m", "x;km;y;km"):
+        assert metres.point(Place(x=150, y=50, plane=plane)) is None
+    assert degrees.point(Place(x=150, y=50, plane="x;degrees;y;degrees")) is None
+
+
 def test_one_point_and_one_row_are_grids_too(tmp_path):
     for shape in ((1, 1), (1, 7), (6, 1)):
         plane = Plane(np.arange(shape[1]) * 10.0, np.arange(shape[0]) * 10.0, "m")

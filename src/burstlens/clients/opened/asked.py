@@ -22,8 +22,8 @@ _NAMES = ("lat", "lon", "x", "y")
 
 class Asked:
     """One request for a series: ``product``, ``stream`` (where there are several), ``lat`` and
-    ``lon`` or ``x`` and ``y``; ``since`` and ``before`` (valid-time keys) or ``times`` (several,
-    separated by commas) choose frames.
+    ``lon`` or ``x`` and ``y`` (with ``plane``: on such planes only); ``since`` and ``before``
+    (valid-time keys) or ``times`` (several, separated by commas) choose frames.
 
     Raises ValuesError where the request itself is wrong.
     """
@@ -33,7 +33,8 @@ class Asked:
         if not self.product:
             raise ValuesError("name a product: product=slp")
         self.stream = _text(asked, "stream") or None
-        self.spot = Spot.of(**{name: _place(asked, name) for name in _NAMES})
+        place = {name: _place(asked, name) for name in _NAMES}
+        self.spot = Spot.of(**place, plane=_text(asked, "plane"))
         self.since, self.before = _text(asked, "since"), _text(asked, "before")
         self.times = frozenset(filter(None, _text(asked, "times").split(",")))
         if len(self.times) > TIMES:

@@ -18,13 +18,15 @@ _LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
 @dataclass(frozen=True, slots=True)
 class Spot:
     """Degrees, x and y of a plane, or both. ``units`` of x and of y are ``km`` or ``m``, or empty:
-    then the numbers are in the plane's own units."""
+    then the numbers are in the plane's own units. With ``plane`` (:attr:`.Grid.plane`) x and y lie
+    on such planes only."""
 
     lat: float | None = None
     lon: float | None = None
     x: float | None = None
     y: float | None = None
     units: tuple[str, str] = ("", "")
+    plane: str = ""
 
     @classmethod
     def of(
@@ -33,6 +35,7 @@ class Spot:
         lon: Number | None = None,
         x: Number | None = None,
         y: Number | None = None,
+        plane: str = "",
     ) -> Spot:
         """The place of ``lat`` and ``lon``, of ``x`` and ``y``, which may be texts such as
         ``4.5km``, or of both: then x and y serve where a plane has no longitudes, as in a section.
@@ -54,7 +57,7 @@ class Spot:
         if x is not None and y is not None:
             (across, across_units), (up, up_units) = _length("x", x), _length("y", y)
             units = (across_units, up_units)
-        return cls(north, east, across, up, units)
+        return cls(north, east, across, up, units, plane)
 
     @classmethod
     def parse(cls, at: str | None, xy: str | None) -> Spot:
@@ -86,6 +89,7 @@ class Spot:
         return Place(
             x=_turned(self.x, self.units[0], str(grid.x.get("units", plane))),
             y=_turned(self.y, self.units[1], str(grid.y.get("units", plane))),
+            plane=self.plane,
         )
 
     def __str__(self) -> str:
