@@ -1,12 +1,67 @@
-"""Kept places on the page, in a real browser: their series where frames do not hold them."""
+"""Kept places on the page, in a real browser: their series where frames do not hold them, how the
+page asks for them, their list and their links."""
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
+from pointing import hover
 from valued_run import ground, publish
+
+from burstlens.core.run.index import values_path
+
+MANY = 1200
+COUNTED = """
+  const get = Map.prototype.get;
+  window.looked = 0;
+  Map.prototype.get = function (key) { looked += 1; return get.call(this, key); };
+"""
+
+
+@pytest.fixture
+def lengthened(eight_maps):
+    """Returns a function that gives a run of eight maps so many later frames, which share the
+    picture and the values of the eighth."""
+    run, _ = eight_maps
+
+    def lengthen(count):
+        line = json.loads(run.run.index.read_text().splitlines()[-1])
+        for number in range(count):
+            time = f"20010204T{number // 60:02d}{number % 60:02d}00"
+            run.index.append(line | {"time": time})
+            run.feed.add(line | {"time": time})
+        run.feed.write(force=True)
+        return run
+
+    return lengthen
+
+
+@pytest.fixture
+def opened_at(new_page, ways_to, tmp_path):
+    """Opens the page of a made run with kept places, in one of the ways."""
+
+    def open_(pins, way="serve", prepare=lambda page: None):
+        page = new_page().page
+        prepare(page)
+        page.goto(f"{getattr(ways_to(tmp_path / 'runs'), way)('made')}#pins={pins}")
+        drawn = page.locator("canvas.first").first
+        expect(drawn).not_to_have_attribute("aria-label", "Loading")
+        return page
+
+    return open_
+
+
+def caption_of(page):
+    """The heading of the first plot of kept places."""
+    return page.locator("[aria-label='Kept places'] figcaption").first
+
+
+def curves_of(page):
+    """The curves of kept places that are drawn."""
+    return page.locator("[aria-label='Kept places'] figure .curve[d^=M]")
 
 
 @pytest.mark.parametrize("way", ["file", "serve"])
@@ -23,3 +78,47 @@ def test_frames_that_do_not_hold_a_place_are_a_gap_of_its_line(
     expect(figure.locator("figcaption")).to_have_text("ground m s\u207b\u00b9")
     two = re.compile(r"^M[^M]+L[^M]+M[^M]+L[^M]+$")
     expect(figure.locator(".curve[d^=M]")).to_have_attribute("d", two)
+
+
+def test_a_page_asks_for_few_series_at_once_and_keeps_connections_for_the_rest(
+    lengthened, opened_at
+):
+    lengthened(4)
+    asked = []
+
+    def hold(route):
+        asked.append(route)
+        if len(asked) > 2:
+            route.continue_()
+
+    pins = "_".join(f"{44 + number / 4};-96.5" for number in range(6))
+    page = opened_at(pins, prepare=lambda page: page.route("**/series?*", hold))
+    expect(caption_of(page)).to_contain_text("0 of 12 frames")
+    assert len(asked) == 2
+    for route in asked[:2]:
+        route.continue_()
+    expect(caption_of(page)).to_have_text("t K")
+    expect(curves_of(page)).to_have_count(6)
+
+
+def test_values_that_were_away_are_read_once_they_are_back(lengthened, opened_at):
+    run = lengthened(4)
+    path = values_path(run.run.products / "t/t_d01_20010203T030000.png")
+    away = path.rename(path.with_suffix(".away"))
+    page = opened_at("45.1;-96.5", prepare=lambda page: page.clock.install())
+    expect(caption_of(page)).to_contain_text("11 of 12 frames")
+    expect(curves_of(page)).to_have_attribute("d", re.compile("^M.*M"))
+    away.rename(path)
+    page.clock.fast_forward(6000)
+    expect(caption_of(page)).to_have_text("t K")
+    expect(curves_of(page)).to_have_attribute("d", re.compile("^M[^M]*$"))
+
+
+def test_a_draw_does_not_look_at_all_frames_of_kept_places(lengthened, opened_at):
+    lengthened(MANY)
+    page = opened_at("45.1;-96.5_45;-91", prepare=lambda page: page.add_init_script(COUNTED))
+    expect(caption_of(page)).to_have_text("t K")
+    hover(page, 0.5, 0.5)
+    page.evaluate("looked = 0")
+    hover(page, 0.51, 0.5)
+    assert 0 < page.evaluate("looked") < MANY
