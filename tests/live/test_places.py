@@ -122,3 +122,36 @@ def test_a_draw_does_not_look_at_all_frames_of_kept_places(lengthened, opened_at
     page.evaluate("looked = 0")
     hover(page, 0.51, 0.5)
     assert 0 < page.evaluate("looked") < MANY
+
+
+def test_the_list_names_the_places_of_an_edited_link_and_removes_them(eight_maps, opened_at):
+    page = opened_at("45.1;-96.5", "file")
+    places = page.locator(".places li")
+    expect(places).to_have_text("A45.100\u00b0 N 96.500\u00b0 W\u00d7")
+    hover(page, 0.5, 0.5)  # values, and so units, are there
+    page.evaluate("location.hash = '#pins=40;-90'")
+    expect(places).to_have_text("A40.000\u00b0 N 90.000\u00b0 W\u00d7")
+    page.get_by_label("Remove place A").click()
+    expect(page.get_by_label("Kept places")).to_be_hidden()
+
+
+def test_a_link_keeps_the_letters_of_places_and_keys_stay_in_their_list(eight_maps, opened_at):
+    page = opened_at("45.1;-96.5_45;-91_44;-92", "file")
+    page.get_by_label("Remove place A").press("Enter")
+    expect(page.get_by_label("Remove place B")).to_be_focused()
+    page.wait_for_function("() => location.hash.includes('pins=B')")
+    pins = page.evaluate("new URLSearchParams(location.hash.slice(1)).get('pins')")
+    assert pins == "B45;-91_C44;-92"
+    other = opened_at(pins, "file")
+    for one in (page, other):
+        expect(one.locator(".places .pin")).to_have_text(["B", "C"])
+        expect(one.locator(".flag")).to_have_text(["B", "C"])
+    page.keyboard.press("Enter")
+    page.get_by_label("Remove place C").press("Enter")
+    expect(page.get_by_label("Kept places")).to_be_hidden()
+
+
+def test_what_is_not_a_place_in_a_link_is_left_out(eight_maps, opened_at):
+    page = opened_at("25.3;_;_45; _45;-9999999999_x;4_A45.1;263.5_A45;-91", "file")
+    expect(page.locator(".places .pin")).to_have_text(["A", "B"])
+    expect(page.locator(".places li").first).to_contain_text("45.100\u00b0 N 263.500\u00b0 E")

@@ -2,6 +2,7 @@
 
 const EARTH_KM = 6370;
 const DEGREE = Math.PI / 180;
+const MOST_DEGREES = 540; // planes across the seam count on beyond 180
 
 /**
  * A place for people: "25.31° N 91.92° W", "x 4.50 km, y 9.20 km", "320 km, 5.4 km".
@@ -42,11 +43,12 @@ export function placeIn(text) {
   /** @type {Place} */
   const place = {};
   for (const part of text.split(",")) {
-    const [first, second, ...rest] = part.replace(/^x/, "").split(";").map(Number);
-    if (rest.length || !Number.isFinite(first) || !Number.isFinite(second)) return null;
+    const numbers = part.replace(/^x/, "").split(";");
+    const [first, second] = numbers.map((one) => Number(one.trim() || NaN));
+    if (numbers.length !== 2 || !Number.isFinite(first + second)) return null;
     if (part.startsWith("x")) Object.assign(place, { x: first, y: second });
-    else if (Math.abs(first) <= 90) Object.assign(place, { lat: first, lon: second });
-    else return null;
+    else if (Math.abs(first) > 90 || Math.abs(second) > MOST_DEGREES) return null;
+    else Object.assign(place, { lat: first, lon: second });
   }
   return place;
 }

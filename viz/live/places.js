@@ -185,6 +185,7 @@ export class Places {
         .map(({ name }) => name)
         .join("–")}`,
     );
+    const focused = [...this.#list.children].findIndex((one) => one.matches(":focus-within"));
     this.#list.replaceChildren(
       ...pins.map((pin, at) => {
         const remove = element(
@@ -202,6 +203,8 @@ export class Places {
         return element("li", {}, sign, element("span", {}, labels[at]), remove);
       }),
     );
+    const beside = this.#list.children[Math.min(focused, pins.length - 1)];
+    beside?.querySelector("button")?.focus();
   }
 
   /**
