@@ -79,7 +79,10 @@ export class Palette {
       this.#words,
     );
     for (const input of [this.#low, this.#high]) {
-      input.addEventListener("change", () => this.#enter());
+      input.addEventListener("change", () => {
+        if (input.value) this.#enter();
+        else input.value = input.defaultValue; // empty is not 0
+      });
     }
     this.#map.addEventListener("change", () => this.#choose({ map: this.#map.value || null }));
     this.#minus.addEventListener("change", () => {
@@ -132,6 +135,7 @@ export class Palette {
     [this.#low, this.#high].forEach((input, end) => {
       const text = limits ? String(Number(limits[end].toPrecision(6))) : "";
       if (active !== input && input.value !== text) input.value = text;
+      input.defaultValue = text;
     });
     this.#map.value = look.map ?? "";
     this.#minus.value = look.minus;
