@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from bench.pipeline import Scratch, burstlens, run
 from bench.report import Figure, median
 from burstlens.clients.serving.access import Access
 from burstlens.core.run.directory import RunDir
-from burstlens.core.valid_time import elapsed_key
+from burstlens.core.valid_time import calendar_key
 from burstlens.viz.live.feed import CHUNK, FrameFeed
 from burstlens.viz.live.page import page_text
 
@@ -92,10 +93,12 @@ def _played(scratch: Scratch, frames: int) -> Figure:
     from valued_run import lambert, publish
 
     made, case = MadeRun(scratch.runs, "places"), lambert(scratch.runs.parent)
+    moments = [datetime(2001, 2, 3, tzinfo=UTC) + timedelta(minutes=at) for at in range(frames)]
+    keys = [calendar_key(*at.timetuple()[:6]) for at in moments]
     for product in "tu":
-        line = publish(made, "map", product, case.path, elapsed_key(0.0), variable="t", coast=False)
-        for number in range(1, frames):
-            made.index.append(line | {"time": elapsed_key(60.0 * number)})
+        line = publish(made, "map", product, case.path, keys[0], variable="t", coast=False)
+        for key in keys[1:]:
+            made.index.append(line | {"time": key})
     made.update_status(state="done", frames={"ready": frames, "damaged": 0})
     with _page(scratch) as (page, root, query):
         page.goto(f"{root}/places/products/index.html{query}#pins={PLACES}")
