@@ -1,4 +1,5 @@
-"""The live page: ten thousand frames scrubbed in Chromium, and what its feed costs the driver."""
+"""The live page: ten thousand frames scrubbed in Chromium, and played with kept places beside them;
+what its feed costs the driver."""
 
 from __future__ import annotations
 
@@ -7,14 +8,22 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.pipeline import Scratch, burstlens, run
 from bench.report import Figure, median
 from burstlens.clients.serving.access import Access
 from burstlens.core.run.directory import RunDir
+from burstlens.core.valid_time import calendar_key
 from burstlens.viz.live.feed import CHUNK, FrameFeed
 from burstlens.viz.live.page import page_text
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("", "live")]
 
@@ -22,6 +31,12 @@ RATE = 30.0
 WRITES = 10
 PAGE_BYTES = 250_000
 VIEW = {"width": 1440, "height": 900}
+PLACES = "45.1;-96.5_45;-91_46;-97_44;-98"
+PLAYED_S = 4.0
+NUMBER = (
+    "() => [performance.now(), document.querySelector('.burstlens').shadowRoot"
+    ".querySelector('.timeline').ariaValueNow]"
+)
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
@@ -40,15 +55,17 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     weight = len(page_text().encode())
     return [
         *_seen(scratch, 1.0 if quick else 5.0, note),
+        _played(scratch, frames),
         Figure("page without pictures", weight, "B", PAGE_BYTES),
         *_feed(scratch, made.line(0, maps[0])),
     ]
 
 
-def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
+@contextmanager
+def _page(scratch: Scratch) -> Iterator[tuple[Page, str, str]]:
+    """A page of Chromium, the root of ``burstlens serve``, and the query with its token."""
     from browser import provide
     from playwright.sync_api import sync_playwright
-    from scrubbing import scrub
 
     server = subprocess.Popen(
         burstlens("serve", str(scratch.runs), "--json"),
@@ -57,21 +74,58 @@ def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
     try:
         assert server.stdout is not None
         address = json.loads(server.stdout.readline())
-        root = "--no-sandbox" if os.getuid() == 0 else "--no-first-run"
+        sandbox = "--no-sandbox" if os.getuid() == 0 else "--no-first-run"
+        folder = Access(address["token"], address["port"]).folder
+        root = f"http://127.0.0.1:{address['port']}{folder}"
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=provide(), args=[root])
-            page = browser.new_page(viewport=VIEW)
-            begin = time.perf_counter()
-            folder = Access(address["token"], address["port"]).folder
-            place = f"http://127.0.0.1:{address['port']}{folder}/long/products/index.html"
-            page.goto(f"{place}?token={address['token']}")
-            page.wait_for_selector("canvas.first[aria-label^='t2']")
-            first_s = time.perf_counter() - begin
-            rates = scrub(page, scrub_s)
+            browser = playwright.chromium.launch(executable_path=provide(), args=[sandbox])
+            yield browser.new_page(viewport=VIEW), root, f"?token={address['token']}"
             browser.close()
     finally:
         server.kill()
         server.wait()
+
+
+def _played(scratch: Scratch, frames: int) -> Figure:
+    """Two products with values, whose lines of the index share a picture, at four places."""
+    from made_run import MadeRun
+    from playwright.sync_api import expect
+    from valued_run import lambert, publish
+
+    made, case = MadeRun(scratch.runs, "places"), lambert(scratch.runs.parent)
+    moments = [datetime(2001, 2, 3, tzinfo=UTC) + timedelta(minutes=at) for at in range(frames)]
+    keys = [calendar_key(*at.timetuple()[:6]) for at in moments]
+    for product in "tu":
+        line = publish(made, "map", product, case.path, keys[0], variable="t", coast=False)
+        for key in keys[1:]:
+            made.index.append(line | {"time": key})
+    made.update_status(state="done", frames={"ready": frames, "damaged": 0})
+    with _page(scratch) as (page, root, query):
+        page.goto(f"{root}/places/products/index.html{query}#pins={PLACES}")
+        captions = page.locator("[aria-label='Kept places'] figcaption")
+        expect(captions).to_have_text(["t K", "u K"], timeout=120_000)
+        page.locator("select[aria-label='Speed of playing']").select_option(str(int(RATE)))
+        page.locator(".timeline").press("Home")
+        page.get_by_label("Play (space)").click()
+        page.wait_for_timeout(500)
+        begin, first = page.evaluate(NUMBER)
+        page.wait_for_timeout(1000 * PLAYED_S)
+        end, last = page.evaluate(NUMBER)
+    rate = 1000 * (int(last) - int(first)) / (end - begin)
+    note = f"{frames} frames, {int(RATE)} asked for; {VIEW['width']} x {VIEW['height']}, no GPU"
+    name = "pictures played beside 4 places of 2 products"
+    return Figure(name, rate, "1/s", 0.95 * RATE, True, note)
+
+
+def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
+    from scrubbing import scrub
+
+    with _page(scratch) as (page, root, query):
+        begin = time.perf_counter()
+        page.goto(f"{root}/long/products/index.html{query}")
+        page.wait_for_selector("canvas.first[aria-label^='t2']")
+        first_s = time.perf_counter() - begin
+        rates = scrub(page, scrub_s)
     return [
         Figure("page opened to newest picture seen", first_s, "s", note=note),
         Figure("refreshes while scrubbing", rates["refreshes"], "1/s", RATE, True, note),

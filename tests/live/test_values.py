@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from pointing import YELLOW, hover, index_of, pin, pixels, readout, series
+from pointing import FRAME, YELLOW, hover, index_of, pin, pixels, readout, series
 from pyproj import Proj
 from valued_run import GRIDS, WRF, curvilinear, cylinder, lambert, publish
 
@@ -161,6 +161,19 @@ def test_limits_that_make_no_sense_are_refused(eight_maps, opened):
     assert high.evaluate("one => one.validationMessage") == (
         "The first number must be below the second"
     )
+
+
+def test_an_emptied_limit_becomes_what_it_was(eight_maps, opened):
+    page = opened().page
+    page.get_by_role("button", name="Colours").click()
+    low = page.get_by_label("Lowest value of the colours")
+    expect(low).to_have_value(re.compile(r"\d"))
+    before = low.input_value()
+    low.fill("")
+    low.press("Enter")
+    expect(low).to_have_value(before)
+    page.evaluate(FRAME)
+    assert "colours=" not in page.url
 
 
 def test_the_first_frame_is_taken_away_in_units(eight_maps, opened):

@@ -182,7 +182,7 @@ export class HttpSource {
       rest = lines.pop() ?? "";
       for (const line of lines) {
         const found = JSON.parse(line);
-        if (Array.isArray(found)) take(found[0], found[1] ?? NaN);
+        if (Array.isArray(found)) take(found[0], found[1] ?? NaN, found[2]);
       }
     }
   }

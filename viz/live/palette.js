@@ -87,7 +87,10 @@ export class Palette {
     this.button.addEventListener("keydown", leave);
     this.element.addEventListener("keydown", leave);
     for (const input of [this.#low, this.#high]) {
-      input.addEventListener("change", () => this.#enter());
+      input.addEventListener("change", () => {
+        if (input.value) this.#enter();
+        else input.value = input.defaultValue; // empty is not 0
+      });
     }
     this.#map.addEventListener("change", () => this.#choose({ map: this.#map.value || null }));
     this.#minus.addEventListener("change", () => {
@@ -140,6 +143,7 @@ export class Palette {
     [this.#low, this.#high].forEach((input, end) => {
       const text = limits ? String(Number(limits[end].toPrecision(6))) : "";
       if (active !== input && input.value !== text) input.value = text;
+      input.defaultValue = text;
     });
     this.#map.value = look.map ?? "";
     // Limits and colours of a difference mean nothing on values.

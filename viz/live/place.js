@@ -2,6 +2,7 @@
 
 const EARTH_KM = 6370;
 const DEGREE = Math.PI / 180;
+const MOST_DEGREES = 540; // planes across the seam count on beyond 180
 
 /**
  * A place for people: "25.31° N 91.92° W", "x 4.50 km, y 9.20 km", "320 km, 5.4 km".
@@ -57,13 +58,14 @@ export function placeIn(text) {
   const place = {};
   for (const part of text.split(",")) {
     const onPlane = part.startsWith("x");
-    const [first, second, ...words] = part.replace(/^x/, "").split(";");
-    const [one, other] = [Number(first), Number(second)];
+    const [one, other, ...words] = part.replace(/^x/, "").split(";");
+    const [first, second] = [one, other].map((at) => Number(at?.trim() || NaN));
     const plane = words.length ? { plane: words.join(";") } : {};
-    if (!Number.isFinite(one) || !Number.isFinite(other)) return null;
-    if (onPlane && words.length % 4 === 0) Object.assign(place, { x: one, y: other, ...plane });
-    else if (!words.length && Math.abs(one) <= 90) Object.assign(place, { lat: one, lon: other });
-    else return null;
+    if (!Number.isFinite(first + second)) return null;
+    if (onPlane && words.length % 4 === 0) Object.assign(place, { x: first, y: second, ...plane });
+    else if (onPlane || words.length || Math.abs(first) > 90) return null;
+    else if (Math.abs(second) > MOST_DEGREES) return null;
+    else Object.assign(place, { lat: first, lon: second });
   }
   return place;
 }

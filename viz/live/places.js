@@ -12,7 +12,7 @@ import { timeSeconds } from "./valid_time.js";
 /** @import { Comparison } from "./comparison.js" */
 /** @import { Pin } from "./pins.js" */
 /** @import { SeriesStore } from "./series.js" */
-/** @import { Tools, ViewState } from "./types.d.ts" */
+/** @import { GridFacts, Tools, ViewState } from "./types.d.ts" */
 
 const MOST = 12;
 /** The lines of the runs: the page's own, then those beside it. */
@@ -22,6 +22,10 @@ const DASHES = ["none", "6 3", "1.5 2.5", "8 2 2 2", "12 3", "4 1.5 1.5 1.5"];
  * A run whose values are drawn.
  * @typedef {Pick<Comparison, "run" | "album" | "fields" | "values">} Drawn
  */
+/**
+ * A run that has values of a series: its place among the runs, and its own series.
+ * @typedef {Pick<Drawn, "run" | "values"> & { at: number, series: Series, units: string }} Having
+ */
 
 /** The kept places: what they are, and the series of each shown product at them. */
 export class Places {
@@ -30,7 +34,7 @@ export class Places {
   #legend = element("ul", { className: "runs", "aria-label": "Lines of the runs" });
   /** @type {Drawn[]} */
   #runs = [];
-  /** @type {Map<string, Plot>} */
+  /** @type {Map<string, { plot: Plot, drawnFor: string }>} by series */
   #plots = new Map();
   #figures = element("div");
   #traces = new Traces();
@@ -38,9 +42,15 @@ export class Places {
   #profile;
   /** @type {ViewState | null} */
   #state = null;
-  /** @type {Series[]} */
-  #shown = [];
-  #drawnFor = "";
+  /** @type {Map<Series, Having[]>} by series that is shown and has values */
+  #having = new Map();
+  #foundFor = "";
+  #apart = "";
+  /** @type {GridFacts | undefined} */
+  #grid;
+  /** @type {Pin[]} */
+  #named = [];
+  #labels = "";
 
   #between = element(
     "button",
@@ -90,30 +100,44 @@ export class Places {
     this.element.hidden = pins.length === 0;
     const { run, album, fields } = state;
     this.#runs = [{ run, album, fields, values: this.#store }, ...guests];
-    this.#shown = pins.length ? shown.filter((one) => this.#of(one).length) : [];
-    for (const { album, values } of this.#runs) {
-      values.want(
-        pins,
-        this.#shown.flatMap(({ id }) => album.series.get(id) ?? []),
-      );
+    this.#find(pins.length ? shown : []);
+    const having = [...this.#having.values()].flat();
+    for (const [at, { album, values }] of this.#runs.entries()) {
+      const own = having.filter((one) => one.at === at).map(({ series }) => series);
+      values.want(pins, own, album.version);
     }
-    this.#nameRuns();
     if (!pins.length) return;
-    this.#traces.show(state, this.#shown);
+    const seen = [...this.#having.keys()];
+    this.#traces.show(state, seen);
     this.#name(pins, state);
-    for (const [id, plot] of this.#plots) {
-      if (this.#shown.some((series) => series.id === id)) continue;
+    for (const [id, { plot }] of this.#plots) {
+      if (seen.some((series) => series.id === id)) continue;
       plot.element.remove();
       this.#plots.delete(id);
     }
-    for (const series of this.#shown) this.#plot(series, pins, state.player.time);
-    say(this.#note, noteOf(this.#shown) + this.#traces.note);
+    for (const [series, runs] of this.#having) this.#plot(series, runs, pins, state);
+    say(this.#note, this.#apart + this.#traces.note);
   }
 
   /**
-   * The runs that have values of a series, in the units of the first one: their place among the runs,
-   * and their own series of it.
+   * Find which runs have values of what is shown, after it has changed or lines have come.
+   * @param {Series[]} shown
+   */
+  #find(shown) {
+    const ids = shown.map(({ id }) => id);
+    const key = JSON.stringify([ids, this.#runs.map(({ run, album }) => [run, album.version])]);
+    if (key === this.#foundFor) return;
+    this.#foundFor = key;
+    const found = shown.map((one) => /** @type {const} */ ([one, this.#of(one)]));
+    this.#having = new Map(found.filter(([, runs]) => runs.length));
+    this.#apart = noteOf([...this.#having.keys()]);
+    this.#nameRuns();
+  }
+
+  /**
+   * The runs that have values of a series, in the units of the first one.
    * @param {Series} series
+   * @returns {Having[]}
    */
   #of({ id }) {
     const having = this.#runs.flatMap(({ run, album, values }, at) => {
@@ -126,7 +150,7 @@ export class Places {
 
   /** Which line is whose, where there are several runs; a run without values is named as one. */
   #nameRuns() {
-    const having = new Set(this.#shown.flatMap((one) => this.#of(one).map(({ at }) => at)));
+    const having = new Set([...this.#having.values()].flat().map(({ at }) => at));
     const texts = this.#runs.map(({ run }, at) =>
       having.has(at) ? run : `${run}: no values in these units`,
     );
@@ -148,10 +172,11 @@ export class Places {
    * @param {ViewState} state
    */
   #name(pins, state) {
-    const grid = this.#gridOf(state);
-    const names = pins.map((pin) => pin.name + this.#traces.near(pin)).join() + (grid ? " " : "");
-    if (names === this.#drawnFor) return;
-    this.#drawnFor = names;
+    this.#grid = this.#gridOf(state) ?? this.#grid;
+    const labels = pins.map((pin) => placeLabel(pin.place, this.#grid) + this.#traces.near(pin));
+    if (pins === this.#named && labels.join() === this.#labels) return;
+    this.#named = pins;
+    this.#labels = labels.join();
     this.#between.hidden = pins.length < 2;
     say(
       this.#between,
@@ -160,6 +185,7 @@ export class Places {
         .map(({ name }) => name)
         .join("–")}`,
     );
+    const focused = [...this.#list.children].findIndex((one) => one.matches(":focus-within"));
     this.#list.replaceChildren(
       ...pins.map((pin, at) => {
         const remove = element(
@@ -174,10 +200,11 @@ export class Places {
         );
         const sign = element("span", { className: `pin pin-${at}` }, pin.name);
         sign.style.setProperty("--pin", pin.colour);
-        const label = placeLabel(pin.place, grid) + this.#traces.near(pin);
-        return element("li", {}, sign, element("span", {}, label), remove);
+        return element("li", {}, sign, element("span", {}, labels[at]), remove);
       }),
     );
+    const beside = this.#list.children[Math.min(focused, pins.length - 1)];
+    beside?.querySelector("button")?.focus();
   }
 
   /**
@@ -185,7 +212,7 @@ export class Places {
    * @param {ViewState} state
    */
   #gridOf({ fields, player }) {
-    for (const series of this.#shown) {
+    for (const series of this.#having.keys()) {
       const line = player.time === null ? undefined : series.at(player.time);
       const held = line && fields.get(line);
       if (held) return held.grids[0].facts;
@@ -195,43 +222,24 @@ export class Places {
 
   /**
    * @param {Series} series
+   * @param {Having[]} runs
    * @param {Pin[]} pins
-   * @param {string | null} time
+   * @param {ViewState} state
    */
-  #plot(series, pins, time) {
-    let plot = this.#plots.get(series.id);
-    if (!plot) {
-      plot = new Plot(
-        series.product,
-        Array.from({ length: MOST * DASHES.length }, (_, at) => `pin-${at % MOST}`),
-        { gaps: true },
-      );
-      this.#plots.set(series.id, plot);
-      this.#figures.append(plot.element);
+  #plot({ id, product }, runs, pins, { pins: kept, player }) {
+    let known = this.#plots.get(id);
+    if (!known) {
+      const curves = Array.from({ length: MOST * DASHES.length }, (_, at) => `pin-${at % MOST}`);
+      known = { plot: new Plot(product, curves, { gaps: true }), drawnFor: "" };
+      this.#plots.set(id, known);
+      this.#figures.append(known.plot.element);
     }
-    const runs = this.#of(series);
-    const times = [...new Set(runs.flatMap((one) => one.series.times))].sort();
-    /** @type {(number | undefined)[][]} */
-    const lists = Array.from({ length: MOST * DASHES.length }, () => []);
-    let [done, whole] = [0, 0];
-    for (const { values, at, series: own } of runs) {
-      whole += own.times.length;
-      done += Math.min(...pins.map((pin) => values.count(pin, own)));
-      for (const [index, pin] of pins.entries()) {
-        lists[at * MOST + index] = values.values(pin, own, times);
-        plot.colour(at * MOST + index, pin.colour, DASHES[at]);
-      }
-    }
-    const known = lists
-      .flat()
-      .filter((one) => one !== undefined)
-      .filter(Number.isFinite);
-    const { x, at } = modelTimeAxis(times);
-    const units = showUnits(runs[0].units);
-    /** @type {[string, string][]} */
-    const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
-    plot.show(heading, x, valueAxis(known), at, lists);
-    plot.point(time === null ? NaN : timeSeconds(time));
+    const versions = runs.map(({ at, values, series }) => [at, values.version(pins, series)]);
+    const key = `${kept.write()} ${versions} ${this.#foundFor}`;
+    // Over ten thousand frames curves take longer to draw than a picture is shown while playing.
+    if (key !== known.drawnFor) drawCurves(known.plot, runs, pins);
+    known.drawnFor = key;
+    known.plot.point(player.time === null ? NaN : timeSeconds(player.time));
   }
 
   /** Take the values between the two places that were kept last. */
@@ -245,11 +253,11 @@ export class Places {
     const pins = this.#state?.pins.list ?? [];
     const columns = ["run", "product", "units", "stream", "station", "time"];
     const rows = [[...columns, ...pins.map(({ name }) => name)]];
-    const grid = this.#state ? this.#gridOf(this.#state) : undefined;
     for (const pin of pins) {
-      rows.unshift([`# ${pin.name}: ${placeLabel(pin.place, grid)}${this.#traces.near(pin)}`]);
+      const label = placeLabel(pin.place, this.#grid) + this.#traces.near(pin);
+      rows.unshift([`# ${pin.name}: ${label}`]);
     }
-    for (const { run, values, series, units } of this.#shown.flatMap((one) => this.#of(one))) {
+    for (const { run, values, series, units } of [...this.#having.values()].flat()) {
       const { product, stream, times } = series;
       const lists = pins.map((pin) => values.values(pin, series, times));
       times.forEach((time, at) => {
@@ -261,6 +269,36 @@ export class Places {
     const content = new Blob(rows.map(csvLine), { type: "text/csv" });
     saveAs(content, `${this.#state?.run || "run"}-places.csv`);
   }
+}
+
+/**
+ * @param {Plot} plot
+ * @param {Having[]} runs
+ * @param {Pin[]} pins
+ */
+function drawCurves(plot, runs, pins) {
+  const all = runs.map(({ series }) => series.times);
+  const times = all.length > 1 ? [...new Set(all.flat())].sort() : all[0];
+  /** @type {(number | undefined)[][]} */
+  const lists = Array.from({ length: MOST * DASHES.length }, () => []);
+  let [done, whole] = [0, 0];
+  for (const { values, at, series } of runs) {
+    whole += series.times.length;
+    done += Math.min(...pins.map((pin) => values.count(pin, series)));
+    for (const [index, pin] of pins.entries()) {
+      lists[at * MOST + index] = values.values(pin, series, times);
+      plot.colour(at * MOST + index, pin.colour, DASHES[at]);
+    }
+  }
+  const known = lists
+    .flat()
+    .filter((one) => one !== undefined)
+    .filter(Number.isFinite);
+  const { x, at } = modelTimeAxis(times);
+  const units = showUnits(runs[0].units);
+  /** @type {[string, string][]} */
+  const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
+  plot.show(heading, x, valueAxis(known), at, lists);
 }
 
 /**

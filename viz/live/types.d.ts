@@ -265,12 +265,12 @@ export interface Source {
   grid(hash: string): Promise<unknown>;
   /**
    * Gives the series of a product at a place, newest first, one (time, value) after the other; NaN
-   * where there is none. Null where only single pictures' values can be read.
+   * where there is none, and why. Null where only single pictures' values can be read.
    */
   readonly series:
     | ((
         query: Place & { product: string; stream: string },
-        take: (time: string, value: number) => void,
+        take: (time: string, value: number, why?: string) => void,
         signal: AbortSignal,
       ) => Promise<void>)
     | null;
@@ -510,7 +510,7 @@ export interface Answers {
   image: { type: string };
   values: object;
   grid: { grid: unknown };
-  series: { rows: [time: string, value: number | null][]; more: boolean };
+  series: { rows: [time: string, value: number | null, why?: string][]; more: boolean };
   log: { size: number; begin: number };
   about: { texts: Record<string, string> };
   others: { runs: OtherRun[] };

@@ -300,7 +300,7 @@ export class WidgetSource {
       const given = await within(asked, ANSWER_MS);
       if (given === null) throw new Error("the kernel does not answer");
       const [{ rows, more }] = given;
-      for (const [time, value] of rows) take(time, value ?? NaN);
+      for (const [time, value, why] of rows) take(time, value ?? NaN, why);
       if (!more) return;
       before = { before: rows[rows.length - 1][0] };
     }
