@@ -200,3 +200,40 @@ def test_the_letters_of_kept_places_can_be_read_on_their_colours(eight_maps, lin
         for pair in colours:
             dark, light = sorted(map(luminance, pair))
             assert (light + 0.05) / (dark + 0.05) >= 4.5, pair
+
+
+def test_the_first_frame_has_none_before_it(eight_maps, linked):
+    page = linked(f"time={key(0)}&{LOOK}::before:").page
+    expect(page.locator(".range").first).to_have_text(re.compile("; no difference here$"))
+
+
+def test_extremes_and_the_saved_table_of_a_difference_are_those_of_its_values(eight_maps, linked):
+    _, fields = eight_maps
+    page = linked(f"time={key(5)}&{LOOK}::before:1").page
+    away = fields[5].astype("f8") - fields[4]
+    for name, value in (("least", away.min()), ("most", away.max())):
+        label = page.locator(f".extreme.{name}:not([hidden])").first
+        expect(label).to_contain_text("K")
+        shown = float(label.inner_text().replace("\u2212", "-").split()[0])
+        assert shown == pytest.approx(value, abs=0.02)
+    page.get_by_role("button", name="Link, pictures, files (C)").click()
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Values (CSV)").click()
+    lines = got.value.path().read_text().splitlines()
+    assert "# difference: minus 2001-02-03 04:00:00 UTC" in lines
+    heading, *rows = [line.split(",") for line in lines if not line.startswith("#")]
+    assert heading[-1] == "difference of t (K)"
+    for row in rows[::97]:
+        at = dict(zip(heading, row, strict=True))
+        true = away[int(at["y index"]), int(at["x index"])]
+        assert float(at[heading[-1]]) == pytest.approx(true, abs=0.02)
+
+
+def test_a_stretch_of_a_difference_is_symmetric(eight_maps, linked):
+    page = linked(f"time={key(5)}&{LOOK}::first:").page
+    expect(page.locator(".range").first).to_contain_text("difference")
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="To the values in sight").click()
+    page.wait_for_function("() => /colours=[^&]*:-/.test(decodeURIComponent(location.hash))")
+    low, high = (page.get_by_label(f"{end} value of the colours") for end in ("Lowest", "Highest"))
+    assert float(low.input_value()) == -float(high.input_value()) < 0

@@ -12,7 +12,7 @@ from pointing import FRAME, at_plane, hover, readout
 from valued_run import ground, publish
 
 KEY = "t00000001.000"
-PIN = (0, 114, 178)
+PIN = (0, 128, 200)
 """The colour of the first kept place."""
 
 
@@ -156,3 +156,15 @@ def test_each_view_has_its_own_profile_which_stays_while_values_are_loaded(eight
     assert captions.last.evaluate("one => one.kept")
     page.get_by_role("button", name="Remove this view").last.click()
     expect(captions).to_have_text([held])
+
+
+def test_a_finger_that_taps_leaves_the_value_that_it_has_tapped(eight_maps, opened):
+    page = opened().page
+    box = page.locator(".glass").first.bounding_box()
+    at = {"clientX": box["x"] + box["width"] * 0.45, "clientY": box["y"] + box["height"] * 0.5}
+    touch = at | {"pointerType": "touch", "pointerId": 7, "button": 0, "isPrimary": True}
+    for kind in ("pointerdown", "pointerup", "pointerout", "pointerleave"):
+        page.locator(".glass").first.dispatch_event(kind, touch)
+    expect(page.locator(".readout").first).to_contain_text("grid point")
+    page.wait_for_timeout(600)
+    expect(page.locator(".readout").first).to_contain_text("grid point")

@@ -83,6 +83,14 @@ def test_where_a_nests_grid_cannot_be_read_its_parents_value_is_not_given(made, 
     assert (one.value, one.gap) == (None, Gap.UNREADABLE)
 
 
+def test_a_place_that_means_nothing_on_a_plane_is_outside_of_it(made):
+    made.publish(0, (ramp(), plane_grid()))
+    (one,) = series(made, Spot.of(27.0, -92.0))
+    assert (one.gap, one.reason) == (
+        Gap.OUTSIDE, "its plane has no longitudes and latitudes: give x and y"
+    )  # fmt: skip
+
+
 def test_a_product_that_has_no_pictures_says_so(made):
     made.publish(0, values=False, name="t2/t2_d01_20050828T000000.nc")
     with pytest.raises(RunError, match="t2 has no pictures, whose values"):

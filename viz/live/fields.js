@@ -27,8 +27,8 @@ export class Fields {
   #outliers;
 
   run = "";
-  /** @type {({ value: number, place: Place } | null)[] | null} */
-  #extremes = null;
+  /** @type {WeakMap<object, ({ value: number, place: Place } | null)[]>} by the values, or this */
+  #extremes = new WeakMap();
   /** @type {{ box: number[], image: ImageBitmap }[] | null} what lies over the fields */
   overlay = null;
 
@@ -104,14 +104,20 @@ export class Fields {
     return [[...values, ...exact.map(([, value]) => value)], counts];
   }
 
-  /** The smallest and the largest finite value of the lowest field, each with its place. */
-  get extremes() {
-    this.#extremes ??= this.#findExtremes();
-    return this.#extremes;
+  /**
+   * The smallest and the largest finite one of values on the lowest field's points, each with its
+   * place: by default of its own.
+   * @param {Float64Array} [values]
+   */
+  extremes(values) {
+    const key = values ?? this;
+    const found = this.#extremes.get(key) ?? this.#findExtremes(values ?? this.all(0));
+    this.#extremes.set(key, found);
+    return found;
   }
 
-  #findExtremes() {
-    const values = this.all(0);
+  /** @param {Float64Array} values */
+  #findExtremes(values) {
     let [least, most] = [-1, -1];
     values.forEach((value, point) => {
       if (!Number.isFinite(value)) return;

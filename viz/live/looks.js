@@ -127,8 +127,11 @@ export class Looks {
 }
 
 /**
- * @typedef {{ canvas: OffscreenCanvas, limits: [number, number], difference: Difference | null }}
- *   Painted
+ * @typedef {object} Painted
+ * @property {OffscreenCanvas} canvas
+ * @property {[number, number]} limits
+ * @property {Difference | null} difference
+ * @property {string} minus what is taken away, in words
  */
 
 /**
@@ -169,13 +172,14 @@ function paintedIn({ limits, map }, picture, fields, other) {
     const [low, high] = limits ?? [-difference.bound, difference.bound];
     const ramp = rampOf({ ...own, edges: [] }, map ?? DIVERGING);
     const units = fields.header.fields[0].printed;
+    const minus = noteOf(fields, other);
     const canvas = repainted(
       picture,
       fields,
       (number) => coloursOf(difference.values[number], ramp, [low, high], false),
-      { ramp, limits: [low, high], log: false, units, note: `minus ${noteOf(fields, other)}` },
+      { ramp, limits: [low, high], log: false, units, note: `minus ${minus}` },
     );
-    return { canvas, limits: [low, high], difference };
+    return { canvas, limits: [low, high], difference, minus };
   }
   const shown = limits ?? own.limits;
   const log = own.log && shown[0] > 0;
@@ -186,5 +190,5 @@ function paintedIn({ limits, map }, picture, fields, other) {
     (number) => fields.each(number, (values) => coloursOf(values, ramp, shown, log)),
     { ramp, limits: shown, log, units: fields.header.fields[0].printed },
   );
-  return { canvas, limits: shown, difference: null };
+  return { canvas, limits: shown, difference: null, minus: "" };
 }

@@ -203,7 +203,8 @@ export class Palette {
 }
 
 /**
- * The range of the values that are seen through the lens, or null where there are none.
+ * The range of the values that are seen through the lens, a symmetric one of a difference; null
+ * where there are none.
  * @param {Fields} fields
  * @param {Difference | null | undefined} difference
  * @param {Sheet} sheet
@@ -225,7 +226,8 @@ function inSight(fields, difference, sheet, lens) {
       if (value > high && value < Infinity) high = value;
     }
   }
-  return low < high ? [low, high] : null;
+  const far = Math.max(-low, high);
+  return low < high ? (difference ? [-far, far] : [low, high]) : null;
 }
 
 /** @param {string} label */

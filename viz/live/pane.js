@@ -11,7 +11,7 @@ import { timeLabel } from "./valid_time.js";
 /** @import { Series } from "./album.js" */
 /** @import { Comparison } from "./comparison.js" */
 /** @import { Lens } from "./lens.js" */
-/** @import { Looks } from "./looks.js" */
+/** @import { Looks, Painted } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
 /** @import { Changed, IndexLine, Source, Tools, ViewState } from "./types.d.ts" */
 
@@ -96,7 +96,8 @@ export class Pane {
   #palette;
   #painting = new Painting();
   #theirPainting = new Painting();
-  #isPainted = false;
+  /** @type {Painted | null} */
+  #painted = null;
   /** @type {string | null} */
   #time = null;
   /** @type {IndexLine | undefined} */
@@ -149,9 +150,9 @@ export class Pane {
     this.#word,
   );
 
-  /** The line of the picture that is seen, its pixels, and whether they are painted here. */
+  /** The line of the picture that is seen, its pixels, and its look where it is painted here. */
   get shown() {
-    return { line: this.#seen, bitmap: this.#first.bitmap, isPainted: this.#isPainted };
+    return { line: this.#seen, bitmap: this.#first.bitmap, painted: this.#painted };
   }
 
   /**
@@ -203,7 +204,7 @@ export class Pane {
     const { looks } = state;
     const rival = comparison && { line: other, fields: comparison.fields };
     const painted = seen ? this.#painting.of(looks, state, seen, rival) : null;
-    this.#isPainted = painted !== null;
+    this.#painted = painted;
     // First: beside another picture this one has half of the room.
     const from = this.#compare(comparison, other, run, looks);
     this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);

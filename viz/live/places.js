@@ -1,12 +1,12 @@
 import { modelTimeAxis, valueAxis } from "./axis.js";
-import { csvLine, saveAs } from "./csv.js";
+import { csvLine, csvNote, saveAs } from "./csv.js";
 import { drawn, element, say } from "./element.js";
 import { placeLabel } from "./place.js";
 import { Plot } from "./plot.js";
 import { showDuration, showUnits } from "./quantity.js";
 import { newestWithValues } from "./series.js";
 import { Traces } from "./traces.js";
-import { timeSeconds } from "./valid_time.js";
+import { axisKind, timeSeconds } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Comparison } from "./comparison.js" */
@@ -253,20 +253,21 @@ export class Places {
     const pins = this.#state?.pins.list ?? [];
     const columns = ["run", "product", "units", "stream", "station", "time"];
     const rows = [[...columns, ...pins.map(({ name }) => name)]];
-    for (const pin of pins) {
+    const notes = pins.map((pin) => {
       const label = placeLabel(pin.place, this.#grid) + this.#traces.near(pin);
-      rows.unshift([`# ${pin.name}: ${label}`]);
-    }
+      return csvNote(`${pin.name}: ${label}`);
+    });
     for (const { run, values, series, units } of [...this.#having.values()].flat()) {
       const { product, stream, times } = series;
       const lists = pins.map((pin) => values.values(pin, series, times));
       times.forEach((time, at) => {
         const cells = lists.map((list) => (Number.isFinite(list[at]) ? String(list[at]) : ""));
-        rows.push([run, product, units, stream, "", time, ...cells]);
+        const seconds = axisKind(time) === "elapsed" ? `${timeSeconds(time)}` : time;
+        rows.push([run, product, units, stream, "", seconds, ...cells]);
       });
     }
     for (const row of this.#traces.rows(pins)) rows.push([this.#runs[0].run, ...row]);
-    const content = new Blob(rows.map(csvLine), { type: "text/csv" });
+    const content = new Blob([...notes, ...rows.map(csvLine)], { type: "text/csv" });
     saveAs(content, `${this.#state?.run || "run"}-places.csv`);
   }
 }
@@ -312,5 +313,7 @@ function noteOf(shown) {
   const known = apart.filter((one) => one > 0).sort((a, b) => a - b);
   if (!known.length) return shown.length ? "" : "The pictures that are shown have no values.";
   const between = showDuration(known[known.length >> 1]);
-  return `One value per frame, every ${between}: not a seismogram, and no record of each time step.`;
+  const elapsed = axisKind(shown[0].times[0]) === "elapsed";
+  const not = elapsed ? "not a seismogram, and no record" : "no record";
+  return `One value per frame, every ${between}: ${not} of each time step.`;
 }

@@ -91,7 +91,8 @@ export class Probe {
       this.#pressed = this.#from = null;
     };
     glass.addEventListener("pointermove", move);
-    glass.addEventListener("pointerleave", leave);
+    // A finger leaves at once: what it has tapped stays.
+    glass.addEventListener("pointerleave", ({ pointerType }) => pointerType === "touch" || leave());
     glass.addEventListener("blur", () => glass.matches(":hover") || leave()); // of the keys' cursor
     glass.addEventListener("pointerdown", (event) => {
       const at = move(event);
@@ -224,7 +225,8 @@ export class Probe {
     else if (other) parts.push(...comparedWith(own, other, theirs.run));
     if (number > 0 && field.label) parts.unshift(field.label);
     parts.push(placeLabel(found.place, found.grid));
-    if (index) parts.push(field.stride > 1 ? `${index} (1 of ${field.stride} points)` : index);
+    const thinned = field.stride > 1 ? ` (1 of ${field.stride} points)` : "";
+    if (index) parts.push(`grid point ${index}${thinned}`);
     parts.push(timeLabel(line.time));
     say(text, parts.filter(Boolean).join("  ·  "));
     set(text, { "data-value": value, "data-index": index });

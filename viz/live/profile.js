@@ -86,7 +86,7 @@ export class Profile {
     this.element.hidden = ends === null;
     if (!ends) return;
     const grid = views.find(({ fields }) => fields)?.fields?.grids[0].facts;
-    say(this.#words, ends.map((end) => placeLabel(end, grid)).join(" to "));
+    say(this.#words, `From the dot, ${ends.map((end) => placeLabel(end, grid)).join(" to ")}`);
     for (const [name, { plot }] of this.#plots) {
       if (views.some((view) => view.name === name)) continue;
       plot.element.remove();

@@ -85,7 +85,7 @@ export class Share {
    * @param {Pane} pane
    */
   #picture(state, pane) {
-    const { line, bitmap, isPainted } = pane.shown;
+    const { line, bitmap, painted } = pane.shown;
     if (!line) return null;
     const name = line.name.slice(line.name.lastIndexOf("/") + 1);
     const label = `${line.product}, ${timeLabel(line.time)}`;
@@ -99,7 +99,7 @@ export class Share {
     const stem = name.replace(/\.\w+$/, "");
     const url = state.source.link(line.name);
     const save =
-      url && !isPainted
+      url && !painted
         ? saver(url, name)
         : this.#act("Save", label, "The picture cannot be saved here.", async () => {
             saveAs(await png(bitmap), `${stem}.png`);
@@ -110,7 +110,7 @@ export class Share {
     const values = this.#act("Values (CSV)", label, "The values cannot be saved", async () => {
       const fields = await state.fields.read(line);
       const part = pane.part(fields.header.size);
-      const { pieces, count } = await tableOf(fields, state.run, part);
+      const { pieces, count } = await tableOf(fields, state.run, part, painted);
       saveAs(new Blob(pieces, { type: "text/csv" }), `${stem}.csv`);
       return `${count} values saved: ${part ? "the part in sight" : "all points that are kept"}.`;
     });

@@ -1,11 +1,17 @@
 import { drawn, element, say, set } from "./element.js";
 import { valueLabel } from "./place.js";
 
+/** @import { Difference } from "./difference.js" */
 /** @import { Fields } from "./fields.js" */
 /** @import { Lens } from "./lens.js" */
 /** @import { Pin } from "./pins.js" */
 /** @import { Sheet } from "./sheet.js" */
 /** @import { Box, Place, Tools } from "./types.d.ts" */
+
+/**
+ * @typedef {{ fields: Fields | null, sheet: Sheet, extremes: boolean, difference?: Difference | null }}
+ *   MarkedPicture
+ */
 
 /** What lies over one sheet: the cursor's cross, kept places, a profile's line, and extremes. */
 export class SheetMarks {
@@ -26,13 +32,13 @@ export class SheetMarks {
 
   /**
    * Draw where the sheet is seen: `from` and `to` are parts of the width. `fields` are null until
-   * they are loaded.
-   * @param {{ fields: Fields | null, sheet: Sheet, extremes: boolean }} shown
+   * they are loaded; the extremes are those of a difference where one is shown.
+   * @param {MarkedPicture} shown
    * @param {[from: number, to: number]} seen
    * @param {Tools} tools
    * @param {Lens} lens
    */
-  show({ fields, sheet, extremes }, [from, to], { cursor, pins, profile }, lens) {
+  show({ fields, sheet, extremes, difference }, [from, to], { cursor, pins, profile }, lens) {
     this.element.style.clipPath = `inset(0 ${100 * (1 - to)}% 0 ${100 * from}%)`;
     const [glass, frame] = [this.element.getBoundingClientRect(), sheet.frame(lens)];
     const box = { ...frame, left: frame.left - glass.left, top: frame.top - glass.top };
@@ -41,9 +47,11 @@ export class SheetMarks {
     mark(this.#cross, spot(cursor.place));
     const ends = profile.ends?.map(spot) ?? [];
     const parts = ends.map((at) => at && `${at.x} ${at.y}`);
-    set(this.#line, { d: parts.length && parts.every(Boolean) ? `M${parts.join("L")}` : "" });
+    // A dot marks the end where the profile begins.
+    const line = `M${parts.join("L")}M${parts[0]}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0`;
+    set(this.#line, { d: parts.length && parts.every(Boolean) ? line : "" });
     this.#extremes.forEach((one, end) => {
-      const found = extremes && fields?.extremes[end];
+      const found = extremes && fields?.extremes(difference?.values[0])[end];
       mark(one, found ? spot(found.place) : null);
       if (found) say(one, valueLabel(found.value, fields.header.fields[0]));
     });

@@ -3,6 +3,7 @@ import { timeLabel } from "./valid_time.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Grid } from "./grid.js" */
+/** @import { Painted } from "./looks.js" */
 /** @import { FieldFacts, GridAxis } from "./types.d.ts" */
 
 const AT_ONCE_MS = 40;
@@ -10,12 +11,15 @@ const AT_ONCE_MS = 40;
 /**
  * The values of a picture as CSV: a line per kept point, field after field, under lines with "#"
  * that say what they are. `part` are the pixels of the picture that are seen (left, top, right,
- * bottom), null for all points. Returns the text in pieces, and how many points it has.
+ * bottom), null for all points; of a painted difference its values are saved. Returns the text in
+ * pieces, and how many points it has.
  * @param {Fields} fields
  * @param {string} run
  * @param {number[] | null} part
+ * @param {Painted | null} painted
  */
-export async function tableOf(fields, run, part) {
+export async function tableOf(fields, run, part, painted) {
+  const difference = painted?.difference;
   const { product, stream, time, fields: facts } = fields.header;
   const [{ facts: base, onEarth }] = fields.grids;
   const many = facts.length > 1;
@@ -52,7 +56,10 @@ export async function tableOf(fields, run, part) {
           return String(one);
         });
         if (many) cells.unshift(field.label || `${number + 1}`);
-        lines += csvLine([...cells, textOf(fields.value(number, point))]);
+        lines += csvLine([
+          ...cells,
+          textOf(difference ? difference.values[number][point] : fields.value(number, point)),
+        ]);
         count += 1;
       }
       pieces.push(lines);
@@ -68,11 +75,13 @@ export async function tableOf(fields, run, part) {
     `product: ${product}, stream ${stream}`,
     `valid time: ${timeLabel(time)} (${time})`,
     ...facts.map(describe),
+    ...(difference ? [`difference: minus ${painted.minus}`, difference.note].filter(Boolean) : []),
     part ? `only the part in sight: ${seen.join(", ")}` : "all points that are kept",
     ...(many ? ["where fields overlap, the last one is drawn"] : []),
     ...(base.kind === "pixels" ? ["a place is that of a pixel that shows the point"] : []),
   ];
-  const columns = [...titles, withUnits(facts[0])];
+  const shown = difference ? `difference of ${withUnits(facts[0])}` : withUnits(facts[0]);
+  const columns = [...titles, shown];
   if (many) columns.unshift("field");
   pieces.unshift(...words.map(csvNote), csvLine(columns));
   return { pieces, count };

@@ -16,7 +16,7 @@ from typing import Any
 
 from burstlens.clients.opened.picture import is_picture
 from burstlens.clients.opened.points import Files, Grids, Point
-from burstlens.clients.opened.spot import Spot
+from burstlens.clients.opened.spot import PlaneError, Spot
 from burstlens.core.errors import BurstlensError, RunError, ValuesError
 from burstlens.core.run.index import Published, values_path
 from burstlens.core.units import printed
@@ -145,7 +145,10 @@ def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grid
     for number in reversed(range(len(values.fields))):
         one = values.fields[number]
         # A nest whose grid cannot be read may cover the place: the value below is not what is seen.
-        point = grids.point(files, one.grid, spot)
+        try:
+            point = grids.point(files, one.grid, spot)
+        except PlaneError as error:
+            return Sample(time, None, Gap.OUTSIDE, str(error))
         if point and point.shape != (one.rows, one.columns):
             raise ValuesError(f"the grid {one.grid} is not that of its {one.rows} rows")
         if point is None:

@@ -15,6 +15,10 @@ _METRES = {"m": 1.0, "km": 1000.0}
 _LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
 
 
+class PlaneError(ValuesError):
+    """A place that means nothing on a plane, as degrees off the earth."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spot:
     """Degrees, x and y of a plane, or both. ``units`` of x and of y are ``km`` or ``m``, or empty:
@@ -52,7 +56,7 @@ class Spot:
         units = ("", "")
         if lat is not None and lon is not None:
             north, east = _number("lat", lat), _number("lon", lon)
-            if abs(north) > 90 or abs(east) > 360:
+            if abs(north) > 90 or abs(east) > 540:
                 raise ValuesError(f"there is no place at latitude {north:g}, longitude {east:g}")
         if x is not None and y is not None:
             (across, across_units), (up, up_units) = _length("x", x), _length("y", y)
@@ -80,11 +84,11 @@ class Spot:
         }
 
     def on(self, grid: Grid) -> Place:
-        """The place in the units of a grid's plane. Raises ValuesError where it has no meaning."""
+        """The place in the units of a grid's plane. Raises PlaneError where it has no meaning."""
         if grid.on_earth and self.lat is not None:
             return Place(lat=self.lat, lon=self.lon)
         if self.x is None or self.y is None:
-            raise ValuesError("its plane has no longitudes and latitudes: give x and y")
+            raise PlaneError("its plane has no longitudes and latitudes: give x and y")
         plane = grid.facts.get("units", "")
         return Place(
             x=_turned(self.x, self.units[0], str(grid.x.get("units", plane))),
@@ -128,5 +132,5 @@ def _turned(at: float, units: str, wanted: str) -> float:
     if not units or units == wanted:
         return at
     if wanted not in _METRES:
-        raise ValuesError(f"its plane is in {wanted or 'grid points'}, not in {units}")
+        raise PlaneError(f"its plane is in {wanted or 'grid points'}, not in {units}")
     return at * _METRES[units] / _METRES[wanted]
