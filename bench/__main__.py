@@ -32,6 +32,7 @@ PARTS = (
     "maps",
     "guards",
     "diagnostics",
+    "large",
     "volumes",
     "storms",
     "ground",

@@ -21,12 +21,17 @@ Window = Mapping[str, slice]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable of a frame; dimensions and shape are those of one record, without time."""
+    """One variable of a frame; dimensions and shape are those of one record, without time.
+
+    ``chunks`` is the shape in which a file compresses it, each inflated as a whole; empty where any
+    part can be read alone.
+    """
 
     name: str
     dimensions: tuple[str, ...]
     shape: tuple[int, ...]
     attributes: Mapping[str, Any]
+    chunks: tuple[int, ...] = ()
 
     @property
     def units(self) -> str:

@@ -39,7 +39,8 @@ class Diagnostic:
     that are used if present. ``compute`` returns an array with ``dimensions``. ``parts``
     of a vector are interpolated separately before ``compute`` combines them. ``layer``
     is the layer it is computed over unless another is named. ``levels`` is how many it needs.
-    ``words`` returns the long name for one frame, where that differs between frames.
+    ``words`` returns the long name for one frame, where that differs between frames. ``halo`` is
+    how many points around a column it needs; None: it is not local to columns.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Diagnostic:
     layer: str = ""
     levels: int = 0
     words: Callable[[ProductFrame], str] | None = None
+    halo: int | None = 0
 
     def check(self, frame: ProductFrame) -> None:
         """FrameError that names what is needed and what there is, if the frame lacks something."""
@@ -64,6 +66,12 @@ class Diagnostic:
         there = frame.dimensions.get("bottom_top", 0)
         if there < self.levels:
             raise FrameError(f"{self.name} needs {self.levels} levels, the frame has {there}")
+
+    def reads(self, frame: ProductFrame) -> list[str]:
+        """The stored variables that it is computed from."""
+        names = [one for need in (*self.needs, *self.uses) for one in need.split(OR)]
+        names += [_INSTEAD[name] for name in names if name not in frame and name in _INSTEAD]
+        return [name for name in dict.fromkeys(names) if name in frame]
 
 
 def check_needs(frame: ProductFrame, name: str, needs: tuple[str, ...]) -> None:

@@ -86,11 +86,12 @@ DIAGNOSTICS = (
     Diagnostic(
         RAIN, "precipitation since the frame before", "mm", ("RAINNC",), SURFACE, since_previous,
         "thickness_of_precipitation_amount", uses=(*_PARTS[1:], *_BUCKETS),
-        words=lambda frame: f"precipitation {_since(frame)}",
+        words=lambda frame: f"precipitation {_since(frame)}", halo=None,
     ),
     Diagnostic(
         RAIN_RATE, "precipitation rate since the frame before", "mm h-1", ("RAINNC",), SURFACE,
         rate, "lwe_precipitation_rate", uses=(*_PARTS[1:], *_BUCKETS),
         words=lambda frame: f"precipitation rate, mean {_since(frame)}",
+        halo=None,
     ),
 )  # fmt: skip

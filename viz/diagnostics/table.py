@@ -31,6 +31,7 @@ from burstlens.viz.diagnostics import (
 from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
 from burstlens.viz.diagnostics.levels import interpolate, layer_mean
+from burstlens.viz.diagnostics.slabs import by_slabs
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Variable, Window
@@ -101,14 +102,26 @@ def compute(frame: ProductFrame, name: str, window: Window | None = None) -> Arr
     base, _, text = name.partition(AT)
     diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
     part = {d: s for d, s in (window or {}).items() if d in described.dimensions}
-    with np.errstate(all="ignore"):
+    layer = text or (diagnostic.layer if diagnostic is not None else "")
+    level = parse_level(layer) if layer else None
+
+    def of(frame: ProductFrame, part: Window) -> Array:
         if diagnostic is not None and diagnostic.layer:
-            values = Block(frame, part, DIAGNOSTICS, text or diagnostic.layer)[base]
-        elif text:
-            values = _on_level(frame, base, diagnostic, part, parse_level(text))
-        else:
-            values = Block(frame, part, DIAGNOSTICS)[base]
-    return values
+            return Block(frame, part, DIAGNOSTICS, layer)[base]
+        if level is not None:
+            return _on_level(frame, base, diagnostic, part, level)
+        return Block(frame, part, DIAGNOSTICS)[base]
+
+    with np.errstate(all="ignore"):
+        if diagnostic is not None and diagnostic.halo is None:
+            return of(frame, part)
+        if level is not None and not level.coordinate:
+            return of(frame, part)  # one level takes little
+        reads = [base] if diagnostic is None else diagnostic.reads(frame)
+        if level is not None:
+            reads += DIAGNOSTICS[level.coordinate].reads(frame)
+        halo = diagnostic.halo if diagnostic is not None else 0
+        return by_slabs(frame, list(dict.fromkeys(reads)), described, part, halo or 0, of)
 
 
 def _check_number(frame: ProductFrame, level: Level) -> None:

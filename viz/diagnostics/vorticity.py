@@ -95,11 +95,11 @@ _SPREAD = ("U", "V", f"MAPFAC_UY{OR}MAPFAC_U", f"MAPFAC_VX{OR}MAPFAC_V", *_AREA)
 DIAGNOSTICS = (
     Diagnostic(
         "vorticity", "relative vorticity", "s-1", _ROTATION, VOLUME, _vorticity,
-        "atmosphere_upward_relative_vorticity",
+        "atmosphere_upward_relative_vorticity", halo=1,
     ),
     Diagnostic(
         "absolute_vorticity", "absolute vorticity", "s-1", (*_ROTATION, "F"), VOLUME,
-        _absolute_vorticity, "atmosphere_upward_absolute_vorticity",
+        _absolute_vorticity, "atmosphere_upward_absolute_vorticity", halo=1,
     ),
     Diagnostic(
         "divergence", "divergence of the wind", "s-1", _SPREAD, VOLUME, _divergence,
@@ -107,6 +107,6 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         "updraft_helicity", "updraft helicity", "m2 s-2", (*_ROTATION, "W", "PH", "PHB"), SURFACE,
-        _updraft_helicity, layer="2-5km agl", levels=2,
+        _updraft_helicity, layer="2-5km agl", levels=2, halo=1,
     ),
 )  # fmt: skip

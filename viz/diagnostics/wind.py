@@ -159,16 +159,16 @@ DIAGNOSTICS = (
     Diagnostic(
         "surface_u", "wind near the ground, x component", "m s-1", _NEAR_GROUND, SURFACE,
         _near_ground("U10", "U"), "x_wind", uses=("U10", "V10"),
-        words=_near_ground_words("wind, x component"),
+        words=_near_ground_words("wind, x component"), halo=None,
     ),
     Diagnostic(
         "surface_v", "wind near the ground, y component", "m s-1", _NEAR_GROUND, SURFACE,
         _near_ground("V10", "V"), "y_wind", uses=("U10", "V10"),
-        words=_near_ground_words("wind, y component"),
+        words=_near_ground_words("wind, y component"), halo=None,
     ),
     Diagnostic(
         "surface_wind", "wind speed near the ground", "m s-1", _NEAR_GROUND, SURFACE,
         _put_together(speed, ("surface_u", "surface_v")), "wind_speed", uses=("U10", "V10"),
-        words=_near_ground_words("wind speed"),
+        words=_near_ground_words("wind speed"), halo=None,
     ),
 )  # fmt: skip

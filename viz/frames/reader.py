@@ -26,6 +26,8 @@ _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
 _GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
 """Global attributes with the values that WRF writes where a level is underground; -999 by default
 (run/README.namelist, ``&diags``)."""
+_COMPRESSIONS = ("zlib", "zstd", "bzip2", "blosc", "szip", "fletcher32")
+"""Filters of the format for which a chunk is read as a whole."""
 _Result = TypeVar("_Result")
 
 
@@ -91,9 +93,18 @@ class FrameReader:
         for dimension in _GAPS.keys() & set(dimensions):
             missing = self.attributes.get(_GAPS[dimension], -999.0)
             attributes.setdefault("missing_value", missing)
-        return Variable(
-            name, dimensions, tuple(sizes[dimension] for dimension in dimensions), attributes
-        )
+        shape = tuple(sizes[dimension] for dimension in dimensions)
+        return Variable(name, dimensions, shape, attributes, self._chunks(stored))
+
+    def _chunks(self, stored: Any) -> tuple[int, ...]:
+        """The shape of a compressed variable's chunks, without time; tiles are small enough."""
+        if len(self.paths) > 1 or not self._tiles.first.data_model.startswith("NETCDF4"):
+            return ()
+        shape, filters = stored.chunking(), stored.filters() or {}
+        if shape == "contiguous" or not any(filters.get(name) for name in _COMPRESSIONS):
+            return ()
+        pairs = zip(stored.dimensions, shape, strict=True)
+        return tuple(size for name, size in pairs if name != self._tiles.time_dimension)
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
         """As :meth:`.OpenFrame.read`; after an error that may be temporary, files are reopened."""

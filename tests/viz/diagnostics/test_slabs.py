@@ -1,0 +1,157 @@
+"""Diagnostics put together from slabs: equal to those of the whole domain, whatever is cut."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics import slabs
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.table import DIAGNOSTICS
+from burstlens.viz.frames.reader import FrameReader, netCDF4
+
+NAMES = (
+    *DIAGNOSTICS, "wind@850hPa", "temperature@1500m", "U@80m agl", "theta_e@900-700hPa",
+    "vorticity@850hPa", "W@5", "hypot(U10, V10) [m s-1]", "theta_e@850hPa - T [K]",
+)  # fmt: skip
+
+
+def copied(path, source, chunk=None):
+    """A copy in netCDF-4, its fields deflated in chunks of at most so many points; classic
+    without."""
+    form = "NETCDF4" if chunk else "NETCDF3_64BIT_OFFSET"
+    with netCDF4.Dataset(source) as old, netCDF4.Dataset(path, "w", format=form) as new:
+        new.setncatts({name: old.getncattr(name) for name in old.ncattrs()})
+        for name, dimension in old.dimensions.items():
+            new.createDimension(name, None if dimension.isunlimited() else len(dimension))
+        for name, variable in old.variables.items():
+            shape = [min(chunk or 1, max(1, size)) for size in variable.shape]
+            deflated = {"zlib": True, "complevel": 1, "shuffle": True, "chunksizes": shape or None}
+            how = deflated if chunk and variable.dtype.kind != "S" else {}
+            made = new.createVariable(name, variable.dtype, variable.dimensions, **how)
+            made.setncatts({key: variable.getncattr(key) for key in variable.ncattrs()})
+            made[...] = variable[...]
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """Fields of frames by path and name, computed at once."""
+    known = {}
+
+    def field(paths, name, window):
+        key = (tuple(map(str, paths)), name, str(window))
+        if key not in known:
+            with pytest.MonkeyPatch.context() as patch, open_frame(paths) as frame:
+                patch.setattr(slabs, "SLAB_BYTES", 1 << 40)
+                try:
+                    known[key] = frame.read(name, window)
+                except FrameError:
+                    known[key] = None  # this frame lacks what it needs
+        return known[key]
+
+    return field
+
+
+def cut(paths, name, window, slab_bytes):
+    with pytest.MonkeyPatch.context() as patch, open_frame(paths) as frame:
+        patch.setattr(slabs, "SLAB_BYTES", slab_bytes)
+        return frame.read(name, window)
+
+
+@pytest.mark.parametrize("frame", ["supercell", "cyclone", "nest", "tiles"])
+@pytest.mark.parametrize("slab_bytes", [1, 200_000])
+def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, whole, request):
+    found = request.getfixturevalue(frame)
+    paths = found if isinstance(found, list) else [found]
+    for name in NAMES:
+        expected = whole(paths, name, None)
+        if expected is not None:
+            values = cut(paths, name, None, slab_bytes)
+            assert values.dtype == expected.dtype, name
+            assert np.array_equal(values, expected, equal_nan=True), name
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from(NAMES), st.integers(1, 10**6), st.integers(0, 20), st.integers(1, 40),
+    st.integers(0, 20), st.integers(1, 40), st.integers(1, 3), st.integers(1, 3),
+)  # fmt: skip
+def test_windows_and_strides_are_those_of_the_whole(
+    supercell, whole, name, slab_bytes, south, rows, west, columns, down, across
+):
+    window = {
+        "south_north": slice(south, south + rows, down),
+        "west_east": slice(west, west + columns, across),
+    }
+    expected = whole([supercell], name, window)
+    if expected is not None:
+        values = cut([supercell], name, window, slab_bytes)
+        assert np.array_equal(values, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("chunk", [None, 7, 16, 25])
+def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, chunk):
+    path = copied(tmp_path / "deflated.nc", supercell, chunk)
+    for name in NAMES:
+        expected = whole([supercell], name, None)
+        if expected is not None:
+            values = cut([path], name, None, 100_000)
+            assert np.array_equal(values, expected, equal_nan=True), name
+
+
+def chunks_in(variable, window):
+    """The chunks of a variable that a window meets, by their numbers along each dimension."""
+    parts = [
+        sorted({at // chunk for at in range(*window.get(dimension, slice(None)).indices(size))})
+        for dimension, size, chunk in zip(
+            variable.dimensions, variable.shape, variable.chunks, strict=True
+        )
+    ]
+    return [(variable.name, *at) for at in itertools.product(*parts)]
+
+
+def test_no_chunk_is_inflated_twice(supercell, tmp_path, monkeypatch):
+    path = copied(tmp_path / "deflated.nc", supercell, 16)
+    inflated = []
+    read = FrameReader.read
+
+    def counted(self, name, window=None):
+        variable = self.variable(name)
+        if variable.chunks:
+            inflated.extend(chunks_in(variable, window or {}))
+        return read(self, name, window)
+
+    monkeypatch.setattr(FrameReader, "read", counted)
+    cut([path], "reflectivity_max", None, 100_000)
+    assert len(inflated) > 20
+    assert len(inflated) == len(set(inflated))
+
+
+def test_temporaries_do_not_grow_with_the_domain(supercell, tmp_path, monkeypatch):
+    """Each slab holds as many rows as fit, one at least."""
+    path = copied(tmp_path / "classic.nc", supercell)
+    rows = []
+    read = FrameReader.read
+
+    def noted(self, name, window=None):
+        if name == "QRAIN":
+            rows.append(len(range(*window["south_north"].indices(10**6))))
+        return read(self, name, window)
+
+    monkeypatch.setattr(FrameReader, "read", noted)
+    with open_frame([path]) as frame:
+        size, names = frame.dimensions, DIAGNOSTICS["reflectivity_max"].reads(frame)
+    each = len(names) * size["west_east"] * size["bottom_top"] * 4 * 4
+    for fits, expected in ((0, 1), (1, 1), (5, 5), (10**6, size["south_north"])):
+        rows.clear()
+        cut([path], "reflectivity_max", None, max(1, fits * each))
+        assert max(rows) == expected
+        assert sum(rows) == size["south_north"]
