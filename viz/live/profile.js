@@ -92,6 +92,7 @@ export class Profile {
       plot.element.remove();
       this.#plots.delete(name);
     }
+    const before = this.#plots.size;
     for (const { name, line, fields, held, isMissing } of views) {
       const known = this.#plots.get(name);
       if (fields && line && !fields.grids[0].isSection) {
@@ -106,6 +107,10 @@ export class Profile {
         known.drawnFor = "";
       }
     }
+    if (this.#plots.size === before) return;
+    // In the order of the views, whichever's values came first.
+    const figures = views.flatMap(({ name }) => this.#plots.get(name)?.plot.element ?? []);
+    this.#figures.append(...figures);
   }
 
   /**
@@ -120,7 +125,6 @@ export class Profile {
     if (!known) {
       known = { plot: new Plot(product, ["made"]), drawnFor: "" };
       this.#plots.set(view, known);
-      this.#figures.append(known.plot.element);
     }
     const heading = [fields.header.fields[0].printed, ...about].filter(Boolean).join(" · ");
     const name = `${fields.key} ${heading} ${JSON.stringify(ends)}`;
