@@ -1,8 +1,9 @@
 """Slabs: what is local to columns is computed a few rows at a time, so that temporaries stay small
 whatever the domain's size.
 
-Compressed variables are read box by box, along the borders of their chunks, so that no chunk is
-inflated for each slab anew. A chunk of faces (U, V) beside a border is inflated for both boxes.
+Compressed variables are read box by box, along the borders of the largest chunks, so that no chunk
+is inflated for each slab anew. A chunk across a border (of faces, or of another size) is inflated
+for both boxes.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def by_slabs(
     rows = max(1, SLAB_BYTES // max(1, each * len(whole[_COLUMNS])))
     if rows >= len(whole[_ROWS]) or _ROWS not in dimensions or _COLUMNS not in dimensions:
         return compute(frame, part)
-    borders = _borders(stored, frame)
+    borders = _borders(stored, whole, each // (1 + _TEMPORARIES))
     found: Array | None = None
     for down, across in product(_cut(whole[_ROWS], borders[_ROWS]),
                                 _cut(whole[_COLUMNS], borders[_COLUMNS])):  # fmt: skip
@@ -89,13 +90,22 @@ def _others(variable: Variable, frame: ProductFrame) -> Iterator[int]:
             yield size
 
 
-def _borders(variables: Sequence[Variable], frame: ProductFrame) -> dict[str, int]:
-    """The largest chunk of centres along both directions, 0 where none is compressed."""
+def _borders(
+    variables: Sequence[Variable], whole: Mapping[str, range], column_bytes: int
+) -> dict[str, int]:
+    """The sizes of boxes along both directions: the largest chunk of centres, several where they
+    are small; 0 where none is compressed."""
     found = {_ROWS: 0, _COLUMNS: 0}
     for variable in variables:
         for dimension, size in zip(variable.dimensions, variable.chunks, strict=False):
             if dimension in found:
                 found[dimension] = max(found[dimension], size)
+    chunk = found[_ROWS] * found[_COLUMNS]
+    if chunk:
+        fits = max(1, SLAB_BYTES // max(1, chunk * column_bytes))
+        across = -(-whole[_COLUMNS].stop // found[_COLUMNS])
+        found[_COLUMNS] *= min(fits, across)
+        found[_ROWS] *= max(1, fits // across)
     return found
 
 

@@ -94,16 +94,19 @@ class FrameReader:
             missing = self.attributes.get(_GAPS[dimension], -999.0)
             attributes.setdefault("missing_value", missing)
         shape = tuple(sizes[dimension] for dimension in dimensions)
-        return Variable(name, dimensions, shape, attributes, self._chunks(stored))
+        return Variable(name, dimensions, shape, attributes, self._chunks(stored, shape))
 
-    def _chunks(self, stored: Any) -> tuple[int, ...]:
-        """The shape of a compressed variable's chunks, without time; tiles are small enough."""
-        if len(self.paths) > 1 or not self._tiles.first.data_model.startswith("NETCDF4"):
+    def _chunks(self, stored: Any, whole: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of a compressed variable's chunks, without time; of tiles, whose chunks lie
+        anywhere, its whole shape."""
+        if not self._tiles.first.data_model.startswith("NETCDF4"):
             return ()
-        shape, filters = stored.chunking(), stored.filters() or {}
-        if shape == "contiguous" or not any(filters.get(name) for name in _COMPRESSIONS):
+        chunks, filters = stored.chunking(), stored.filters() or {}
+        if chunks == "contiguous" or not any(filters.get(name) for name in _COMPRESSIONS):
             return ()
-        pairs = zip(stored.dimensions, shape, strict=True)
+        if len(self.paths) > 1:
+            return whole
+        pairs = zip(stored.dimensions, chunks, strict=True)
         return tuple(size for name, size in pairs if name != self._tiles.time_dimension)
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:

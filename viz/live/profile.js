@@ -116,7 +116,7 @@ export class Profile {
   /**
    * @param {string} view
    * @param {string} product
-   * @param {string[]} about what tells it from other views of the product
+   * @param {string[]} about what distinguishes it from other views of the product
    * @param {Fields} fields
    * @param {[Place, Place]} ends
    */

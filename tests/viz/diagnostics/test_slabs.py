@@ -107,6 +107,19 @@ def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, 
             assert np.array_equal(values, expected, equal_nan=True), name
 
 
+@pytest.fixture
+def times(monkeypatch):
+    """The names of variables that are read from files, once per reading."""
+    names, read = [], FrameReader.read
+
+    def noted(self, name, window=None):
+        names.append(name)
+        return read(self, name, window)
+
+    monkeypatch.setattr(FrameReader, "read", noted)
+    return names
+
+
 def chunks_in(variable, window):
     """The chunks of a variable that a window meets, by their numbers along each dimension."""
     parts = [
@@ -135,6 +148,22 @@ def test_no_chunk_is_inflated_twice(supercell, tmp_path, monkeypatch):
     assert len(inflated) == len(set(inflated))
 
 
+def test_small_chunks_are_read_together(supercell, tmp_path, times):
+    path = copied(tmp_path / "deflated.nc", supercell, 4)
+    with open_frame([path]) as frame:
+        sizes = frame.dimensions
+    column = 4 * sizes["bottom_top"] * len(DIAGNOSTICS["reflectivity_max"].needs)
+    cut([path], "reflectivity_max", None, 16 * column * sizes["west_east"])
+    assert times.count("QRAIN") <= -(-sizes["south_north"] // 12)
+
+
+def test_compressed_tiles_are_read_once_and_give_the_same(tiles, whole, tmp_path, times):
+    paths = [copied(tmp_path / path.name, path, 9) for path in tiles]
+    values = cut(paths, "theta", None, 1000)
+    assert times.count("T") == 1
+    assert np.array_equal(values, whole(tiles, "theta", None), equal_nan=True)
+
+
 def test_temporaries_do_not_grow_with_the_domain(supercell, tmp_path, monkeypatch):
     """Each slab holds as many rows as fit, one at least."""
     path = copied(tmp_path / "classic.nc", supercell)
@@ -155,3 +184,9 @@ def test_temporaries_do_not_grow_with_the_domain(supercell, tmp_path, monkeypatc
         cut([path], "reflectivity_max", None, max(1, fits * each))
         assert max(rows) == expected
         assert sum(rows) == size["south_north"]
+
+
+def test_a_box_holds_the_halo_of_its_columns(supercell, tmp_path, times):
+    path = copied(tmp_path / "deflated.nc", supercell, 25)
+    cut([path], "vorticity@850hPa", None, 1000)
+    assert 1 < times.count("U") <= 4  # one per box

@@ -139,7 +139,7 @@ def test_places_on_a_disc_with_corners_off_the_earth_have_points(tmp_path):
 
 
 @pytest.mark.parametrize("spacing", [0.5, 5.0])
-def test_points_of_a_fine_plane_are_told_apart(tmp_path, spacing):
+def test_points_of_a_fine_plane_are_distinguished(tmp_path, spacing):
     utm = Projection("+proj=utm +zone=33 +ellps=WGS84")
     x, y = (at + spacing * np.arange(100) for at in (5e5, 5.3e6))
     plane = Plane(x, y, "m", projection=utm)
