@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from exactly_once_case import Disk, Killed, Ledger, Line, state_of
 from workers_case import Block, Task, Workers
 
 from burstlens.cluster_configs.site import Site
-from burstlens.core.model import Damage, Frame, Receipt
+from burstlens.core.model import Damage, Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
@@ -26,6 +27,7 @@ from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.production import Production
+from burstlens.workflows.production.sending import Batch
 from burstlens.workflows.recipe.recipe import Recipe
 
 FRAMES = 12
@@ -177,11 +179,12 @@ class Drivers:
         """A turn of the driver's loop."""
         production = self.up()
         with self.driving():
+            production.look()
             production.publish()
             if sync:
                 production.journal.sync()
             if release:
-                production.release(held=False)
+                production.releases.begin(held=False)
             self.check_files()
         if self.production is not None:
             with self.driving():
@@ -233,7 +236,7 @@ class Drivers:
         while self.results and self.production is production:
             done = self.results.pop(which % len(self.results))
             self.take(done)
-            if twice and isinstance(done.value, Receipt):
+            if twice and done.kind == "work" and done.error is None:
                 self.take_as_well(done)
             twice = False
 
@@ -241,7 +244,8 @@ class Drivers:
         if self.production is not None:
             with self.driving():
                 released = done.kind == "released"
-                (self.production.released if released else self.production.returned)(done)
+                production = self.production
+                (production.releases.returned if released else production.returned)(done)
 
     def end_orphan(self, which: int, *, heard: bool) -> None:
         """A worker of a dead driver ends; the driver that lives may get its result."""
@@ -251,8 +255,9 @@ class Drivers:
             done = self.workers.end(task, "made" if which % 2 else "same", 1)
             if heard and done.kind == "work":
                 self.take_as_well(done)
-            else:
-                self.workers.unheard(done.value)
+            elif done.kind == "work":
+                for viewed in done.value.values():
+                    self.workers.unheard(viewed)
 
     def steer(self, control: str) -> None:
         """A person steers."""
@@ -263,8 +268,10 @@ class Drivers:
     def take_as_well(self, done: Done) -> None:
         """The driver gets what it has not submitted, or has got already."""
         if self.production is not None:
-            self.production.backlog.under_way += 1
-            self.take(done)
+            again = Batch(list(done.about.works))
+            self.production.sending._batches.append(again)
+            self.production.backlog.under_way += len(again.works)
+            self.take(replace(done, about=again))
 
     # What must hold.
 

@@ -19,6 +19,9 @@ from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import wants
 from burstlens.workflows.placement.buffer import Released
 from burstlens.workflows.production.graph import Done, Graph
+from burstlens.workflows.production.order import Viewed
+from burstlens.workflows.production.results import Results
+from burstlens.workflows.production.sending import Batch
 from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
@@ -57,30 +60,49 @@ class Workers:
 
     def end(self, task: Task, outcome: str, reach: int) -> Done:
         """What comes of a task: it is ``made``; the ``same`` picture as before is made; it
-        ``failed``; the target ``refused`` it; the worker is ``lost`` before or, as a ``zombie``,
-        after the product is staged. Values of a picture reach from -``reach`` to ``reach``."""
+        ``failed``; the target ``refused`` one of its products; the worker is ``lost`` before one
+        of them or, as a ``zombie``, after that is staged, and has written what it did before.
+        Values of a picture reach from -``reach`` to ``reach``."""
         if task.kind == "released":
             frames: list[Frame] = task.about
             self.gone |= {(frame.time, frame.attempt) for frame in frames}
             size = sum(frame.bytes for frame in frames)
             return Done("released", frames, Released(len(frames), 0, size))
-        work: Work = task.about
-        frame = work.order.frame
-        if outcome == "lost":
-            return Done("work", work, error=RuntimeError("the worker was killed"))
+        batch: Batch = task.about
+        struck = (reach - 1) % len(batch.works)
+        if outcome in {"lost", "zombie"}:
+            self._write(batch, struck, reach)
+            if outcome == "zombie":
+                self.unheard(self._stage(batch.works[struck], alike=False, reach=reach))
+            return Done("work", batch, error=RuntimeError("the worker was killed"))
+        given: dict[int, Viewed | Exception] = {
+            number: Viewed(self._give(work, outcome, reach))
+            for number, work in enumerate(batch.works)
+            if outcome != "refused" or number != struck
+        }
         if outcome == "refused":
-            return Done("work", work, error=StagingError("full", path="x", number=28))
+            given[struck] = StagingError("full", path="x", number=28)
+        return Done("work", batch, given)
+
+    def _write(self, batch: Batch, count: int, reach: int) -> None:
+        """The worker has done so many orders of a batch, and is killed in the next one."""
+        results = Results(str(batch.file or ""))
+        for number, work in enumerate(batch.works[:count]):
+            viewed = Viewed(self._give(work, "made", reach))
+            results.next = 0.0
+            if results.write({number: viewed}):  # not written: nobody hears of it
+                self.unheard(viewed.value)
+
+    def _give(self, work: Work, outcome: str, reach: int) -> Receipt | Failure:
+        frame = work.order.frame
         gone = (frame.time, frame.attempt) in self.gone
         if work.what == "placeholder" or outcome == "failed" or gone:
-            return Done("work", work, self._failure(work))
-        receipt = self._stage(work, alike=outcome == "same", reach=reach)
-        if outcome == "zombie":
-            self.unheard(receipt)
-            return Done("work", work, error=RuntimeError("the worker was killed too late"))
-        return Done("work", work, receipt)
+            return self._failure(work)
+        return self._stage(work, alike=outcome == "same", reach=reach)
 
     def unheard(self, value: object) -> None:
         """Nobody hears of what a worker has staged."""
+        value = value.value if isinstance(value, Viewed) else value
         receipt = value.placeholder if isinstance(value, Failure) else value
         if isinstance(receipt, Receipt):
             parts = (receipt, receipt.state)

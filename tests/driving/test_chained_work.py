@@ -15,7 +15,8 @@ from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.tasks import Order, produce
+from burstlens.workflows.production.order import Order
+from burstlens.workflows.production.tasks import produce
 
 WRF = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 PLOTS = """\

@@ -28,7 +28,7 @@ def test_a_damaged_frame_counts_as_one_of_two_also_when_it_is_found_with_the_nex
     run.watch((True,))
     run.watch((False, True))
     run.turn()
-    made = [task.about.order.frame.time for task in run.block.tasks]
+    made = [work.order.frame.time for task in run.block.tasks for work in task.about.works]
     assert sorted(made) == [key(0), key(2)]
 
 

@@ -15,8 +15,8 @@ from burstlens.core.run.journal import read
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done
+from burstlens.workflows.production.order import Viewed
 from burstlens.workflows.production.rewrites import TRIES, Rewrites
-from burstlens.workflows.production.tasks import Viewed
 
 FULL = StagingError("no room", path="x", number=28)
 

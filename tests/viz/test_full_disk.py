@@ -19,7 +19,8 @@ from burstlens.viz.kinds.command.options import CommandOptions
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.tasks import Order, Viewed, produce
+from burstlens.workflows.production.order import Order, Viewed
+from burstlens.workflows.production.tasks import produce
 
 pytestmark = pytest.mark.integration
 

@@ -24,6 +24,8 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
+_VOLUME = 3
+"""Values of so many dimensions are not kept: they would use up the memory."""
 
 
 class DerivedFrame:
@@ -42,6 +44,8 @@ class DerivedFrame:
         previous: Path | None = None,
         followed: Mapping[str, Path] = MappingProxyType({}),
         beside: Mapping[str, Beside] = MappingProxyType({}),
+        held: Held | None = None,
+        keeps: bool = False,
     ) -> None:
         self.paths = tuple(paths)
         self.stream = stream
@@ -49,7 +53,8 @@ class DerivedFrame:
         self.followed = followed
         self.beside = beside
         self._frame = frame
-        self._held = Held()
+        self._held = held or Held()
+        self._keeps = keeps
         self._described: dict[str, Variable] = {}
 
     @property
@@ -107,11 +112,17 @@ class DerivedFrame:
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
         """As :meth:`.OpenFrame.read`; what is not stored is computed (docs/diagnostics.md)."""
         if name in self._frame:
-            return self._frame.read(name, window)
+            values = self._frame.read(name, window)
+            if self._keeps and values.ndim < _VOLUME:
+                self._frame.hold(name, window, values.copy())
+            return values
         held = self._held.get(self.variable(name), window)
         if held is not None:
             return held
-        return (general.compute if self._is_general(name) else compute)(self, name, window)
+        values = (general.compute if self._is_general(name) else compute)(self, name, window)
+        if self._keeps and values.ndim < _VOLUME:
+            self._held.add(self.variable(name), window, values.copy())
+        return values
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
         """As :meth:`.OpenFrame.stored`; a level that a column does not reach is NaN."""
@@ -172,14 +183,47 @@ def open_frame(
     file without times is one record. Raises FrameError when a file is
     missing, empty, truncated or not netCDF, or holds another time than ``time``.
     """
-    from burstlens.viz.frames.reader import FrameReader  # loads HDF5, which a command need not
-
-    reader = FrameReader([Path(path) for path in paths], record, stream, time, time_variable)
+    shared = SharedFrame(
+        [Path(path) for path in paths], record, stream=stream, time=time,
+        time_variable=time_variable,
+    )  # fmt: skip
     try:
-        reader.open()
-        yield DerivedFrame(
-            reader, paths=reader.paths, stream=stream,
-            previous=previous, followed=followed, beside=beside,
-        )  # fmt: skip
+        yield shared.view(previous=previous, followed=followed, beside=beside)
     finally:
-        reader.close()
+        shared.close()
+
+
+class SharedFrame:
+    """An open frame for several products, as :func:`open_frame` for one."""
+
+    def __init__(
+        self, paths: Sequence[Path], record: int, *, stream: str, time: str, time_variable: str
+    ) -> None:
+        from burstlens.viz.frames.reader import FrameReader  # loads HDF5, which a command need not
+
+        self._reader = FrameReader(paths, record, stream, time, time_variable)
+        self._held = Held()
+        try:
+            self._reader.open()
+        except BaseException:
+            self._reader.close()
+            raise
+
+    def view(
+        self,
+        *,
+        keeps: bool = False,
+        previous: Path | None = None,
+        followed: Mapping[str, Path] = MappingProxyType({}),
+        beside: Mapping[str, Beside] = MappingProxyType({}),
+    ) -> DerivedFrame:
+        """The frame for one product. With ``keeps``, planes are kept for later ones."""
+        return DerivedFrame(
+            self._reader, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
+            followed=followed, beside=beside, held=self._held, keeps=keeps,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Close the files."""
+        self._reader.close()
+        self._held.clear()

@@ -133,7 +133,7 @@ class AttachedDriver:
         try:
             turned = time.monotonic()
             while (end := self._end()) is None:
-                for done in self.graph.events(TICK_S):
+                for done in self.graph.events(self.production.wait_s(TICK_S)):
                     self._take(done)
                 self._advance(time.monotonic())
                 turned = note_turn(turned)
@@ -310,6 +310,7 @@ class AttachedDriver:
     def _advance(self, now: float) -> None:
         self.presence.look(now)
         self._retries.call_due(now)
+        self._drawn |= self.production.look()
         try:
             self.production.publish()
             if now - self._last_sync > 1.0:

@@ -103,7 +103,7 @@ class Driver:
         try:
             turned = time.monotonic()
             while (end := self._end or self._homecoming.end) is None:
-                for done in self.graph.events(TICK_S):
+                for done in self.graph.events(self._wait_s):
                     self._handlers[done.kind](done)
                 self._advance(time.monotonic())
                 turned = note_turn(turned)
@@ -132,6 +132,10 @@ class Driver:
             self.journal.append(ev.BufferRequested(kind=kind, name=name))
             self.journal.sync()
         self.graph.login("buffer", None, self.provision.provide, known)
+
+    @property
+    def _wait_s(self) -> float:
+        return TICK_S if self.production is None else self.production.wait_s(TICK_S)
 
     @property
     def _local(self) -> bool:
@@ -268,7 +272,7 @@ class Driver:
         if not (report.ended or report.cursor.speech.ended_well or self.jobs.over):
             self._pressure.look(
                 self.production.space,
-                self.production.stuck_frames(held=self.jobs.holders),
+                self.production.releases.stuck(held=self.jobs.holders),
                 free_bytes=done.value.free_bytes,
                 fraction=self.snapshot.fraction,
             )
@@ -286,7 +290,7 @@ class Driver:
 
     def _on_released(self, done: Done) -> None:
         assert self.production is not None
-        self.production.released(done)
+        self.production.releases.returned(done)
 
     # What is to be done next.
 
@@ -294,12 +298,13 @@ class Driver:
         self.presence.look(now)  # before anything is written by name
         self._retries.call_due(now)
         if self.production is not None:
+            self.production.look()
             try:
                 self.production.publish()
                 if now - self._last_sync > 1.0:
                     self.journal.sync()
                     self._last_sync = now
-                self.production.release(held=self.jobs.holders)
+                self.production.releases.begin(held=self.jobs.holders)
                 self._target.written(now)
             except OSError as error:
                 self._target.wait(error, now, over=self.jobs.over)

@@ -17,7 +17,7 @@ from burstlens.core.run.history import History
 from burstlens.viz.product import Context
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.production.needs import Needs
-from burstlens.workflows.production.tasks import Order, damage_frame
+from burstlens.workflows.production.order import Order, damage_frame
 from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
@@ -259,6 +259,16 @@ class Backlog:
     def returned(self) -> None:
         """Note that some work has come back, well or not."""
         self.under_way -= 1
+
+    def put_back(self, work: Work) -> None:
+        """Order work again that came back without having been begun."""
+        work.tries -= 1
+        self._go(work)
+
+    @property
+    def upcoming(self) -> Work | None:
+        """The work that :meth:`take` gives next, of what is known to wait."""
+        return self.waiting[0][2] if self.waiting else None
 
     def again(self, work: Work, now: float) -> None:
         """Try work again after a pause that grows with each try."""

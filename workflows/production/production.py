@@ -1,10 +1,10 @@
-"""Production: from the watcher's report to published products and released frames."""
+"""Production: from the watcher's report to published products."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,21 +18,20 @@ from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading
-from burstlens.workflows.placement import buffer as buffers
-from burstlens.workflows.placement.buffer import BufferRef, Released
-from burstlens.workflows.production import tasks
+from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.batches import BATCH_S, MOST, batches
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import LAST, NEXT, URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.publish import Publisher
+from burstlens.workflows.production.releases import Releases
+from burstlens.workflows.production.sending import Answer, Sending
 from burstlens.workflows.production.space import Space
-from burstlens.workflows.production.tasks import Viewed
 from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 _log = logging.getLogger(__name__)
-RELEASE_PAUSE_S = 30.0
 TRIES = 3
 """Chances of a product whose worker dies or whose function fails in an unforeseen way."""
 _FRAME_FIELDS = (
@@ -42,7 +41,7 @@ _DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "fingerprint"
 
 
 class Production:
-    """Orders products of frames, takes what comes back, publishes it, releases raw frames."""
+    """Orders products of frames, takes what comes back, publishes it."""
 
     def __init__(
         self,
@@ -62,6 +61,7 @@ class Production:
         self.buffer = buffer
         facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
+        self.sending = Sending(graph, buffer, run.incoming)
         self.space = Space(
             recipe,
             history,
@@ -71,6 +71,7 @@ class Production:
             outgrown=self._is_outgrown,
         )
         state = self.space.fill, lambda: self.snapshot.speed
+        self.releases = Releases(context, graph, buffer, self.space)
         self.publisher = Publisher(run, self.journal, history, facts.start, *state)
         cancel = run.control / "stop-now"
         order = Context(
@@ -98,12 +99,9 @@ class Production:
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
         self.trouble = ""
         self._last_good = time.monotonic()
-        self._releases = 0
-        self._release_again = 0.0
         self.slots = slots
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
-        self._open_files: set[str] = set()
 
     def _is_guarded(self, frame: Frame) -> bool:
         return bool(self.backlog.watching(frame))
@@ -129,7 +127,7 @@ class Production:
         self.space.begun_bytes = sum(
             stat.size for unit in report.cursor.open if not unit.declared for stat in unit.stats
         )
-        self._open_files = {name for unit in report.cursor.open for name in unit.files}
+        self.releases.open_files = {name for unit in report.cursor.open for name in unit.files}
         self.backlog.needs.ended = report.ended
         if report.ended:  # the model writes no more: pressure is over
             self.space.releasing = self.recipe.buffer.raw == "release"
@@ -176,33 +174,49 @@ class Production:
         return sum((stream, time) not in here for time in self.backlog.times_of(product))
 
     def returned(self, done: Done) -> None:
-        """Take the result of a product's node."""
-        work: Work = done.about
+        """Take the results of a batch that has ended."""
+        for answer in self.sending.returned(done):
+            self._take_answer(answer)
+
+    def look(self) -> bool:
+        """Take the results of batches that are under way; returns whether there were any."""
+        answers = list(self.sending.news())
+        for answer in answers:
+            self._take_answer(answer)
+        return bool(answers)
+
+    def wait_s(self, longest: float) -> float:
+        """How long to wait for the end of a batch before the next :meth:`look`."""
+        return self.sending.wait_s(longest)
+
+    def _take_answer(self, answer: Answer) -> None:
+        work, error = answer.work, answer.error
         self.backlog.returned()
         now = time.monotonic()
-        value = done.value
-        if isinstance(value, Viewed):
+        value = None
+        if answer.viewed is not None:
             if work.order.inspects:
-                self.guarding.read(work.order.frame, value.readings)
+                self.guarding.read(work.order.frame, answer.viewed.readings)
                 # An order that is tried again, or was held, is not judged a second time.
                 work.order = replace(work.order, inspects=False)
-            value = value.value
-        if done.error is not None:
+            value = answer.viewed.value
+        elif error is None:
+            self.backlog.put_back(work)
+            return
+        if error is not None:
             name, frame = work.order.context.product or work.what, work.order.frame
             _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries,
-                         done.error)  # fmt: skip
-        if not isinstance(done.error, StagingError):
-            self._last_good = now
-        if isinstance(done.error, StagingError):
-            self.trouble = str(done.error)
-            self.snapshot.alarm(f"{done.error}; it is tried again")
+                         error)  # fmt: skip
+        if isinstance(error, StagingError):
+            self.trouble = str(error)
+            self.snapshot.alarm(f"{error}; it is tried again")
             self.backlog.again(work, now)
-        elif done.error is not None and (
-            work.tries < TRIES or self.graph.block_state() == "broken"
-        ):
+            return
+        self._last_good = now
+        if error is not None and (work.tries < TRIES or self.graph.block_state() == "broken"):
             self.backlog.again(work, now)
-        elif done.error is not None:
-            reason = _killed(work) if done.worker_lost else _short(done.error)
+        elif error is not None:
+            reason = _killed(work) if answer.worker_lost else _short(error)
             self._unread(work, reason)
             if work.what != "inspect":
                 self._fail(work, Failure(*_names(work), reason=reason))
@@ -296,64 +310,32 @@ class Production:
 
     def submit(self, now: float) -> int:
         """Hand the next work to the viewing block; returns the bytes of the frames it reads."""
-        read = 0
-        for work in self.backlog.take(now, self.slots):
-            read += work.order.frame.bytes
+        room = self.slots - len(self.sending)
+        works = list(self._next(now, room)) if room > 0 else []
+        idle = max(0, self.graph.workers - len(self.sending))
+        for batch in batches(works, idle, self.sending.costs):
+            inspects = any(work.order.inspects for work in batch)
+            remakes = batch[0].what == "remake"
+            self.sending.send(batch, URGENT if inspects else LAST if remakes else NEXT)
+        return sum(work.order.frame.bytes for work in works)
+
+    def _next(self, now: float, room: int) -> Iterator[Work]:
+        """Work for so many batches: up to the end of the frame that fills them."""
+        seconds, count = 0.0, 0
+        for work in self.backlog.take(now, self.backlog.under_way + room * MOST):
             needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
             work.order = replace(work.order, needed=needed)
-            about = self.buffer, work.order
-            priority = URGENT if work.order.inspects else LAST if work.what == "remake" else NEXT
-            if work.what == "inspect":
-                self.graph.view("work", work, tasks.inspect, *about, priority=priority)
-            elif work.what == "placeholder":
-                self.graph.view("work", work, tasks.placeholder, *about, work.reason)
-            elif work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
+            if work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
                 self.backlog.returned()
                 self.backlog.keep(work)
-            else:
-                self.graph.view("work", work, tasks.produce, *about, priority=priority)
-        return read
-
-    def release(self, *, held: bool) -> None:
-        """Delete raw frames that are not needed any more, journalled first. Raises OSError."""
-        if time.monotonic() < self._release_again:
-            return
-        keep = self.recipe.stage_out.keep
-        if self.recipe.buffer.on_pressure == "spill":
-            keep = ("*",)
-        for group in self.space.releasable(self._open_files, held=held):
-            for frame in group:
-                self.journal.append(
-                    ev.FrameReleased(stream=frame.stream, time=frame.time, attempt=frame.attempt)
-                )
-            self.journal.sync()
-            paths = [path for frame in group for path in frame.paths]
-            self._releases += 1
-            output = str(self.run.output)
-            self.graph.view("released", group, buffers.release, self.buffer, paths, keep, output)
-
-    def stuck_frames(self, *, held: bool) -> str:
-        """Why no raw frame can go before the model ends; empty where one can, or is about to."""
-        return "" if self._releases else self.space.stuck(self._open_files, held=held)
-
-    def released(self, done: Done) -> None:
-        """Take the end of a release; what could not go is tried again after a while."""
-        self._releases -= 1
-        if done.error is not None:
-            self.snapshot.alarm(f"raw frames stay on the buffer: {done.error}")
-            self.space.put_back(done.about)
-            self._release_again = time.monotonic() + RELEASE_PAUSE_S
-            return
-        did: Released = done.value
-        self.journal.append(
-            ev.ReleaseDone(files=did.files, home=did.home, bytes=did.bytes, links=list(did.links))
-        )
-        if did.links:
-            stay = [frame for frame in done.about if set(frame.paths) & set(did.links)]
-            self.space.raw_bytes += sum(frame.bytes for frame in stay)
-            text = f"{len(stay)} raw frames are links ({did.links[0]}): they free no room and stay"
-            self.journal.append(ev.Alarm(text=text))
-            self.snapshot.alarm(text)
+                continue
+            yield work
+            seconds, count = seconds + self.sending.costs.of(work), count + 1
+            after = self.backlog.upcoming
+            if (after is None or after.order.frame != work.order.frame) and (
+                count >= room and seconds >= room * BATCH_S
+            ):
+                return
 
     def stuck(self, now: float, patience_s: float) -> bool:
         """Whether products are outstanding and none has been staged for so long."""
@@ -362,7 +344,7 @@ class Production:
     @property
     def settled(self) -> bool:
         """Whether every product of every frame so far is published or has failed for good."""
-        outstanding = self._receipts or self._failures or self._releases
+        outstanding = self._receipts or self._failures or self.releases.under_way
         return self.backlog.empty and not outstanding
 
 

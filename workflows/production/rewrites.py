@@ -21,8 +21,8 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production import tasks
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done, Graph
+from burstlens.workflows.production.order import Order, Viewed
 from burstlens.workflows.production.production import Production
-from burstlens.workflows.production.tasks import Order, Viewed
 
 TRIES = 3
 """Chances of a comparison whose worker dies."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burstlens.workflows.production.tasks import Order
+from burstlens.workflows.production.order import Order
 
 
 @dataclass(slots=True)

@@ -1,0 +1,54 @@
+"""Orders, as the driver sends them to workers, and what comes back: plain values that pickle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from burstlens.core.model import Damage, Frame, Needed
+from burstlens.viz.product import Context
+from burstlens.workflows.guards.finding import Reading
+from burstlens.workflows.guards.guard import Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One product to make of one frame (none where ``kind`` is empty).
+
+    ``guards`` judge the frame before anything is made of it. With ``inspects`` they are all guards
+    of its stream, and a breach stops the model; else those of the variable that the product shows,
+    and a breach is marked in it.
+    """
+
+    kind: str
+    options: Any
+    context: Context
+    frame: Frame
+    products: str
+    guards: tuple[Guard, ...] = ()
+    inspects: bool = False
+    needed: Needed = field(default_factory=Needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """What an order gave (a receipt or a failure), and what its guards read."""
+
+    value: Any = None
+    readings: tuple[Reading, ...] = ()
+
+
+class Task(NamedTuple):
+    """What to do with an order: ``produce``, ``inspect``, or ``placeholder`` for that reason."""
+
+    what: str
+    order: Order
+    reason: str = ""
+
+
+def damage_frame(damage: Damage) -> Frame:
+    """A frame that stands in for a damaged one, for its placeholder."""
+    return Frame(
+        damage.run, damage.attempt, damage.stream, damage.time or "", damage.paths, damage.record,
+        0, 0.0, 0.0, "damaged",
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""The results of a batch that is still under way: a file to which its worker appends.
+
+Parsl returns the results of a batch when all of it is done; through this file a picture is
+published as soon as it is made. Each access opens the file anew: on NFS an open sees what was
+closed before it (close-to-open consistency, RFC 7530, section 10.3).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from burstlens.core.model import Failure, Receipt
+from burstlens.core.run.follow import read_stretch
+from burstlens.workflows.guards.finding import Reading
+from burstlens.workflows.production.order import Viewed
+
+PAUSE_S = 0.02
+"""Results of quick tasks are written together, as often as the driver looks."""
+
+
+class _Line(msgspec.Struct):
+    """What one task gave; ``number`` counts the tasks of the batch."""
+
+    number: int
+    receipt: Receipt | None = None
+    failure: Failure | None = None
+    readings: tuple[Reading, ...] = ()
+
+
+class Results:
+    """The worker's end. Without a path nothing is written."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path) if path else None
+        self.next = 0.0
+        """When it may be written again, by the monotonic clock."""
+        self._begin = b""
+        self.known: frozenset[int] = frozenset()
+        """The tasks whose results an earlier try of this batch has written."""
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                found, offset = read_results(self._path, 0)
+                self.known = frozenset(found)
+                self._begin = b"\n" if self._path.stat().st_size > offset else b""  # a torn line
+
+    def write(self, given: Mapping[int, Viewed | Exception]) -> dict[int, Viewed | Exception]:
+        """Append what was given, unless that was done a moment ago; returns what is left to be
+        returned by the task: errors, and what could not be written."""
+        now = time.monotonic()
+        if self._path is None or now < self.next:
+            return dict(given)
+        self.next = now + PAUSE_S
+        lines = {n: _line(n, value) for n, value in given.items() if isinstance(value, Viewed)}
+        try:
+            # It is not made here: the driver may have given this task up, and removed it.
+            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND), "ab") as file:
+                file.write(self._begin + b"".join(lines.values()))
+        except OSError:
+            self._begin = b"\n"
+            return dict(given)
+        self._begin = b""
+        return {number: value for number, value in given.items() if number not in lines}
+
+
+def _line(number: int, viewed: Viewed) -> bytes:
+    value = viewed.value
+    line = {
+        "number": number,
+        "receipt": msgspec.to_builtins(value) if isinstance(value, Receipt) else None,
+        "failure": msgspec.to_builtins(value) if isinstance(value, Failure) else None,
+        "readings": msgspec.to_builtins(viewed.readings),
+    }
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def read_results(path: Path, offset: int) -> tuple[dict[int, Viewed], int]:
+    """What was given from ``offset`` on, by the task's number, and where to read on.
+
+    A line that does not fit is left out: its task is done again. Raises OSError.
+    """
+    stretch = read_stretch(path, offset)
+    found = {}
+    for line in stretch.lines:
+        with contextlib.suppress(msgspec.ValidationError):
+            one = msgspec.convert(line, _Line)
+            found[one.number] = Viewed(one.receipt or one.failure, one.readings)
+    return found, stretch.offset

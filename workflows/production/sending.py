@@ -1,0 +1,136 @@
+"""Sending: batches on the viewing block, and what comes back of each of their orders."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from burstlens.core.model import Receipt
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production import tasks
+from burstlens.workflows.production.batches import Costs
+from burstlens.workflows.production.graph import Done, Graph
+from burstlens.workflows.production.order import Task, Viewed
+from burstlens.workflows.production.results import PAUSE_S, read_results
+from burstlens.workflows.production.work import Work
+
+_LATE_PART = 0.1
+"""A result is seen late by this part of the time since the one before, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an order gave, or the error that ended it; neither: it was not begun."""
+
+    work: Work
+    viewed: Viewed | None = None
+    error: BaseException | None = None
+    worker_lost: bool = False
+
+
+@dataclass(slots=True)
+class Batch:
+    """Orders under way as one task; ``file`` is where its worker writes what is done before the
+    end, if anything."""
+
+    works: list[Work]
+    file: Path | None = None
+    offset: int = 0
+    answered: set[int] = field(default_factory=set)
+    news: float = field(default_factory=time.monotonic)
+
+    def is_first(self, number: int) -> bool:
+        """Whether no order before that one is of its frame."""
+        orders = [work.order for work in self.works[max(0, number - 1) : number + 1]]
+        return number == 0 or orders[0].frame != orders[1].frame
+
+
+class Sending:
+    """Batches under way. Driver's thread only; ``incoming`` is the run's ``.incoming``."""
+
+    def __init__(self, graph: Graph, buffer: BufferRef, incoming: Path) -> None:
+        self._graph = graph
+        self._buffer = buffer
+        self._incoming = incoming
+        self._batches: list[Batch] = []
+        self.costs = Costs()
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def send(self, works: Sequence[Work], priority: int) -> None:
+        """Submit a batch."""
+        batch = Batch(list(works), self._make_file() if len(works) > 1 else None)
+        todo = tuple(
+            Task("produce" if work.what == "remake" else work.what, work.order, work.reason)
+            for work in works
+        )
+        self._batches.append(batch)
+        where = str(batch.file or "")
+        self._graph.view("work", batch, tasks.work, self._buffer, todo, where, priority=priority)
+
+    def _make_file(self) -> Path | None:
+        """A file for results, made here: a node that looked for it before it was there might not
+        see it for a while. None where it cannot be made: the task returns all of its results."""
+        path = self._incoming / f"{uuid.uuid4().hex}.results"
+        try:
+            path.touch(exist_ok=False)
+        except OSError:
+            return None
+        return path
+
+    def wait_s(self, longest: float) -> float:
+        """How long the driver may wait before it looks for results."""
+        now = time.monotonic()
+        waits = [now - batch.news for batch in self._batches if batch.file is not None]
+        return min(longest, max(PAUSE_S, _LATE_PART * min(waits))) if waits else longest
+
+    def news(self) -> Iterator[Answer]:
+        """What batches have given that are still under way."""
+        for batch in self._batches:
+            yield from self._read(batch)
+
+    def _read(self, batch: Batch) -> Iterator[Answer]:
+        if batch.file is None:
+            return
+        try:
+            found, batch.offset = read_results(batch.file, batch.offset)
+        except OSError:  # the task's end, or the next look, gives them
+            return
+        if found:
+            batch.news = time.monotonic()
+        for number, viewed in found.items():
+            if number < len(batch.works) and number not in batch.answered:
+                yield self._answer(batch, number, viewed)
+
+    def _answer(self, batch: Batch, number: int, given: Viewed | Exception) -> Answer:
+        batch.answered.add(number)
+        work = batch.works[number]
+        if isinstance(given, Exception):
+            return Answer(work, error=given)
+        if isinstance(given.value, Receipt) and work.what == "produce":
+            self.costs.note(given.value, first=batch.is_first(number))
+        return Answer(work, given)
+
+    def returned(self, done: Done) -> Iterator[Answer]:
+        """What is left of a batch that has ended. Of one whose worker died the first order without
+        a result was under way; the others were not begun."""
+        batch: Batch = done.about
+        self._batches.remove(batch)
+        yield from self._read(batch)
+        for number, given in (done.value or {}).items():
+            yield self._answer(batch, number, given)
+        left = [n for n in range(len(batch.works)) if n not in batch.answered]
+        for number in left:
+            work = batch.works[number]
+            if done.error is not None and number == left[0]:
+                yield Answer(work, error=done.error, worker_lost=done.worker_lost)
+            else:
+                yield Answer(work)
+        if batch.file is not None:
+            with contextlib.suppress(OSError):
+                batch.file.unlink(missing_ok=True)
