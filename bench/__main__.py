@@ -18,6 +18,7 @@ PARTS = (
     "throughput",
     "model",
     "driver",
+    "batches",
     "commands",
     "tools",
     "staging",

@@ -15,7 +15,7 @@ from exactly_once_case import Disk, Killed, Ledger, Line, state_of
 from workers_case import Block, Task, Workers
 
 from burstlens.cluster_configs.site import Site
-from burstlens.core.model import Damage, Frame
+from burstlens.core.model import Damage, Frame, Receipt
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
@@ -26,6 +26,7 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done
 from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.production.order import Viewed
 from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.sending import Batch
 from burstlens.workflows.recipe.recipe import Recipe
@@ -236,7 +237,11 @@ class Drivers:
         while self.results and self.production is production:
             done = self.results.pop(which % len(self.results))
             self.take(done)
-            if twice and done.kind == "work" and done.error is None:
+            made = [
+                isinstance(given, Viewed) and isinstance(given.value, Receipt)
+                for given in (done.value.values() if isinstance(done.value, dict) else ())
+            ]
+            if twice and made and all(made):
                 self.take_as_well(done)
             twice = False
 

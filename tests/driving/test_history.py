@@ -113,6 +113,11 @@ def test_settled_is_what_stands_or_has_failed_in_this_attempt_or_later():
     assert not history.settled(("w", "d01", "t1"), 1)
 
 
+def test_a_failure_of_an_earlier_attempt_that_comes_late_hides_none_of_a_later_one():
+    late, early = ({"event": "product.failed", **PRODUCT, "attempt": n} for n in (3, 1))
+    assert folded(late, early).settled(("t2", "d01", "t1"), 3)
+
+
 def test_a_product_that_is_published_after_all_has_not_failed():
     history = folded(
         {"event": "product.failed", **PRODUCT},

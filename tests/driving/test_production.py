@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from conftest import RECIPE
 from driver_case import Drivers, key
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.journal import read
+
+SECOND = """
+[[product]]
+name = "q2"
+kind = "map"
+variable = "Q2"
+limits = [0, 0.03]
+"""
 
 
 @pytest.fixture
@@ -14,8 +23,8 @@ def driver(recipe, tmp_path):
     """A driver of the recipe with these settings."""
     made = []
 
-    def make(*settings: str) -> Drivers:
-        made.append(Drivers(recipe(*settings), choose("local"), tmp_path))
+    def make(*settings: str, text: str = RECIPE) -> Drivers:
+        made.append(Drivers(recipe(*settings, text=text), choose("local"), tmp_path))
         return made[-1]
 
     yield make
@@ -45,3 +54,59 @@ def test_a_product_that_stands_does_not_fail_by_a_second_order_of_its_frame(driv
     assert "product.failed" not in events
     assert list(run.run.incoming.iterdir()) == []
     assert run.production.settled
+
+
+def published(run) -> list[str]:
+    return [one.product for one in read(run.run.journal) if one.event == "product.published"]
+
+
+def two_products(driver):
+    """A driver whose frames have two products each, with one batch under way."""
+    run = driver("product.t2.limits=[270, 310]", text=RECIPE + SECOND)
+    run.up().sending.costs.making.update({"t2": 0.01, "q2": 0.02})
+    run.watch((True,))
+    run.turn()
+    [task] = run.block.tasks
+    assert len(task.about.works) == 2
+    return run, task
+
+
+def test_a_product_is_published_while_its_batch_is_under_way(driver):
+    run, task = two_products(driver)
+    run.workers.end(task, "lost", 2)  # it has written one result, and nobody knows yet
+    run.turn()
+    first = task.about.works[0].order.context.product
+    assert published(run) == [first]
+    assert not run.production.settled
+
+
+def test_of_a_batch_whose_worker_died_only_what_was_not_published_is_made_again(driver):
+    run, task = two_products(driver)
+    first, second = (work.order.context.product for work in task.about.works)
+    run.results.append(run.workers.end(task, "lost", 2))
+    run.block.tasks.clear()
+    run.deliver(0)
+    run.turn()
+    [again] = run.block.tasks
+    assert [work.order.context.product for work in again.about.works] == [second]
+    assert again.about.works[0].tries == 2
+    run.work(("made",), 0)
+    run.deliver(0)
+    run.turn()
+    assert published(run) == [first, second]
+    assert list(run.run.incoming.iterdir()) == []
+
+
+def test_orders_that_were_not_begun_count_no_try(driver):
+    run, task = two_products(driver)
+    run.results.append(run.workers.end(task, "lost", 1))
+    run.block.tasks.clear()
+    run.deliver(0)
+    run.turn()
+    tries = {
+        work.order.context.product: work.tries
+        for again in run.block.tasks
+        for work in again.about.works
+    }
+    first, second = (work.order.context.product for work in task.about.works)
+    assert tries == {first: 2, second: 1}

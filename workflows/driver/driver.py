@@ -337,7 +337,8 @@ class Driver:
         self.steering.look(self.production, over=self.jobs.over)
         if self._separate and self.jobs.over and not self.jobs.began:
             self._end = self._end or self.jobs.outcome()  # there is nothing to see
-        if self._viewing.look(self.jobs) and self.production is not None:
+        self._viewing.look(self.jobs)
+        if self.production is not None:
             self.production.slots = 2 * self.graph.workers
         self.snapshot.write()
         self._tick(self.snapshot)

@@ -55,11 +55,9 @@ class Viewing:
         """How a run without a page ends whose blocks are ``gone``; None while that is not known."""
         return None
 
-    def look(self, jobs: SupervisedJobs) -> bool:
-        """Bring the snapshot up to date; returns whether a block has just begun to run."""
+    def look(self, jobs: SupervisedJobs) -> None:
+        """Bring the snapshot up to date, and journal that a block has begun to run."""
         state = self._graph.block_state()
-        begun = state == "running" and self._snapshot.block != "running"
-        if begun:
+        if state == "running" and self._snapshot.block != "running":
             self._journal.append(ev.ViewingStarted(label=self._graph.label))
         self._snapshot.look(jobs, state)
-        return begun

@@ -108,8 +108,9 @@ def _divided(frame: list[Work], workers: int, costs: Costs) -> list[list[Work]]:
         count = min(len(frame), max(1, round(seconds / max(LONGEST_S, _READINGS * reading))))
     count = max(count, -(-len(frame) // MOST))
     parts, loads = [list[Work]() for _ in range(count)], [0.0] * count
-    for work in reversed(sorted(frame, key=costs.of)):
-        least = min(range(count), key=lambda n: (len(parts[n]) >= MOST, loads[n]))
+    quickest_first = sorted(frame, key=costs.of)
+    for work in quickest_first[::-1]:
+        least = min(range(count), key=lambda n: (len(parts[n]) >= MOST, loads[n], len(parts[n])))
         parts[least].insert(0, work)
         loads[least] += costs.of(work)
     return [sorted(part, key=lambda work: not work.order.inspects) for part in parts]

@@ -61,8 +61,8 @@ class ViewingBlocks:
         self.heard = False
         """Whether a worker of the latest block has answered."""
         self._requeued = ""
-        self.workers = site.workers()
-        """Workers per node that make products, as the block has counted them."""
+        self.workers = site.workers() * (site.viewing.nodes if batch is not None else 1)
+        """Workers on all nodes that make products, as the block has counted them."""
         self._wanted = False
         self._met: dict[str, float] = {}
         self._inside: Inside | None = None
@@ -172,11 +172,12 @@ class ViewingBlocks:
         if managers is None:
             return "broken"
         if managers:
-            self.workers = max(one.workers - 1 for one in managers) or 1
             for job_id, number in block.jobs().items():
                 if any(one.block == number for one in managers):
                     self._batch.scheduler.calm(job_id)
             young = [one for one in managers if not self._is_old(one)]
+            # One of them watches.
+            self.workers = max(1, sum(one.workers for one in young or managers) - 1)
             return "running" if young else "draining"
         # The scheduler, which is asked seldom, says what became of a block without managers.
         if self._state in {"running", "draining"}:

@@ -114,7 +114,7 @@ class Graph:
 
     @property
     def workers(self) -> int:
-        """Workers per node that make products, as the block has counted them."""
+        """Workers on all nodes that make products, as the block has counted them."""
         return self.site.workers() if self._blocks is None else self._blocks.workers
 
     def open_block(self) -> str:

@@ -84,8 +84,7 @@ class Publisher:
             receipt = _receipt(cut)
             parts = _parts(receipt)
             if all(self._stands(part) or self._waits(part) for part in parts):
-                for part in parts:
-                    self._put(part)
+                self._put_all(parts)
                 self._note(receipt)
         self.flush(force=True)
 
@@ -115,9 +114,7 @@ class Publisher:
         for receipt in fresh:
             self._journal.append(ProductPublishing(**_fields(receipt)))
         self._journal.sync()
-        for receipt in fresh:
-            for part in _parts(receipt):
-                self._put(part)
+        self._put_all([part for receipt in fresh for part in _parts(receipt)])
         return [self._note(receipt) for receipt in fresh]
 
     def _is_superfluous(self, key: Key, receipt: Receipt) -> bool:
@@ -132,6 +129,13 @@ class Publisher:
     def _waits(self, part: Receipt | State) -> bool:
         return _is(self._run.products / part.incoming, part)
 
+    def _put_all(self, parts: Sequence[Receipt | State]) -> None:
+        """Rename these files, and bring the renames to disk."""
+        for part in parts:
+            self._put(part)
+        for folder in {(self._run.products / part.name).parent for part in parts}:
+            sync_folder(folder)
+
     def _put(self, part: Receipt | State) -> None:
         incoming = self._run.products / part.incoming
         final = self._run.products / part.name
@@ -143,7 +147,6 @@ class Publisher:
             if not _is(final, part):  # else an earlier try, or a former driver, has renamed it
                 self._make(final.parent)
                 os.replace(incoming, final)
-        sync_folder(final.parent)
 
     def _make(self, folder: Path) -> None:
         """Make a product's folder, if need be, and bring its name to disk."""

@@ -123,7 +123,8 @@ class Sending:
         self._batches.remove(batch)
         yield from self._read(batch)
         for number, given in (done.value or {}).items():
-            yield self._answer(batch, number, given)
+            if number not in batch.answered:
+                yield self._answer(batch, number, given)
         left = [n for n in range(len(batch.works)) if n not in batch.answered]
         for number in left:
             work = batch.works[number]

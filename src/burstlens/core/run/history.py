@@ -315,7 +315,7 @@ def _published(history: History, event: ev.ProductPublished) -> None:
 def _failed(history: History, event: ev.ProductFailed) -> None:
     key, product = event.key, event.product
     history.failures[product] += key not in history.failed
-    history.failed[key] = event.attempt
+    history.failed[key] = max(event.attempt, history.failed.get(key, 0))
     history.reasons[product] = str(event.reason)
     history.noticed.note_product(product, event.time)
 
