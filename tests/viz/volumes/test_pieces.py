@@ -20,8 +20,8 @@ from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.kinds.vtk import hdf_file as hdf_file  # h5py starts a process at its import
-from burstlens.viz.kinds.vtk import kind as vtk_kind
-from burstlens.viz.kinds.vtk.draw import draw_by_parts
+from burstlens.viz.kinds.vtk import pieces
+from burstlens.viz.kinds.vtk.draw import draw_slabs
 from burstlens.viz.kinds.vtk.kind import VtkKind
 from burstlens.viz.kinds.vtk.options import VtkOptions, WindVector
 from burstlens.viz.kinds.vtk.pieces import split_of
@@ -269,12 +269,14 @@ def test_a_file_written_by_parts_has_the_same_bytes(
     with open_frame([supercell], stream=context.stream) as frame:
         made = KIND.make(WRF[name], frame, whole, context)
         box = KIND.box(WRF[name], frame)
-        cut = split_of(box, shared=False).parts(4)
-        assert draw_by_parts(box, cut, parts, context, frame.start) == made
+        split = split_of(box, shared=False)
+        whole_box = split.whole()
+        slabs = split.slabs(whole_box, 4, 4)
+        assert draw_slabs(box, whole_box, slabs, parts, context, frame.start)[0] == made
     assert parts.read_bytes() == whole.read_bytes()
 
 
-def test_a_volume_beyond_the_memory_is_written_by_parts(
+def test_a_large_volume_is_written_in_slabs(
     supercell: Path, context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     read: list[object] = []
@@ -285,7 +287,7 @@ def test_a_volume_beyond_the_memory_is_written_by_parts(
         return of_box(box, part)
 
     monkeypatch.setattr(Box, "read", counted)
-    monkeypatch.setattr(vtk_kind, "MEMORY", 4 << 20)
+    monkeypatch.setattr(pieces, "SLAB", 1 << 20)
     with open_frame([supercell], stream=context.stream) as frame:
         KIND.make(VtkOptions(("T",)), frame, tmp_path / "parts", context)
     assert len(read) > 3
@@ -300,9 +302,10 @@ def test_a_variable_without_any_value_leaves_no_file_of_parts(
         data["vx"][:] = np.nan
     with open_frame([path]) as frame:
         box = KIND.box(VtkOptions(("vx",)), frame)
-        cut = split_of(box, shared=False).parts(2)
+        whole = box.whole()
+        slabs = split_of(box, shared=False).slabs(whole, 2, 2)
         with pytest.raises(FrameError, match="vx: all values are NaN"):
-            draw_by_parts(box, cut, tmp_path / "out", context, None)
+            draw_slabs(box, whole, slabs, tmp_path / "out", context, None)
     assert not (tmp_path / "out").exists()
 
 

@@ -13,7 +13,6 @@ from burstlens.core.units import convert
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.kinds.vtk.field import read_field
 from burstlens.viz.kinds.vtk.options import Coordinates
-from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Window
@@ -106,12 +105,12 @@ def curvilinear(plane: grid.Plane, z: Array) -> Curvilinear:
     return Curvilinear(points)
 
 
-def cut_plane(plane: grid.Plane, part: Part | None) -> grid.Plane:
-    """The plane of a part of a box."""
-    if part is None or part.axis == 0:
+def cut_plane(plane: grid.Plane, axis: int, points: slice) -> grid.Plane:
+    """The plane of some points along an axis (0, 1, 2: z, y, x)."""
+    if axis == 0:
         return plane
     if plane.x.ndim == 2:
-        index = (part.points,) if part.axis == 1 else (slice(None), part.points)
+        index = (points,) if axis == 1 else (slice(None), points)
         return replace(plane, x=plane.x[index], y=plane.y[index])
-    name = "y" if part.axis == 1 else "x"
-    return replace(plane, **{name: getattr(plane, name)[part.points]})
+    name = "y" if axis == 1 else "x"
+    return replace(plane, **{name: getattr(plane, name)[points]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.kinds.vtk.pvd import time_value
 from burstlens.viz.kinds.vtk.read import Box
 from burstlens.viz.kinds.vtk.split import Part
-from burstlens.viz.kinds.vtk.volume import Volume, joined_facts
+from burstlens.viz.kinds.vtk.volume import Form, Volume, check_values, joined_facts
 from burstlens.viz.kinds.vtk.xml_file import Mesh, Place, write_vtk_parts
 from burstlens.viz.product import Context, Made, whole_file
 
@@ -36,8 +37,8 @@ def draw(
     """Write the file; ``start`` is the valid-time key of the model's start. StagingError when
     ``out`` cannot be written, FrameError when a variable of a whole volume is all NaN."""
     facts = volume.facts()
-    is_whole = volume.mesh.shape == volume.whole
-    facts = joined_facts([facts]) if is_whole else facts
+    if volume.mesh.shape == volume.whole:
+        check_values(facts)
     about = fields(facts, context, start)
     if options.format != "xml":
         from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf
@@ -54,24 +55,30 @@ def draw(
     return Made(volume.mesh.extension, facts)
 
 
-def draw_by_parts(
-    box: Box,
-    parts: Sequence[Part],
-    out: Path,
-    context: Context,
-    start: str | None,
-) -> Made:
-    """Write the same uncompressed XML file, of which two parts at most are in memory."""
-    corner = box.corner()
+def draw_slabs(
+    box: Box, part: Part, slabs: Sequence[Part], out: Path, context: Context, start: str | None
+) -> tuple[Made, Form]:
+    """Write a part of a box, or all of it, as an uncompressed XML file, slab by slab.
+
+    The bytes are those of :func:`draw`, which raises the same. Returns what a table must know as
+    well.
+    """
     facts: list[dict[str, Any]] = []
+    forms: list[Form] = []
+    shape, first, corner = box.shape_of(part), box.first_of(part), box.corner()
 
     def each() -> Iterator[tuple[Mesh, Mapping[str, Any], Place]]:
-        for part in parts:
-            volume = box.read(part)
+        for slab in slabs:
+            volume = box.read(slab)
             facts.append(volume.facts())
-            yield volume.mesh, volume.arrays, volume.first
+            forms.append(volume.form())
+            z, y, x = (a - b for a, b in zip(volume.first, first, strict=True))
+            yield volume.mesh, volume.arrays, (z, y, x)
 
     about = fields(corner.facts(), context, start)
     with whole_file(out):
-        write_vtk_parts(out, box.shape, each(), fields=about)
-        return Made(corner.mesh.extension, joined_facts(facts))
+        write_vtk_parts(out, shape, each(), fields=about, first=first)
+        known = joined_facts(facts)
+        if shape == box.shape:
+            check_values(known)
+    return Made(corner.mesh.extension, known), replace(forms[0], first=first, shape=shape)

@@ -80,15 +80,21 @@ class VtkKind(PlainKind):
 
         FrameError where the frame has too few points for them: it is not the one that was split.
         """
-        from burstlens.viz.kinds.vtk.draw import draw
-        from burstlens.viz.kinds.vtk.pieces import split_of
+        from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
+        from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
         from burstlens.viz.kinds.vtk.table import PIECE, piece_facts
 
         box, shared = self.box(options, frame), _shares(options)
-        part = split_of(box, shared=shared).parts(pieces)[piece]
-        volume, start = box.read(part), context.start or frame.start
-        made = draw(volume, options, out, context, start)
-        known = piece_facts(volume, part, (piece, pieces), context, start, shared=shared)
+        start = context.start or frame.start
+        split = split_of(box, shared=shared)
+        part = split.parts(pieces)[piece]
+        if _is_raw(options):
+            slabs = slabs_of(box, split, part, MEMORY)
+            made, form = draw_slabs(box, part, slabs, out, context, start)
+        else:
+            volume = box.read(part)
+            made, form = draw(volume, options, out, context, start), volume.form()
+        known = piece_facts(form, part, (piece, pieces), context, start, shared=shared)
         return replace(made, facts={**made.facts, PIECE: known})
 
     def join(
@@ -107,19 +113,18 @@ class VtkKind(PlainKind):
     def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when variables are missing or lie on different grids.
 
-        Uncompressed XML is written by parts where the whole takes more than the usual memory.
+        Uncompressed XML is read and written in slabs; the other formats take all values in memory.
         """
         from burstlens.viz.diagnostics.rain_totals import keep_totals
-        from burstlens.viz.kinds.vtk.draw import draw, draw_by_parts
-        from burstlens.viz.kinds.vtk.pieces import count_pieces, split_of
+        from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
+        from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
 
         box, start = self.box(options, frame), context.start or frame.start
-        count = 1
-        if options.format == "xml" and not options.compress:
-            split = split_of(box, shared=False)
-            count = count_pieces(box, split, MEMORY // 2)
-        if count > 1:
-            made = draw_by_parts(box, split.parts(count), out, context, start)
+        split = split_of(box, shared=False)
+        whole = split.whole()
+        slabs = slabs_of(box, split, whole, MEMORY) if _is_raw(options) else (whole,)
+        if len(slabs) > 1:
+            made, _ = draw_slabs(box, whole, slabs, out, context, start)
         else:
             made = draw(box.read(), options, out, context, start)
         if self.chained(options):
@@ -142,3 +147,8 @@ class VtkKind(PlainKind):
 def _shares(options: VtkOptions) -> bool:
     """Whether neighbouring pieces need common points: VTK's XML readers leave gaps empty."""
     return options.format == "xml"
+
+
+def _is_raw(options: VtkOptions) -> bool:
+    """Whether the file has its values as they are, each at a place that is known beforehand."""
+    return options.format == "xml" and not options.compress

@@ -13,11 +13,15 @@ from burstlens.viz.kinds.vtk.split import Part, Split
 from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear
 
-_TEMPORARIES = 5
+_TEMPORARIES = 6
 """Arrays of a variable's size that reading it needs beside it, at most: two of the faces, their
-mean, and the masks of missing values."""
-_SLABS = 96 << 20
-"""What the diagnostics may take that are computed a few rows at a time."""
+mean, the masks of missing values."""
+_DIAGNOSTICS = 96 << 20
+"""What diagnostics may take that are computed a few rows at a time."""
+_SOURCES = 8
+"""Variables that such a diagnostic may hold whole, where they are compressed."""
+SLAB = 64 << 20
+"""What a slab may take with its temporaries: arrays of about 6 MB."""
 
 
 def split_of(box: Box, *, shared: bool) -> Split:
@@ -45,7 +49,7 @@ def count_pieces(box: Box, split: Split, memory: int, *, copies: int = 0) -> int
     possible piece fits.
     """
     points = prod(box.shape)
-    if points * _most(box, copies) <= memory:
+    if points * _most(box, copies) + _DIAGNOSTICS <= memory:
         return 1
     each, fixed = _needs(box, box.corner(), copies)
     if points * each + fixed <= memory:
@@ -68,6 +72,22 @@ def count_pieces(box: Box, split: Split, memory: int, *, copies: int = 0) -> int
     )
 
 
+def slabs_of(box: Box, split: Split, part: Part, memory: int) -> tuple[Part, ...]:
+    """A part of a box in slabs, to be read and written one after the other.
+
+    Small ones are several times faster than the whole, whose arrays are new memory each time. A
+    whole with integers is one slab where it fits: see :meth:`.Box.read`. Two are in memory at most.
+    """
+    points = _points(box, part)
+    if points * _most(box, 0) <= SLAB:
+        return (part,)
+    each, fixed = _needs(box, box.corner(), 0)
+    least = -(-points * each // max(memory // 2 - fixed, SLAB))
+    if least == 1 and points == prod(box.shape) and box.has_integers():
+        return (part,)
+    return split.slabs(part, -(-points * each // SLAB), least)
+
+
 def _points(box: Box, part: Part) -> int:
     return prod(box.shape) // box.shape[part.axis] * (part.stop - part.first)
 
@@ -85,8 +105,8 @@ def _needs(box: Box, corner: Volume, copies: int) -> tuple[int, int]:
         kept += corner.mesh.points.nbytes
     # Heights are read as the variables are; the wind's components are kept until they are one.
     width = max(values.itemsize for values in corner.arrays.values())
-    is_stored = all(name in box.frame for name in box.reads)
-    fixed = 3 * (box.plane.x.nbytes + box.plane.y.nbytes) + (0 if is_stored else _SLABS)
+    fixed = 3 * (box.plane.x.nbytes + box.plane.y.nbytes)
+    fixed += 0 if all(name in box.frame for name in box.reads) else _DIAGNOSTICS
     return kept * (1 + copies) + width * _arrays(box), fixed
 
 
@@ -94,6 +114,8 @@ def _arrays(box: Box) -> int:
     """The arrays of a variable's size that are needed beside those that are kept."""
     most = _TEMPORARIES + (0 if box.wind is None else 3)
     for name in box.reads:
+        if name not in box.frame:
+            most = max(most, _SOURCES)
         if is_formula(name):
             most = max(most, _TEMPORARIES + len(parse_formula(name).variables))
     return most

@@ -29,7 +29,7 @@ from burstlens.viz.kinds.vtk.field import read_field
 from burstlens.viz.kinds.vtk.options import Coordinates, WindVector
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import EARTH_CENTRED, WIND, Volume
-from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh
+from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
 
 Array = NDArray[Any]
@@ -84,16 +84,23 @@ def open_box(
     for name in names:
         check_grid(frame, name, order, first)
     plane = read_plane(frame, first, window, coordinates)
-    return Box(
-        frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration,
-        simplest,
+    box = Box(
+        frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration
     )  # fmt: skip
+    if not simplest or coordinates == "sphere" or plane.x.ndim == 2:
+        return box
+    column = replace(box, window=box.cut(1, slice(0, 1))).cut(2, slice(0, 1))
+    z = box.heights(column)[0]
+    return box if z.ndim == 3 else replace(box, straight=straight(plane, z))
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The part of a frame that a volume shows, see :func:`open_box`: ``plane`` is known, values
-    are yet to be read."""
+    """The part of a frame that a volume shows, see :func:`open_box`: its values are yet to be read.
+
+    ``straight`` is the mesh of the whole where its coordinates are 1-D and may be written as such,
+    and the axes along which arrays are flipped to make these increase.
+    """
 
     frame: ProductFrame
     names: tuple[str, ...]
@@ -105,7 +112,7 @@ class Box:
     plane: grid.Plane
     coordinates: Coordinates
     exaggeration: float
-    simplest: bool
+    straight: tuple[Rectilinear | Uniform, tuple[int, ...]] | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -128,6 +135,39 @@ class Box:
         z, y, x = (len(points) for points in self.points)
         return z, y, x
 
+    def shape_of(self, part: Part) -> tuple[int, int, int]:
+        """The number of a part's points as (z, y, x)."""
+        shape = list(self.shape)
+        shape[part.axis] = part.stop - part.first
+        return shape[0], shape[1], shape[2]
+
+    def first_of(self, part: Part) -> tuple[int, int, int]:
+        """Where a part begins in the mesh of the whole, as (z, y, x)."""
+        first = [0, 0, 0]
+        is_flipped = self._is_flipped(part)
+        first[part.axis] = self.shape[part.axis] - part.stop if is_flipped else part.first
+        return first[0], first[1], first[2]
+
+    def whole(self) -> Part:
+        """All of it as a part."""
+        rows = self.shape[1]
+        return Part(1, 0, rows, rows)
+
+    def corner(self) -> Volume:
+        """Its first point alone, for what all points have in common: types, units, words."""
+        plane = cut_plane(cut_plane(self.plane, 1, slice(0, 1)), 2, slice(0, 1))
+        ends = {d: slice(self.window[d].start, self.window[d].start + 1, 1) for d in self.order}
+        one = replace(self, plane=plane, window=ends, straight=None)
+        volume = one.read(one.whole())
+        return volume if self.straight is None else replace(volume, mesh=self.straight[0])
+
+    def has_integers(self) -> bool:
+        """Whether a variable is stored as integers."""
+        return any(
+            self._at_centres(n, {d: slice(s.start, s.start + 1) for d, s in self.window.items()})
+            .dtype.kind != "f" for n in self.names
+        )  # fmt: skip
+
     def read(self, part: Part | None = None) -> Volume:
         """The whole, or a part that equals the whole's there, bit for bit.
 
@@ -135,13 +175,16 @@ class Box:
         not known. Raises FrameError as :meth:`.OpenFrame.read`, and when a variable of the whole is
         all NaN.
         """
-        frame, grid_of, window = self.frame, self.reads[0], self._window(part)
+        frame, cut = self.frame, part or self.whole()
+        window = self.cut(cut.axis, cut.points)
+        plane = cut_plane(self.plane, cut.axis, cut.points)
         arrays: dict[str, Array] = {}
         for name in self.names:
-            values = self._at_centres(name, part)
+            values = self._at_centres(name, window)
             if part is None and values.dtype.kind == "f" and not np.isfinite(values).any():
                 raise FrameError(f"{name}: all values are NaN")
-            arrays[name] = values
+            whole_type = part is None or values.dtype.kind == "f"
+            arrays[name] = values if whole_type else values.astype(np.float64)
         stored = {name: frame.variable(name).units for name in self.names}
         units = {name: self.units.get(name, stored[name]) for name in self.names}
         arrays = {
@@ -149,86 +192,59 @@ class Box:
         }
         long_names = {name: frame.variable(name).long_name for name in self.names}
         long_names[WIND] = "wind speed"
-        z, z_units, vertical_words = read_heights(frame, grid_of, window, self.surface, self.order)
-        plane, along = cut_plane(self.plane, part), z
-        if part is not None and part.axis == 0 and z.ndim == 1:
-            along = read_heights(frame, grid_of, self.window, self.surface, self.order)[0]
+        z, z_units, words = self.heights(window)
         if self.wind is not None:
             of = self.wind
-            parts = [self._at_centres(n, part) for n in (of.u, of.v, of.w)]
+            parts = [self._at_centres(n, window) for n in (of.u, of.v, of.w)]
             u, v, w = (one.astype(np.result_type(one, np.float32), copy=False) for one in parts)
             if plane.geographic != (of.relative_to == "earth"):
                 u, v = earth.turn(u, v, frame, window, to_earth=plane.geographic)
             arrays[WIND] = np.stack([u, v, w], axis=-1)
             units[WIND] = frame.variable(of.u).units
-        flips: tuple[int, ...] = ()
         mesh: Mesh
         if self.coordinates == "sphere":
-            if z_units not in ("m", ""):
-                z = convert(z, z_units, "m")
-            mesh = Curvilinear(earth.points(plane, z * self.exaggeration))
+            mesh = Curvilinear(earth.points(plane, z))
             if self.wind is not None:
                 arrays[WIND] = earth.vectors(plane, arrays[WIND])
-            words, z_units = EARTH_CENTRED, "m"
-        else:
-            if self.exaggeration != 1:
-                z, along = (one * one.dtype.type(self.exaggeration) for one in (z, along))
-            across = (
-                "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
-            )
-            words = f"{across}, {vertical_words} ({z_units or 'from 0'})"
-            if plane.x.ndim == 2 or z.ndim == 3 or not self.simplest:
-                mesh = curvilinear(plane, z)
-            else:
-                mesh, flips = straight(self.plane, along)
-        first, own = self._place(part, flips)
-        if not isinstance(mesh, Curvilinear):
+        elif self.straight is not None:
+            mesh = cut_mesh(self.straight[0], self.first_of(cut), self.shape_of(cut))
+            flips = self.straight[1]
             arrays = {name: np.flip(values, flips) for name, values in arrays.items()}
-            mesh = cut_mesh(mesh, first, self._shape(part))
+        else:
+            mesh = curvilinear(plane, z)
+        own, count = [slice(None)] * 3, cut.own - cut.first
+        own[cut.axis] = slice(cut.stop - cut.own, None) if self._is_flipped(cut) else slice(count)
         return Volume(
             mesh, arrays, units, words, self.plane, z_units, self.exaggeration, long_names,
-            self.shape, first, own,
+            self.shape, self.first_of(cut), tuple(own),
         )  # fmt: skip
 
-    def corner(self) -> Volume:
-        """Its first point alone, for what all points have in common: types, units, words."""
-        plane = cut_plane(cut_plane(self.plane, Part(1, 0, 1, 1)), Part(2, 0, 1, 1))
-        ends = {d: slice(self.window[d].start, self.window[d].start + 1, 1) for d in self.order}
-        return replace(self, plane=plane, window=ends).read(Part(1, 0, 1, 1))
+    def heights(self, window: Mapping[str, slice]) -> tuple[Array, str, str]:
+        """Heights as the mesh has them, 1-D or as (z, y, x), their units, and what x, y and z are,
+        in words."""
+        z, units, words = read_heights(
+            self.frame, self.reads[0], window, self.surface, self.order
+        )  # fmt: skip
+        if self.coordinates == "sphere":
+            z = convert(z, units, "m") if units not in ("m", "") else z
+            return z * self.exaggeration, "m", EARTH_CENTRED
+        z = z if self.exaggeration == 1 else z * z.dtype.type(self.exaggeration)
+        plane = self.plane
+        across = (
+            "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
+        )
+        return z, units, f"{across}, {words} ({units or 'from 0'})"
 
-    def _shape(self, part: Part | None) -> tuple[int, int, int]:
-        z, y, x = self.shape
-        if part is None:
-            return z, y, x
-        size = part.stop - part.first
-        return (size, y, x) if part.axis == 0 else (z, size, x) if part.axis == 1 else (z, y, size)
-
-    def _place(
-        self, part: Part | None, flips: tuple[int, ...]
-    ) -> tuple[tuple[int, int, int], tuple[slice, ...]]:
-        """Where in the whole a part begins, and the points that are its own."""
-        if part is None:
-            return (0, 0, 0), ()
-        first, own, shared = [0, 0, 0], [slice(None)] * 3, part.stop - part.own
-        if part.axis in flips:
-            first[part.axis] = len(self.points[part.axis]) - part.stop
-            own[part.axis] = slice(shared, None)
-        else:
-            first[part.axis] = part.first
-            own[part.axis] = slice(part.own - part.first)
-        return (first[0], first[1], first[2]), tuple(own)
-
-    def _window(self, part: Part | None) -> dict[str, slice]:
-        """The slices of the unstaggered dimensions, with those of the faces."""
-        if part is None:
-            return dict(self.window)
-        points = self.points[part.axis][part.points]
-        cut = self.order[part.axis - 3]
+    def cut(self, axis: int, points: slice) -> dict[str, slice]:
+        """The slices of some points along an axis, with those of the faces."""
         kept = {d: s for d, s in self.window.items() if unstaggered(d, self.frame) == d}
-        kept[cut] = slice(points.start, points.stop, points.step)
+        if self.order[axis - 3 :]:
+            some = self.points[axis][points]
+            kept[self.order[axis - 3]] = slice(some.start, some.stop, some.step)
         return with_faces(kept, self.frame)
 
-    def _at_centres(self, name: str, part: Part | None) -> Array:
-        window = self._window(part)
-        values = read_field(self.frame, name, self.order, window, self.reads[0])
-        return values if part is None or values.dtype.kind == "f" else values.astype(np.float64)
+    def _is_flipped(self, part: Part) -> bool:
+        return self.straight is not None and part.axis in self.straight[1]
+
+    def _at_centres(self, name: str, window: Mapping[str, slice]) -> Array:
+        return read_field(self.frame, name, self.order, window, self.reads[0])

@@ -7,27 +7,20 @@ Format: VTK's "VTK XML Formats", version 1.0, parallel structured files (``.pvti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
-
-import numpy as np
 
 from burstlens.core.errors import FrameError
 from burstlens.core.valid_time import label
 from burstlens.viz.kinds.vtk.draw import fields
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.kinds.vtk.split import Part
-from burstlens.viz.kinds.vtk.volume import Volume, joined_facts
+from burstlens.viz.kinds.vtk.volume import Form, check_values, joined_facts
 from burstlens.viz.kinds.vtk.xml_file import (
     ENDIAN,
-    Curvilinear,
-    Mesh,
-    Rectilinear,
-    components,
     extent,
-    geometry,
-    vtk_type,
 )
 from burstlens.viz.product import Context, Made, whole_file
 
@@ -36,18 +29,17 @@ PIECE = "piece"
 
 
 def piece_facts(
-    volume: Volume, part: Part, place: tuple[int, int], context: Context, start: str | None, *,
+    form: Form, part: Part, place: tuple[int, int], context: Context, start: str | None, *,
     shared: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    """What the table must know of a piece, as JSON values. ``place``: its number of how many."""
-    mesh = volume.mesh
-    kind, about = geometry(mesh)
-    return {
+    """What the table must know of a piece, as JSON values. ``place``: its number, of how many."""
+    known = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(form).items()
+    }
+    return known | {
         "number": place[0], "of": place[1], "frame": _frame(context), "start": start,
-        "axis": part.axis, "shared": int(shared), "whole": list(volume.whole),
-        "first": list(volume.first), "shape": list(mesh.shape),
-        "kind": kind, "about": about, "coordinates": _types(_coordinates(mesh)),
-        "arrays": _types(volume.arrays),
+        "axis": part.axis, "shared": int(shared),
     }  # fmt: skip
 
 
@@ -62,6 +54,7 @@ def join_pieces(
     pieces = _checked(made, context, names)
     first = pieces[0][1]
     facts = joined_facts([_without(one.facts) for one in made])
+    check_values(facts)
     if options.format != "xml":
         from burstlens.viz.kinds.vtk.hdf_file import Reference, layout_of, write_table
 
@@ -164,16 +157,3 @@ def _without(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _frame(context: Context) -> list[Any]:
     return [context.product, context.stream, context.time, context.attempt]
-
-
-def _coordinates(mesh: Mesh) -> dict[str, Any]:
-    if isinstance(mesh, Rectilinear):
-        return {"x": mesh.x, "y": mesh.y, "z": mesh.z}
-    return {"Points": mesh.points} if isinstance(mesh, Curvilinear) else {}
-
-
-def _types(arrays: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {
-        name: [vtk_type(np.asarray(values).dtype), components(values.shape)]
-        for name, values in arrays.items()
-    }

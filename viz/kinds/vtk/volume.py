@@ -11,12 +11,37 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.geometry import grid
-from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh
+from burstlens.viz.kinds.vtk.xml_file import (
+    Curvilinear,
+    Mesh,
+    Rectilinear,
+    components,
+    geometry,
+    vtk_type,
+)
 
 Array = NDArray[Any]
 WIND = "wind"
 """What the vectors are called in the file."""
 EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
+
+
+Types = dict[str, list[Any]]
+"""VTK's type, and the values per point, of arrays by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The mesh and the arrays of a part, without their values: VTK's name for the mesh, what its
+    element says, types of coordinates and data; the part's place in the whole, as (z, y, x)."""
+
+    kind: str
+    about: str
+    coordinates: Types
+    arrays: Types
+    first: tuple[int, int, int]
+    shape: tuple[int, int, int]
+    whole: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +88,18 @@ class Volume:
         height = "height" if self.height_units else "level"
         return (*((name, self.plane.units) for name in across), (height, self.height_units))
 
+    def form(self) -> Form:
+        """What a table of pieces must know of it."""
+        kind, about = geometry(self.mesh)
+        held: dict[str, Array] = {}
+        if isinstance(self.mesh, Rectilinear):
+            held = {"x": self.mesh.x, "y": self.mesh.y, "z": self.mesh.z}
+        elif isinstance(self.mesh, Curvilinear):
+            held = {"Points": self.mesh.points}
+        return Form(
+            kind, about, _types(held), _types(self.arrays), self.first, self.mesh.shape, self.whole
+        )
+
     def facts(self) -> dict[str, Any]:
         """Shape, coordinates; words, units, range and NaN count of each variable, as JSON values.
 
@@ -95,15 +132,27 @@ class Volume:
 
 
 def joined_facts(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The facts of a volume from those of its parts (or of itself); FrameError when a variable has
-    no finite value in any."""
+    """The facts of all parts together, from those of each."""
     variables = {}
     for name, known in parts[0]["variables"].items():
-        all_of = [part["variables"][name] for part in parts]
-        lows = [one["min"] for one in all_of if one["min"] is not None]
-        highs = [one["max"] for one in all_of if one["max"] is not None]
-        if not lows:
-            raise FrameError(f"{name}: all values are NaN")
-        missing = sum(one["nan"] for one in all_of)
-        variables[name] = {**known, "min": min(lows), "max": max(highs), "nan": missing}
+        each = [part["variables"][name] for part in parts]
+        lows = [one["min"] for one in each if one["min"] is not None]
+        highs = [one["max"] for one in each if one["max"] is not None]
+        variables[name] = {
+            **known, "min": min(lows, default=None), "max": max(highs, default=None),
+            "nan": sum(one["nan"] for one in each),
+        }  # fmt: skip
     return {**parts[0], "variables": variables}
+
+
+def check_values(facts: Mapping[str, Any]) -> None:
+    """FrameError when a variable of the whole has no finite value."""
+    for name, known in facts["variables"].items():
+        if known["min"] is None:
+            raise FrameError(f"{name}: all values are NaN")
+
+
+def _types(arrays: Mapping[str, Array]) -> Types:
+    return {
+        name: [vtk_type(values.dtype), components(values.shape)] for name, values in arrays.items()
+    }
