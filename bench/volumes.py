@@ -20,7 +20,8 @@ from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.kinds.scene.kind import SceneKind
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
 from burstlens.viz.kinds.vtk.hdf_file import Step, write_series, write_vtkhdf
-from burstlens.viz.kinds.vtk.read import Volume, read_volume
+from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.kinds.vtk.xml_file import write_vtk
 from burstlens.viz.product import Context
 

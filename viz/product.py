@@ -6,7 +6,7 @@ or matplotlib before a product is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,7 +132,8 @@ class ProductKind(Protocol):
     ``inspect(options, inspection)``, which says by an :class:`.Inspection` what it will read, so
     that ``check`` finds what does not fit; ``runs(options)``, the code of the recipe's own that it
     runs, in words; and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of
-    :class:`Wants`.
+    :class:`Wants`. One whose products may be larger than memory has all three of
+    :class:`InPieces`.
     """
 
     name: ClassVar[str]
@@ -153,6 +154,40 @@ class ProductKind(Protocol):
 
         Raises FrameError when the frame is damaged or lacks what is needed, StagingError when
         ``out`` cannot be written, RecipeError when an option cannot be met.
+        """
+
+
+@runtime_checkable
+class InPieces(Protocol):
+    """What a kind has beside :class:`ProductKind` if large products of it are made in pieces.
+
+    A piece is a file that is staged and published as a product is; the last file, the table, is
+    published when all pieces are there, and is what people open.
+    """
+
+    def pieces(self, options: Any, frame: ProductFrame, memory: int) -> int:
+        """Into how many pieces the product of this frame is split, each made within ``memory``
+        bytes of arrays; 1: it is made as one file by ``make``.
+
+        Raises as ``make`` does, and RecipeError where the smallest piece needs more.
+        """
+
+    def make_piece(
+        self, options: Any, frame: ProductFrame, out: Path, context: Context, piece: int,
+        pieces: int,
+    ) -> Made:  # fmt: skip
+        """Write one of ``pieces`` pieces, counted from 0, as ``make`` does a product."""
+
+    def join(
+        self, options: Any, made: Sequence[Made], out: Path, context: Context,
+        names: Sequence[str],
+    ) -> Made:  # fmt: skip
+        """Write the table, whole, as exactly ``out``, from what the pieces' facts say; it opens
+        neither a piece nor the frame.
+
+        ``names`` are the paths that the pieces have in the end, relative to the table's folder.
+        The extension and facts are the product's. Raises FrameError when a piece is missing or
+        does not fit the others, StagingError when ``out`` cannot be written.
         """
 
 

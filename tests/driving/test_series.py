@@ -71,6 +71,16 @@ def test_the_script_is_written_once_and_what_a_person_made_of_it_stays(tmp_path:
     assert [entry.get("file") for entry in sets] == ["core/a.vts", "core/b.vts"]
 
 
+@pytest.mark.parametrize("extension", ["pvti", "pvtr", "pvts"])
+def test_a_series_lists_the_tables_of_volumes_in_pieces(tmp_path: Path, extension: str):
+    series = Series(tmp_path, None)
+    series.add(line("core/a.vts", "t00000001.000"))
+    series.add(line(f"core/b.{extension}", "t00000002.000"))
+    series.write(force=True)
+    sets = ElementTree.parse(tmp_path / "core.pvd").getroot().iter("DataSet")
+    assert [entry.get("file") for entry in sets] == ["core/a.vts", f"core/b.{extension}"]
+
+
 def test_files_without_facts_get_a_series_without_a_script(tmp_path: Path):
     series = Series(tmp_path, None)
     series.add({"product": "p", "name": "p/a.vti", "time": "t00000001.000", "facts": None})

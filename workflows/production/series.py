@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from burstlens.viz.kinds.vtk.hdf_file import Step
 
 PERIOD_S = 1.0
-XML_SUFFIXES = frozenset({".vti", ".vtr", ".vts"})
+XML_SUFFIXES = frozenset({".vti", ".vtr", ".vts", ".pvti", ".pvtr", ".pvts"})
 HDF_SUFFIX = ".vtkhdf"
 
 

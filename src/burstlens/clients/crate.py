@@ -30,7 +30,8 @@ _STATES = {"done": "CompletedActionStatus", "failed": "FailedActionStatus",
            "stopped": "FailedActionStatus", "lost": "FailedActionStatus"}  # fmt: skip
 _TYPES = {".jsonl": "application/jsonl", ".toml": "application/toml", ".nc": "application/netcdf",
           ".pvd": "application/xml", ".vti": "application/xml", ".vtr": "application/xml",
-          ".vts": "application/xml", ".vtkhdf": "application/x-hdf5"}  # fmt: skip
+          ".vts": "application/xml", ".pvti": "application/xml", ".pvtr": "application/xml",
+          ".pvts": "application/xml", ".vtkhdf": "application/x-hdf5"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

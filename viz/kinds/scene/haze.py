@@ -12,7 +12,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.kinds.scene.options import Haze
 from burstlens.viz.kinds.scene.stage import DENSEST
-from burstlens.viz.kinds.vtk.read import Volume
+from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.product import ProductFrame
 
 Array = NDArray[Any]

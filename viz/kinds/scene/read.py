@@ -19,7 +19,8 @@ from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.kinds.scene.haze import Density, read_density
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
-from burstlens.viz.kinds.vtk.read import Volume, read_volume
+from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.product import ProductFrame
 
 Array = NDArray[Any]

@@ -2,40 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.kinds.vtk.pvd import time_value
-from burstlens.viz.kinds.vtk.read import Volume
-from burstlens.viz.product import Context, Made
+from burstlens.viz.kinds.vtk.read import Box
+from burstlens.viz.kinds.vtk.split import Part
+from burstlens.viz.kinds.vtk.volume import Form, Volume, check_values, joined_facts
+from burstlens.viz.kinds.vtk.xml_file import Mesh, Place, write_vtk_parts
+from burstlens.viz.product import Context, Made, whole_file
+
+
+def fields(facts: Mapping[str, Any], context: Context, start: str | None) -> dict[str, float | str]:
+    """The field data of a file. ``start`` is the valid-time key of the model's start."""
+    # TimeValue is the name under which ParaView looks for a file's own time.
+    known: dict[str, float | str] = {
+        "TimeValue": time_value(context.time, start),
+        "ValidTime": context.time,
+        "Coordinates": facts["coordinates"],
+        "Projection": facts["projection"] or "none",
+        "Exaggeration": facts["exaggeration"],
+        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}",
+        "Software": f"Burstlens {context.version}".rstrip(),
+    }
+    return known | {f"{name} units": of["units"] for name, of in facts["variables"].items()}
 
 
 def draw(
     volume: Volume, options: VtkOptions, out: Path, context: Context, start: str | None
 ) -> Made:
     """Write the file; ``start`` is the valid-time key of the model's start. StagingError when
-    ``out`` cannot be written."""
-    # TimeValue is the name under which ParaView looks for a file's own time.
-    fields: dict[str, float | str] = {
-        "TimeValue": time_value(context.time, start),
-        "ValidTime": context.time,
-        "Coordinates": volume.coordinates,
-        "Projection": volume.projection or "none",
-        "Exaggeration": volume.exaggeration,
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}",
-        "Software": f"Burstlens {context.version}".rstrip(),
-    }
-    fields |= {f"{name} units": units for name, units in volume.units.items()}
+    ``out`` cannot be written, FrameError when a variable of a whole volume is all NaN."""
+    facts = volume.facts()
+    if volume.mesh.shape == volume.whole:
+        check_values(facts)
+    about = fields(facts, context, start)
     if options.format != "xml":
         from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf
 
         layout = write_vtkhdf(
-            out, volume.points, volume.arrays, fields=fields, compress=options.compress
+            out, volume.points, volume.arrays, fields=about, compress=options.compress
         )
-        return Made("vtkhdf", volume.facts() | {"layout": layout})
+        return Made("vtkhdf", facts | {"layout": layout})
     if options.compress:
         from burstlens.viz.kinds.vtk.zlib_file import write_vtk_zlib as write
     else:
         from burstlens.viz.kinds.vtk.xml_file import write_vtk as write
-    write(out, volume.mesh, volume.arrays, fields=fields)
-    return Made(volume.mesh.extension, volume.facts())
+    write(out, volume.mesh, volume.arrays, fields=about, first=volume.first)
+    return Made(volume.mesh.extension, facts)
+
+
+def draw_slabs(
+    box: Box, part: Part, slabs: Sequence[Part], out: Path, context: Context, start: str | None
+) -> tuple[Made, Form]:
+    """Write a part of a box, or all of it, as an uncompressed XML file, slab by slab.
+
+    The bytes are those of :func:`draw`, which raises the same. Returns what a table must know as
+    well.
+    """
+    facts: list[dict[str, Any]] = []
+    forms: list[Form] = []
+    shape, first, corner = box.shape_of(part), box.first_of(part), box.corner()
+
+    def each() -> Iterator[tuple[Mesh, Mapping[str, Any], Place]]:
+        for slab in slabs:
+            volume = box.read(slab)
+            facts.append(volume.facts())
+            forms.append(volume.form())
+            z, y, x = (a - b for a, b in zip(volume.first, first, strict=True))
+            yield volume.mesh, volume.arrays, (z, y, x)
+
+    about = fields(corner.facts(), context, start)
+    with whole_file(out):
+        write_vtk_parts(out, shape, each(), fields=about, first=first)
+        known = joined_facts(facts)
+        if shape == box.shape:
+            check_values(known)
+    return Made(corner.mesh.extension, known), replace(forms[0], first=first, shape=shape)

@@ -3,7 +3,8 @@
 Format: VTK's "VTKHDF file format", version 2.7, StructuredGrid, which VTK 9.7 and ParaView 6.2 are
 the first to read. In a series each array has the number of the time step as its first axis. That
 series is a file of references (HDF5 virtual datasets) to the frames' files, a few hundred bytes per
-frame, so that it can be written anew, whole, for each frame: docs/decisions/0034 says why.
+frame, so that it can be written anew, whole, for each frame: docs/decisions/0034 says why. The
+table of a frame's pieces is another one.
 """
 
 from __future__ import annotations
@@ -44,6 +45,17 @@ class Step:
     layout: Layout
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A piece's file, relative to the folder of the table, its first point along ``axis`` of the
+    whole (0, 1, 2: z, y, x), its arrays."""
+
+    name: str
+    axis: int
+    first: int
+    layout: Layout
+
+
 def write_vtkhdf(
     out: Path,
     points: Array,
@@ -70,14 +82,34 @@ def write_vtkhdf(
         for path, values in named.items():
             stored = root.create_dataset(path, data=native(values), **options)
             layout[path] = (stored.dtype.str, tuple(stored.shape))
-        for name, value in fields.items():
-            kind: Any = np.float64
-            held: list[Any] = [value]
-            if isinstance(value, str):
-                # VTK's reader fails at strings of UTF-8.
-                kind = h5py.string_dtype("ascii")
-                held = [value.encode("ascii", "backslashreplace")]
-            root.create_dataset(f"FieldData/{_name(name)}", data=held, dtype=kind)
+        _write_fields(root, fields)
+    return layout
+
+
+def write_table(
+    out: Path,
+    shape: tuple[int, int, int],
+    pieces: Sequence[Reference],
+    *,
+    fields: Mapping[str, float | str],
+) -> Layout:
+    """Write one file that shows the pieces of a volume of ``shape`` (z, y, x) as a whole, and
+    return its :data:`Layout`. StagingError when ``out`` cannot be written.
+    """
+    layout = {}
+    with whole_file(out), _hdf5(out, _REST) as file:
+        root = _root(file, shape)
+        for path, (kind, part) in pieces[0].layout.items():
+            whole = (*shape, *part[3:])
+            table = h5py.VirtualLayout(whole, kind)
+            for piece in pieces:
+                held = piece.layout[path][1]
+                at: list[Any] = [slice(None)] * len(whole)
+                at[piece.axis] = slice(piece.first, piece.first + held[piece.axis])
+                table[tuple(at)] = _source(piece.name, path, kind, held)
+            root.create_virtual_dataset(path, table)
+            layout[path] = (kind, whole)
+        _write_fields(root, fields)
     return layout
 
 
@@ -148,12 +180,24 @@ def _refer(
     whole = shape if len(steps) == 1 else (len(steps), *shape)
     layout = h5py.VirtualLayout(whole, kind)
     for n, step in enumerate(steps):
-        # HDF5 takes % in these names for a pattern.
-        source = h5py.VirtualSource(
-            step.name.replace("%", "%%"), f"{_ROOT}/{path}", shape=shape, dtype=kind
-        )
-        layout[... if len(steps) == 1 else n] = source
+        layout[... if len(steps) == 1 else n] = _source(step.name, path, kind, shape)
     root.create_virtual_dataset(path, layout)
+
+
+def _source(name: str, path: str, kind: str, shape: tuple[int, ...]) -> h5py.VirtualSource:
+    # HDF5 takes % in these names for a pattern.
+    return h5py.VirtualSource(name.replace("%", "%%"), f"{_ROOT}/{path}", shape=shape, dtype=kind)
+
+
+def _write_fields(root: h5py.Group, fields: Mapping[str, float | str]) -> None:
+    for name, value in fields.items():
+        kind: Any = np.float64
+        held: list[Any] = [value]
+        if isinstance(value, str):
+            # VTK's reader fails at strings of UTF-8.
+            kind = h5py.string_dtype("ascii")
+            held = [value.encode("ascii", "backslashreplace")]
+        root.create_dataset(f"FieldData/{_name(name)}", data=held, dtype=kind)
 
 
 def _root(file: h5py.File, shape: tuple[int, int, int]) -> h5py.Group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -11,8 +12,12 @@ from burstlens.viz.product import Context, Made, PlainKind
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
+    from burstlens.viz.kinds.vtk.read import Box
     from burstlens.viz.product import ProductFrame
 from burstlens.viz.kinds.vtk.options import VtkOptions
+
+MEMORY = 1 << 30
+"""Bytes that the arrays of a volume may take, where nothing else is given."""
 
 
 class VtkKind(PlainKind):
@@ -26,11 +31,13 @@ class VtkKind(PlainKind):
         from burstlens.viz.kinds.vtk import draw, read  # noqa: F401
 
     def extensions(self, options: VtkOptions) -> tuple[str, ...]:
-        """Only the frame's coordinates decide which XML file it becomes."""
+        """Only the frame's coordinates decide which XML file it becomes, and its size whether that
+        is a table of pieces."""
         if options.format == "vtkhdf":
             return ("vtkhdf",)
         only = options.grid == "curvilinear" or options.coordinates == "sphere"
-        return ("vts",) if only else ("vti", "vtr", "vts")
+        of_one = ("vts",) if only else ("vti", "vtr", "vts")
+        return of_one + tuple(f"p{extension}" for extension in of_one)
 
     def follows(self, options: VtkOptions) -> tuple[str, ...]:
         """The track that the crop follows."""
@@ -52,20 +59,96 @@ class VtkKind(PlainKind):
             seen.units(seen.variable(options.surface, "surface"), "m", "surface")
         seen.crop(options.crop, (*options.variables, *wind)[:1])
 
-    def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Write the crop. FrameError when variables are missing or lie on different grids."""
-        from burstlens.viz.diagnostics.rain_totals import keep_totals
-        from burstlens.viz.diagnostics.storms.track import centred
-        from burstlens.viz.kinds.vtk.draw import draw
-        from burstlens.viz.kinds.vtk.read import read_volume
+    def pieces(self, options: VtkOptions, frame: ProductFrame, memory: int = MEMORY) -> int:
+        """As many as it takes for each to be made within ``memory`` bytes of arrays; 1: one file.
 
-        options = replace(options, crop=centred(options.crop, frame))
-        in_xml = options.format == "xml"
-        volume = read_volume(
-            frame, options.variables, options.crop, units=options.units, wind=options.wind,
-            simplest=in_xml and options.grid == "auto", coordinates=options.coordinates,
-            exaggeration=options.exaggeration, surface=options.surface,
-        )  # fmt: skip
+        One that goes from frame to frame is not split. RecipeError where no piece is small enough.
+        """
+        from burstlens.viz.kinds.vtk.pieces import count_pieces, split_of
+
+        if self.chained(options):
+            return 1
+        box = self.box(options, frame)
+        copies = 0 if options.format == "xml" else 2
+        return count_pieces(box, split_of(box, shared=_shares(options)), memory, copies=copies)
+
+    def make_piece(
+        self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context, piece: int,
+        pieces: int,
+    ) -> Made:  # fmt: skip
+        """Write one of so many pieces, counted from 0; raises as :meth:`make`.
+
+        FrameError where the frame has too few points for them: it is not the one that was split.
+        """
+        from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
+        from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
+        from burstlens.viz.kinds.vtk.table import PIECE, piece_facts
+
+        box, shared = self.box(options, frame), _shares(options)
+        start = context.start or frame.start
+        split = split_of(box, shared=shared)
+        part = split.parts(pieces)[piece]
+        if _is_raw(options):
+            slabs = slabs_of(box, split, part, MEMORY)
+            made, form = draw_slabs(box, part, slabs, out, context, start)
+        else:
+            volume = box.read(part)
+            made, form = draw(volume, options, out, context, start), volume.form()
+        known = piece_facts(form, part, (piece, pieces), context, start, shared=shared)
+        return replace(made, facts={**made.facts, PIECE: known})
+
+    def join(
+        self, options: VtkOptions, made: Sequence[Made], out: Path, context: Context,
+        names: Sequence[str],
+    ) -> Made:  # fmt: skip
+        """Write the piece table, with the facts that :meth:`make` gives of the whole.
+
+        ``names`` are the pieces' paths relative to the table's folder. FrameError when a piece is
+        missing or does not belong to the others, StagingError when ``out`` cannot be written.
+        """
+        from burstlens.viz.kinds.vtk.table import join_pieces
+
+        return join_pieces(made, options, out, context, names)
+
+    def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
+        """Write the crop. FrameError when variables are missing or lie on different grids.
+
+        Uncompressed XML is read and written in slabs; the other formats take all values in memory.
+        """
+        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
+        from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
+
+        box, start = self.box(options, frame), context.start or frame.start
+        split = split_of(box, shared=False)
+        whole = split.whole()
+        slabs = slabs_of(box, split, whole, MEMORY) if _is_raw(options) else (whole,)
+        if len(slabs) > 1:
+            made, _ = draw_slabs(box, whole, slabs, out, context, start)
+        else:
+            made = draw(box.read(), options, out, context, start)
         if self.chained(options):
             keep_totals(frame, context)
-        return draw(volume, options, out, context, context.start or frame.start)
+        return made
+
+    def box(self, options: VtkOptions, frame: ProductFrame) -> Box:
+        """The part of the frame that the volume shows. FrameError as :meth:`make`."""
+        from burstlens.viz.diagnostics.storms.track import centred
+        from burstlens.viz.kinds.vtk.read import open_box
+
+        return open_box(
+            frame, options.variables, centred(options.crop, frame), units=options.units,
+            wind=options.wind, simplest=options.format == "xml" and options.grid == "auto",
+            coordinates=options.coordinates, exaggeration=options.exaggeration,
+            surface=options.surface,
+        )  # fmt: skip
+
+
+def _shares(options: VtkOptions) -> bool:
+    """Whether neighbouring pieces need common points: VTK's XML readers leave gaps empty."""
+    return options.format == "xml"
+
+
+def _is_raw(options: VtkOptions) -> bool:
+    """Whether the file has its values as they are, each at a place that is known beforehand."""
+    return options.format == "xml" and not options.compress

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,90 +13,26 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.diagnostics import earth
-from burstlens.viz.geometry import grid, vertical
-from burstlens.viz.geometry.columns import check_grid, dimensions_of, order_of
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.columns import check_grid, order_of
 from burstlens.viz.geometry.crop import Crop, resolve
-from burstlens.viz.geometry.destaggered import read_centred
-from burstlens.viz.geometry.staggering import unstaggered
+from burstlens.viz.geometry.staggering import unstaggered, with_faces
+from burstlens.viz.kinds.vtk.coordinates import (
+    curvilinear,
+    cut_mesh,
+    cut_plane,
+    read_heights,
+    read_plane,
+    straight,
+)
+from burstlens.viz.kinds.vtk.field import read_field
 from burstlens.viz.kinds.vtk.options import Coordinates, WindVector
+from burstlens.viz.kinds.vtk.split import Part
+from burstlens.viz.kinds.vtk.volume import EARTH_CENTRED, WIND, Volume
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
-from burstlens.viz.seams import Window
 
 Array = NDArray[Any]
-WIND = "wind"
-"""What the vectors are called in the file."""
-_HEIGHT = "z height"
-_EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
-
-
-@dataclass(frozen=True, slots=True)
-class Volume:
-    """``arrays`` as (z, y, x) on ``mesh``, with their ``units``; a vector has one more axis of 3.
-
-    ``coordinates`` says in words what x, y and z are; ``plane`` is the one that x and y are taken
-    from, ``height_units`` those of heights ("" for the numbers of levels). Heights are
-    ``exaggeration`` times as high as they are.
-    """
-
-    mesh: Mesh
-    arrays: Mapping[str, Array]
-    units: Mapping[str, str]
-    coordinates: str
-    plane: grid.Plane
-    height_units: str
-    exaggeration: float
-    long_names: Mapping[str, str]
-
-    @property
-    def points(self) -> Array:
-        """The points of a curvilinear mesh, as (z, y, x, 3); ValueError for another one."""
-        if not isinstance(self.mesh, Curvilinear):
-            raise ValueError("the mesh is not curvilinear")
-        return self.mesh.points
-
-    @property
-    def projection(self) -> str | None:
-        """The PROJ string of the plane that x and y are on; None where there is none."""
-        plane = self.plane
-        return plane.projection.definition if plane.projection and not plane.geographic else None
-
-    @property
-    def axes(self) -> tuple[tuple[str, str], ...]:
-        """Names and units of x, y and z; none where they are from the centre of the earth."""
-        if self.coordinates == _EARTH_CENTRED:
-            return ()
-        across = ("longitude", "latitude") if self.plane.geographic else ("x", "y")
-        height = "height" if self.height_units else "level"
-        return (*((name, self.plane.units) for name in across), (height, self.height_units))
-
-    def facts(self) -> dict[str, Any]:
-        """Shape, coordinates; words, units, range and NaN count of each variable, as JSON values.
-
-        The range of a vector is that of its length.
-        """
-        variables = {}
-        for name, values in self.arrays.items():
-            if values.ndim == 4:
-                values = np.sqrt(np.einsum("...i,...i", values, values))
-            low, high = float(values.min()), float(values.max())
-            missing = 0
-            if not np.isfinite([low, high]).all():
-                finite = values[np.isfinite(values)]
-                missing = int(values.size - finite.size)
-                low, high = float(finite.min()), float(finite.max())
-            variables[name] = {
-                "long_name": self.long_names.get(name, ""), "units": self.units[name],
-                "min": low, "max": high, "nan": missing,
-            }  # fmt: skip
-        return {
-            "shape": list(self.mesh.shape),
-            "coordinates": self.coordinates,
-            "axes": [list(axis) for axis in self.axes],
-            "projection": self.projection,
-            "exaggeration": self.exaggeration,
-            "variables": variables,
-        }
 
 
 def read_volume(
@@ -113,137 +49,202 @@ def read_volume(
 ) -> Volume:
     """Read the crop of each variable at the cell centres, and the coordinates of these.
 
+    As :func:`open_box`, which has the arguments, and :meth:`Box.read`.
+    """
+    return open_box(
+        frame, names, crop, simplest=simplest, coordinates=coordinates, wind=wind,
+        exaggeration=exaggeration, surface=surface, units=units,
+    ).read()  # fmt: skip
+
+
+def open_box(
+    frame: ProductFrame,
+    names: tuple[str, ...],
+    crop: Crop,
+    *,
+    simplest: bool,
+    coordinates: Coordinates = "auto",
+    exaggeration: float = 1.0,
+    wind: WindVector | None = None,
+    surface: str | None = None,
+    units: Mapping[str, str] = MappingProxyType({}),
+) -> Box:
+    """The crop of several variables, to be read as a whole or in parts.
+
     ``units`` are the requested ones, by variable; the others keep the file's.
     ``simplest`` takes the simplest mesh that holds the coordinates, else it is curvilinear.
     ``surface`` is a 2-D variable in metres on which 2-D variables lie, at 0 otherwise. A depth
     (CF ``positive = "down"``) becomes a negative height, so that the picture stands upright.
-    Raises FrameError when a variable is missing, all NaN or on another grid than the first, and
-    when the frame does not have the coordinates that are asked for.
+    Raises FrameError when a variable is missing or on another grid than the first, and when the
+    frame does not have the coordinates that are asked for.
     """
     first = names[0] if names else (wind or WindVector()).u
     order = order_of(frame, first)
     window = resolve(crop, frame, first)
-    arrays: dict[str, Array] = {}
     for name in names:
-        values = _on_grid(frame, name, order, window, first)
-        if values.dtype.kind == "f" and not np.isfinite(values).any():
-            raise FrameError(f"{name}: all values are NaN")
-        arrays[name] = values
-    stored = {name: frame.variable(name).units for name in names}
-    units = {name: units.get(name, stored[name]) for name in names}
-    arrays = {name: convert(values, stored[name], units[name]) for name, values in arrays.items()}
-    long_names = {name: frame.variable(name).long_name for name in names} | {WIND: "wind speed"}
-    plane = _plane(frame, first, window, coordinates)
-    z, z_units, vertical_words = _heights(frame, first, window, surface, order)
-    if wind is not None:
-        parts = [_on_grid(frame, n, order, window, first) for n in (wind.u, wind.v, wind.w)]
-        u, v, w = (part.astype(np.result_type(part, np.float32), copy=False) for part in parts)
-        east_north = plane.geographic
-        if east_north != (wind.relative_to == "earth"):
-            u, v = earth.turn(u, v, frame, window, to_earth=east_north)
-        arrays[WIND] = np.stack([u, v, w], axis=-1)
-        units[WIND] = frame.variable(wind.u).units
-    if coordinates == "sphere":
-        if z_units not in ("m", ""):
-            z = convert(z, z_units, "m")
-        globe = Curvilinear(earth.points(plane, z * exaggeration))
-        if wind is not None:
-            arrays[WIND] = earth.vectors(plane, arrays[WIND])
-        return Volume(
-            globe, arrays, units, _EARTH_CENTRED, plane, "m", exaggeration, long_names
-        )  # fmt: skip
-    z = z if exaggeration == 1 else z * z.dtype.type(exaggeration)
-    mesh, flips = _mesh(plane, z, simplest)
-    arrays = {name: np.flip(values, flips) if flips else values for name, values in arrays.items()}
-    horizontal = (
-        "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
-    )
-    words = f"{horizontal}, {vertical_words} ({z_units or 'from 0'})"
-    return Volume(mesh, arrays, units, words, plane, z_units, exaggeration, long_names)
+        check_grid(frame, name, order, first)
+    plane = read_plane(frame, first, window, coordinates)
+    box = Box(
+        frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration
+    )  # fmt: skip
+    if not simplest or coordinates == "sphere" or plane.x.ndim == 2:
+        return box
+    column = replace(box, window=box.cut(1, slice(0, 1))).cut(2, slice(0, 1))
+    z = box.heights(column)[0]
+    return box if z.ndim == 3 else replace(box, straight=straight(plane, z))
 
 
-def _plane(
-    frame: ProductFrame, variable: str, window: Window, coordinates: Coordinates
-) -> grid.Plane:
-    """The horizontal coordinates that are asked for; FrameError where the frame lacks them."""
-    if coordinates in ("auto", "projection"):
-        plane = grid.map_plane(frame, variable, window, centred=True)
-        if coordinates == "projection" and plane.geographic:
-            raise FrameError(
-                "coordinates: the frame has no projection of the model, only longitude and "
-                "latitude: use lonlat or sphere"
-            )
-        return plane
-    plane = grid.plane(frame, variable, window, centred=True)
-    if not plane.geographic:
-        raise FrameError(
-            f"coordinates: {coordinates} needs longitude and latitude, and the frame has none: "
-            "use projection"
-        )
-    return plane
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The part of a frame that a volume shows, see :func:`open_box`: its values are yet to be read.
 
-
-def _heights(
-    frame: ProductFrame, first: str, window: Window, surface: str | None, order: tuple[str, ...]
-) -> tuple[Array, str, str]:
-    """Heights upwards, 1-D or as (z, y, x), their unit ("" for the numbers of levels), words.
-
-    Where there are only pressures: their heights in the standard atmosphere.
+    ``straight`` is the mesh of the whole where its coordinates are 1-D and may be written as such,
+    and the axes along which arrays are flipped to make these increase.
     """
-    heights = vertical.heights(frame, first, window)
-    if heights is not None and vertical.is_pressure(heights.units):
-        known = vertical.metres(frame, first, window)
-        if known is not None:
-            return known.values, "m", _HEIGHT
-        p = convert(heights.z, heights.units, "Pa")
-        return vertical.standard_height(p), "m", "z height in the standard atmosphere"
-    if heights is not None:
-        words = _HEIGHT if heights.units else "z level number"
-        return heights.z if heights.up else -heights.z, heights.units, words
-    if surface is None:
-        return np.zeros(1), "", "z level number"
-    z = _on_grid(frame, surface, order, window, first)
-    return np.asarray(convert(z, frame.variable(surface).units, "m")), "m", _HEIGHT
 
+    frame: ProductFrame
+    names: tuple[str, ...]
+    wind: WindVector | None
+    units: Mapping[str, str]
+    surface: str | None
+    order: tuple[str, ...]
+    window: Mapping[str, slice]
+    plane: grid.Plane
+    coordinates: Coordinates
+    exaggeration: float
+    straight: tuple[Rectilinear | Uniform, tuple[int, ...]] | None = None
 
-def _on_grid(
-    frame: ProductFrame, name: str, order: tuple[str, ...], window: Window, first: str
-) -> Array:
-    """The values at the cell centres as (z, y, x); FrameError when they are not on that grid."""
-    check_grid(frame, name, order, first)
-    stored = frame.variable(name).dimensions
-    values = read_centred(frame, name, {d: window[d] for d in order})
-    bases = [unstaggered(d, frame) for d in stored]
-    rest = [n for n, base in enumerate(bases) if base not in order]
-    if any(values.shape[n] != 1 for n in rest):
-        raise FrameError(f"{name} has more than three dimensions: {dimensions_of(frame, name)}")
-    values = values.transpose(*rest, *(bases.index(d) for d in order))
-    return values.reshape((1,) * (3 - len(order)) + values.shape[len(rest) :])
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The variables, with those of the wind."""
+        of = self.wind
+        return self.names if of is None else (*self.names, of.u, of.v, of.w)
 
+    @property
+    def points(self) -> tuple[range, range, range]:
+        """The points in the file along z, y and x; one of those that it does not have."""
+        along = [range(1)] * 3
+        for axis, dimension in enumerate(self.order, 3 - len(self.order)):
+            part = self.window[dimension]
+            along[axis] = range(part.start, part.stop, part.step)
+        return along[0], along[1], along[2]
 
-def _mesh(plane: grid.Plane, z: Array, simplest: bool) -> tuple[Mesh, tuple[int, ...]]:
-    """The mesh, and the axes along which arrays are flipped to make coordinates increase."""
-    if plane.x.ndim == 2 or z.ndim == 3 or not simplest:
-        return Curvilinear(_points(plane, z)), ()
-    axes = {2: plane.x, 1: plane.y, 0: z}
-    flips = tuple(n for n, values in axes.items() if values.size > 1 and values[0] > values[-1])
-    x, y, z = (values[::-1] if n in flips else values for n, values in axes.items())
-    if not all(grid.is_uniform(values) for values in (x, y, z)):
-        return Rectilinear(x, y, z), flips
-    spacing = tuple(
-        float(v[-1] - v[0]) / (v.size - 1) if v.size > 1 else 1.0
-        for v in (np.asarray(a, dtype=np.float64) for a in (x, y, z))
-    )
-    origin = float(x[0]), float(y[0]), float(z[0])
-    return Uniform((z.size, y.size, x.size), origin, (spacing[0], spacing[1], spacing[2])), flips
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of points as (z, y, x)."""
+        z, y, x = (len(points) for points in self.points)
+        return z, y, x
 
+    def shape_of(self, part: Part) -> tuple[int, int, int]:
+        """The number of a part's points as (z, y, x)."""
+        shape = list(self.shape)
+        shape[part.axis] = part.stop - part.first
+        return shape[0], shape[1], shape[2]
 
-def _points(plane: grid.Plane, z: Array) -> Array:
-    """Points as (z, y, x, 3), in the heights' own type where these are a field of the file."""
-    x, y = (plane.x, plane.y) if plane.x.ndim == 2 else (plane.x[None, :], plane.y[:, None])
-    kind = z.dtype if z.ndim == 3 else np.result_type(x, y, z)
-    z = z if z.ndim == 3 else z[:, None, None]
-    points = np.empty((z.shape[0], y.shape[0], x.shape[1], 3), dtype=kind)
-    for n, values in enumerate((x, y, z)):
-        points[..., n] = values
-    return points
+    def first_of(self, part: Part) -> tuple[int, int, int]:
+        """Where a part begins in the mesh of the whole, as (z, y, x)."""
+        first = [0, 0, 0]
+        is_flipped = self._is_flipped(part)
+        first[part.axis] = self.shape[part.axis] - part.stop if is_flipped else part.first
+        return first[0], first[1], first[2]
+
+    def whole(self) -> Part:
+        """All of it as a part."""
+        rows = self.shape[1]
+        return Part(1, 0, rows, rows)
+
+    def corner(self) -> Volume:
+        """Its first point alone, for what all points have in common: types, units, words."""
+        plane = cut_plane(cut_plane(self.plane, 1, slice(0, 1)), 2, slice(0, 1))
+        ends = {d: slice(self.window[d].start, self.window[d].start + 1, 1) for d in self.order}
+        one = replace(self, plane=plane, window=ends, straight=None)
+        volume = one.read(one.whole())
+        return volume if self.straight is None else replace(volume, mesh=self.straight[0])
+
+    def has_integers(self) -> bool:
+        """Whether a variable is stored as integers."""
+        return any(
+            self._at_centres(n, {d: slice(s.start, s.start + 1) for d, s in self.window.items()})
+            .dtype.kind != "f" for n in self.names
+        )  # fmt: skip
+
+    def read(self, part: Part | None = None) -> Volume:
+        """The whole, or a part that equals the whole's there, bit for bit.
+
+        In a part integers become float64: whether the whole has missing ones, which are NaN, is
+        not known. Raises FrameError as :meth:`.OpenFrame.read`, and when a variable of the whole is
+        all NaN.
+        """
+        frame, cut = self.frame, part or self.whole()
+        window = self.cut(cut.axis, cut.points)
+        plane = cut_plane(self.plane, cut.axis, cut.points)
+        arrays: dict[str, Array] = {}
+        for name in self.names:
+            values = self._at_centres(name, window)
+            if part is None and values.dtype.kind == "f" and not np.isfinite(values).any():
+                raise FrameError(f"{name}: all values are NaN")
+            whole_type = part is None or values.dtype.kind == "f"
+            arrays[name] = values if whole_type else values.astype(np.float64)
+        stored = {name: frame.variable(name).units for name in self.names}
+        units = {name: self.units.get(name, stored[name]) for name in self.names}
+        arrays = {
+            name: convert(values, stored[name], units[name]) for name, values in arrays.items()
+        }
+        long_names = {name: frame.variable(name).long_name for name in self.names}
+        long_names[WIND] = "wind speed"
+        z, z_units, words = self.heights(window)
+        if self.wind is not None:
+            of = self.wind
+            parts = [self._at_centres(n, window) for n in (of.u, of.v, of.w)]
+            u, v, w = (one.astype(np.result_type(one, np.float32), copy=False) for one in parts)
+            if plane.geographic != (of.relative_to == "earth"):
+                u, v = earth.turn(u, v, frame, window, to_earth=plane.geographic)
+            arrays[WIND] = np.stack([u, v, w], axis=-1)
+            units[WIND] = frame.variable(of.u).units
+        mesh: Mesh
+        if self.coordinates == "sphere":
+            mesh = Curvilinear(earth.points(plane, z))
+            if self.wind is not None:
+                arrays[WIND] = earth.vectors(plane, arrays[WIND])
+        elif self.straight is not None:
+            mesh = cut_mesh(self.straight[0], self.first_of(cut), self.shape_of(cut))
+            flips = self.straight[1]
+            arrays = {name: np.flip(values, flips) for name, values in arrays.items()}
+        else:
+            mesh = curvilinear(plane, z)
+        own, count = [slice(None)] * 3, cut.own - cut.first
+        own[cut.axis] = slice(cut.stop - cut.own, None) if self._is_flipped(cut) else slice(count)
+        return Volume(
+            mesh, arrays, units, words, self.plane, z_units, self.exaggeration, long_names,
+            self.shape, self.first_of(cut), tuple(own),
+        )  # fmt: skip
+
+    def heights(self, window: Mapping[str, slice]) -> tuple[Array, str, str]:
+        """Heights as the mesh has them, 1-D or as (z, y, x), their units, and what x, y and z are,
+        in words."""
+        z, units, words = read_heights(
+            self.frame, self.reads[0], window, self.surface, self.order
+        )  # fmt: skip
+        if self.coordinates == "sphere":
+            z = convert(z, units, "m") if units not in ("m", "") else z
+            return z * self.exaggeration, "m", EARTH_CENTRED
+        z = z if self.exaggeration == 1 else z * z.dtype.type(self.exaggeration)
+        plane = self.plane
+        across = (
+            "x longitude, y latitude (degrees)" if plane.geographic else f"x, y ({plane.units})"
+        )
+        return z, units, f"{across}, {words} ({units or 'from 0'})"
+
+    def cut(self, axis: int, points: slice) -> dict[str, slice]:
+        """The slices of some points along an axis, with those of the faces."""
+        kept = {d: s for d, s in self.window.items() if unstaggered(d, self.frame) == d}
+        if self.order[axis - 3 :]:
+            some = self.points[axis][points]
+            kept[self.order[axis - 3]] = slice(some.start, some.stop, some.step)
+        return with_faces(kept, self.frame)
+
+    def _is_flipped(self, part: Part) -> bool:
+        return self.straight is not None and part.axis in self.straight[1]
+
+    def _at_centres(self, name: str, window: Mapping[str, slice]) -> Array:
+        return read_field(self.frame, name, self.order, window, self.reads[0])

@@ -19,7 +19,14 @@ from vtkmodules.vtkIOXML import (
     vtkXMLStructuredGridWriter,
 )
 
-from burstlens.viz.kinds.vtk.xml_file import Mesh, Rectilinear, Uniform, check_shapes, native
+from burstlens.viz.kinds.vtk.xml_file import (
+    Mesh,
+    Place,
+    Rectilinear,
+    Uniform,
+    check_shapes,
+    native,
+)
 from burstlens.viz.product import whole_file
 
 Array = NDArray[Any]
@@ -29,7 +36,12 @@ _FIRST_VTK_ERROR, _OUT_OF_DISK_SPACE = 20000, 20007
 
 
 def write_vtk_zlib(
-    out: Path, mesh: Mesh, arrays: Mapping[str, Array], *, fields: Mapping[str, float | str]
+    out: Path,
+    mesh: Mesh,
+    arrays: Mapping[str, Array],
+    *,
+    fields: Mapping[str, float | str],
+    first: Place = (0, 0, 0),
 ) -> None:
     """Write what :func:`~burstlens.viz.kinds.vtk.xml_file.write_vtk` writes, compressed at level 1.
 
@@ -40,7 +52,7 @@ def write_vtk_zlib(
     last = out.name[-1:]
     if not (last.isascii() and last.isalnum()):
         raise ValueError(f"VTK strips the end of the name {out.name!r}")
-    data, writer = _mesh(mesh)
+    data, writer = _mesh(mesh, first)
     for name, values in arrays.items():
         data.GetPointData().AddArray(_named(name, _flat(values)))
     for name, value in fields.items():
@@ -56,18 +68,18 @@ def write_vtk_zlib(
         _write(writer)
 
 
-def _mesh(mesh: Mesh) -> tuple[Any, Any]:
+def _mesh(mesh: Mesh, first: Place) -> tuple[Any, Any]:
     """The data set, without arrays, and the writer of its kind."""
-    nz, ny, nx = mesh.shape
+    z, y, x = zip(first, map(sum, zip(first, mesh.shape, (-1,) * 3, strict=True)), strict=True)
     if isinstance(mesh, Uniform):
         image = vtkImageData()
-        image.SetDimensions(nx, ny, nz)
+        image.SetExtent(*x, *y, *z)
         image.SetOrigin(mesh.origin)
         image.SetSpacing(mesh.spacing)
         return image, vtkXMLImageDataWriter()
     if isinstance(mesh, Rectilinear):
         rectilinear = vtkRectilinearGrid()
-        rectilinear.SetDimensions(nx, ny, nz)
+        rectilinear.SetExtent(*x, *y, *z)
         rectilinear.SetXCoordinates(_named("x", numpy_to_vtk(native(mesh.x))))
         rectilinear.SetYCoordinates(_named("y", numpy_to_vtk(native(mesh.y))))
         rectilinear.SetZCoordinates(_named("z", numpy_to_vtk(native(mesh.z))))
@@ -75,7 +87,7 @@ def _mesh(mesh: Mesh) -> tuple[Any, Any]:
     points = vtkPoints()
     points.SetData(_flat(mesh.points))
     structured = vtkStructuredGrid()
-    structured.SetDimensions(nx, ny, nz)
+    structured.SetExtent(*x, *y, *z)
     structured.SetPoints(points)
     return structured, vtkXMLStructuredGridWriter()
 

@@ -1,0 +1,158 @@
+"""A volume: several variables of a frame on one mesh, whole or a part of one, and its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.geometry import grid
+from burstlens.viz.kinds.vtk.xml_file import (
+    Curvilinear,
+    Mesh,
+    Rectilinear,
+    components,
+    geometry,
+    vtk_type,
+)
+
+Array = NDArray[Any]
+WIND = "wind"
+"""What the vectors are called in the file."""
+EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
+
+
+Types = dict[str, list[Any]]
+"""VTK's type, and the values per point, of arrays by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The mesh and the arrays of a part, without their values: VTK's name for the mesh, what its
+    element says, types of coordinates and data; the part's place in the whole, as (z, y, x)."""
+
+    kind: str
+    about: str
+    coordinates: Types
+    arrays: Types
+    first: tuple[int, int, int]
+    shape: tuple[int, int, int]
+    whole: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """``arrays`` as (z, y, x) on ``mesh``, with their ``units``; a vector has one more axis of 3.
+
+    ``coordinates`` says in words what x, y and z are; ``plane`` is the one that x and y are taken
+    from, ``height_units`` those of heights ("" for the numbers of levels). Heights are
+    ``exaggeration`` times as high as they are. ``first`` is where it begins in a ``whole`` of that
+    shape, (z, y, x), and ``own`` the points that are not another part's as well.
+    """
+
+    mesh: Mesh
+    arrays: Mapping[str, Array]
+    units: Mapping[str, str]
+    coordinates: str
+    plane: grid.Plane
+    height_units: str
+    exaggeration: float
+    long_names: Mapping[str, str]
+    whole: tuple[int, int, int]
+    first: tuple[int, int, int] = (0, 0, 0)
+    own: tuple[slice, ...] = ()
+
+    @property
+    def points(self) -> Array:
+        """The points of a curvilinear mesh, as (z, y, x, 3); ValueError for another one."""
+        if not isinstance(self.mesh, Curvilinear):
+            raise ValueError("the mesh is not curvilinear")
+        return self.mesh.points
+
+    @property
+    def projection(self) -> str | None:
+        """The PROJ string of the plane that x and y are on; None where there is none."""
+        plane = self.plane
+        return plane.projection.definition if plane.projection and not plane.geographic else None
+
+    @property
+    def axes(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of x, y and z; none where they are from the centre of the earth."""
+        if self.coordinates == EARTH_CENTRED:
+            return ()
+        across = ("longitude", "latitude") if self.plane.geographic else ("x", "y")
+        height = "height" if self.height_units else "level"
+        return (*((name, self.plane.units) for name in across), (height, self.height_units))
+
+    def form(self) -> Form:
+        """What a table of pieces must know of it."""
+        kind, about = geometry(self.mesh)
+        held: dict[str, Array] = {}
+        if isinstance(self.mesh, Rectilinear):
+            held = {"x": self.mesh.x, "y": self.mesh.y, "z": self.mesh.z}
+        elif isinstance(self.mesh, Curvilinear):
+            held = {"Points": self.mesh.points}
+        return Form(
+            kind, about, _types(held), _types(self.arrays), self.first, self.mesh.shape, self.whole
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Shape, coordinates; words, units, range and NaN count of each variable, as JSON values.
+
+        The range of a vector is that of its length; None where no value is finite. Of a part,
+        values and counts are those of its own points: :func:`joined_facts` puts them together.
+        """
+        variables = {}
+        for name, values in self.arrays.items():
+            values = values[self.own]
+            if values.ndim == 4:
+                values = np.sqrt(np.einsum("...i,...i", values, values))
+            finite, low, high = values, values.min(), values.max()
+            if not np.isfinite([low, high]).all():
+                finite = values[np.isfinite(values)]
+                low, high = (finite.min(), finite.max()) if finite.size else (None, None)
+            variables[name] = {
+                "long_name": self.long_names.get(name, ""), "units": self.units[name],
+                "min": None if low is None else float(low),
+                "max": None if high is None else float(high),
+                "nan": int(values.size - finite.size),
+            }  # fmt: skip
+        return {
+            "shape": list(self.whole),
+            "coordinates": self.coordinates,
+            "axes": [list(axis) for axis in self.axes],
+            "projection": self.projection,
+            "exaggeration": self.exaggeration,
+            "variables": variables,
+        }
+
+
+def joined_facts(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The facts of all parts together, from those of each."""
+    variables = {}
+    for name, known in parts[0]["variables"].items():
+        each = [part["variables"][name] for part in parts]
+        lows = [one["min"] for one in each if one["min"] is not None]
+        highs = [one["max"] for one in each if one["max"] is not None]
+        variables[name] = {
+            **known, "min": min(lows, default=None), "max": max(highs, default=None),
+            "nan": sum(one["nan"] for one in each),
+        }  # fmt: skip
+    return {**parts[0], "variables": variables}
+
+
+def check_values(facts: Mapping[str, Any]) -> None:
+    """FrameError when a variable of the whole has no finite value."""
+    for name, known in facts["variables"].items():
+        if known["min"] is None:
+            raise FrameError(f"{name}: all values are NaN")
+
+
+def _types(arrays: Mapping[str, Array]) -> Types:
+    return {
+        name: [vtk_type(values.dtype), components(values.shape)] for name, values in arrays.items()
+    }
