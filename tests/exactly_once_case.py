@@ -250,6 +250,7 @@ class Ledger:
         if event.state is not None:
             self.states[event.state.name] = event.state.crc32
             self.counts[event.state.name] += 1
+        self.counts.update(part.name for part in event.pieces or ())
 
     def wanted(self, time: str) -> list[str]:
         """The products that are to be made of a frame of that valid time."""
@@ -262,6 +263,7 @@ class Ledger:
         Of ``lost`` events, which the disk has not kept, the index may still have lines.
         """
         files = {event.name: event.crc32 for event in self.newest.values()} | self.states
+        files |= {p.name: p.crc32 for event in self.newest.values() for p in event.pieces or ()}
         assert self._standing(run.products) == files
         assert +renamed == self.counts
         lines = run.index.read_bytes().split(b"\n")[:-1] if run.index.exists() else []
@@ -276,12 +278,18 @@ class Ledger:
     def _standing(self, products: Path) -> dict[str, int]:
         """The final names that stand, with the CRC-32 of their content."""
         found = {}
-        for folder in os.scandir(products):
-            if folder.is_dir() and folder.name not in {".incoming", "live"}:
-                for file in os.scandir(folder.path):
-                    status = file.stat()
-                    this = status.st_ino, status.st_mtime_ns
-                    if this not in self.known:
-                        self.known[this] = zlib.crc32(Path(file.path).read_bytes())
-                    found[f"{folder.name}/{file.name}"] = self.known[this]
+        folders = [
+            folder.path for folder in os.scandir(products)
+            if folder.is_dir() and folder.name not in {".incoming", "live"}
+        ]  # fmt: skip
+        while folders:
+            for file in os.scandir(folders.pop()):
+                if file.is_dir():
+                    folders.append(file.path)
+                    continue
+                status = file.stat()
+                this = status.st_ino, status.st_mtime_ns
+                if this not in self.known:
+                    self.known[this] = zlib.crc32(Path(file.path).read_bytes())
+                found[os.path.relpath(file.path, products)] = self.known[this]
         return found

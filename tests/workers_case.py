@@ -19,7 +19,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import wants
 from burstlens.workflows.placement.buffer import Released
 from burstlens.workflows.production.graph import Done, Graph
-from burstlens.workflows.production.order import Viewed
+from burstlens.workflows.production.order import Split, Viewed
 from burstlens.workflows.production.results import Results
 from burstlens.workflows.production.sending import Batch
 from burstlens.workflows.production.work import Work
@@ -62,7 +62,7 @@ class Workers:
         """What comes of a task: it is ``made``; the ``same`` picture as before is made; it
         ``failed``; the target ``refused`` one of its products; the worker is ``lost`` before one
         of them or, as a ``zombie``, after that is staged, and has written what it did before.
-        Values of a picture reach from -``reach`` to ``reach``."""
+        Values of a picture reach from -``reach`` to ``reach``; volumes have two pieces."""
         if task.kind == "released":
             frames: list[Frame] = task.about
             self.gone |= {(frame.time, frame.attempt) for frame in frames}
@@ -93,11 +93,14 @@ class Workers:
             if results.write({number: viewed}):  # not written: nobody hears of it
                 self.unheard(viewed.value)
 
-    def _give(self, work: Work, outcome: str, reach: int) -> Receipt | Failure:
+    def _give(self, work: Work, outcome: str, reach: int) -> Receipt | Failure | Split:
         frame = work.order.frame
         gone = (frame.time, frame.attempt) in self.gone
         if work.what == "placeholder" or outcome == "failed" or gone:
             return self._failure(work)
+        order = work.order
+        if order.kind == "vtk" and order.piece is None and not order.joins:
+            return Split(2)
         return self._stage(work, alike=outcome == "same", reach=reach)
 
     def unheard(self, value: object) -> None:
@@ -129,6 +132,9 @@ class Workers:
         name = uuid.uuid4().hex
         place = f"{product}_{frame.stream}_{frame.time}"
         final = f"{product}/{place}.{made.kind.extensions(made.options)[0]}"
+        if order.piece is not None:
+            piece = f"{frame.stream}_{frame.time}_{frame.attempt}_{order.piece[0]:04d}"
+            final = f"{product}/pieces/{piece}.vti"
         incoming = f".incoming/{product}.{frame.stream}.{frame.time}.{name}"
         content = f"{final} {limits} {'' if alike else name}".encode()
 

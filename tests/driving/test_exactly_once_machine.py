@@ -52,6 +52,11 @@ name = "storm"
 kind = "track"
 variable = "slp"
 [[product]]
+name = "volume"
+kind = "vtk"
+variables = ["T2"]
+every = 2
+[[product]]
 name = "around"
 kind = "map"
 variable = "T2"

@@ -8,6 +8,8 @@ from driver_case import Drivers, key
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.journal import read
+from burstlens.workflows.production.graph import Done
+from burstlens.workflows.production.order import Split, Viewed
 
 SECOND = """
 [[product]]
@@ -16,6 +18,8 @@ kind = "map"
 variable = "Q2"
 limits = [0, 0.03]
 """
+
+VOLUME = 'kind = "vtk"\nvariables = ["T2"]'
 
 
 @pytest.fixture
@@ -110,3 +114,62 @@ def test_orders_that_were_not_begun_count_no_try(driver):
     }
     first, second = (work.order.context.product for work in task.about.works)
     assert tries == {first: 2, second: 1}
+
+
+def split_one(driver):
+    """A driver with one volume that is to be made in three pieces, which are ordered."""
+    run = driver(text=RECIPE.replace('kind = "map"\nvariable = "T2"', VOLUME))
+    run.watch((True,))
+    run.turn()
+    [task] = run.block.tasks
+    run.block.tasks.clear()
+    run.take(Done("work", task.about, {0: Viewed(Split(3))}))
+    run.turn()
+    return run
+
+
+def works(run):
+    return [work for task in run.block.tasks for work in task.about.works]
+
+
+def test_a_volume_is_published_with_its_pieces_when_its_table_is_made(driver):
+    run = split_one(driver)
+    assert sorted(work.order.piece for work in works(run)) == [(0, 3), (1, 3), (2, 3)]
+    run.work(("made",) * len(run.block.tasks), 0)
+    run.deliver(0)
+    run.turn()
+    assert published(run) == []
+    [table] = works(run)
+    assert (table.what, len(table.order.joins)) == ("join", 3)
+    run.work(("made",), 0)
+    run.deliver(0)
+    run.turn()
+    [event] = [one for one in read(run.run.journal) if one.event == "product.published"]
+    assert len(event.pieces) == 3
+    assert list(run.run.incoming.iterdir()) == []
+    assert run.production.settled
+
+
+def test_a_volume_with_a_piece_that_cannot_be_made_fails_once_and_leaves_nothing(driver):
+    run = split_one(driver)
+    run.work(("failed",) * len(run.block.tasks), 0)
+    run.deliver(0)
+    run.turn()
+    names = [event.event for event in read(run.run.journal)]
+    assert names.count("product.failed") == 1
+    assert list(run.run.incoming.iterdir()) == []
+    assert run.production.settled
+
+
+def test_a_piece_whose_worker_died_is_made_again_alone(driver):
+    run = split_one(driver)
+    before = len(works(run))
+    tasks, run.block.tasks[:] = list(run.block.tasks), []
+    lost, *others = tasks
+    run.results += [run.workers.end(lost, "lost", 1)]
+    run.results += [run.workers.end(task, "made", 1) for task in others]
+    run.deliver(0)
+    run.turn()
+    done = sum(len(task.about.works) for task in others)
+    assert len(works(run)) == before - done
+    assert all(work.what == "piece" for work in works(run))

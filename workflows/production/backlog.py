@@ -260,6 +260,11 @@ class Backlog:
         """Note that some work has come back, well or not."""
         self.under_way -= 1
 
+    def follow_up(self, work: Work, what: str, orders: Iterable[Order]) -> None:
+        """Order what has followed from that work: pieces, or their table."""
+        for order in orders:
+            self._go(Work(what, order, volume=work.volume))
+
     def put_back(self, work: Work) -> None:
         """Order work again that came back without having been begun."""
         work.tries -= 1

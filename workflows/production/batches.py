@@ -39,25 +39,30 @@ class Costs:
     making: dict[str, float] = field(default_factory=dict)
     reading: dict[str, float] = field(default_factory=dict)
 
-    def note(self, receipt: Receipt, *, first: bool) -> None:
-        """Note what a product took; ``first``: nothing of its frame was read before."""
+    def note(self, work: Work, receipt: Receipt, *, first: bool) -> None:
+        """Note what an order took; ``first``: nothing of its frame was read before."""
         clock = receipt.clock
         if not {"started", "read", "staged", "reading_s"} <= clock.keys():
             return
         reading = clock["read"] - clock["started"] + clock["reading_s"]
-        _blend(self.making, receipt.product, clock["staged"] - clock["started"] - reading)
+        _blend(self.making, _name(work), clock["staged"] - clock["started"] - reading)
         if first:
-            _blend(self.reading, receipt.product, reading)
+            _blend(self.reading, _name(work), reading)
 
     def of(self, work: Work) -> float:
         """How long an order's product is expected to take, reading left out."""
-        if work.what == "placeholder" or not work.order.kind:
+        if work.what in {"placeholder", "join"} or not work.order.kind:
             return WORTH_S / 2
-        return self.making.get(work.order.context.product, _UNKNOWN_S)
+        return self.making.get(_name(work), _UNKNOWN_S)
 
     def reading_of(self, works: Iterable[Work]) -> float:
         """How long their frame is expected to take to be read."""
-        return max((self.reading.get(work.order.context.product, 0.0) for work in works), default=0)
+        return max((self.reading.get(_name(work), 0.0) for work in works), default=0.0)
+
+
+def _name(work: Work) -> str:
+    """What costs are known by: a piece costs something else than a whole product."""
+    return work.order.context.product + ("/piece" if work.what == "piece" else "")
 
 
 def _blend(known: dict[str, float], name: str, value: float) -> None:

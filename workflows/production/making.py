@@ -26,11 +26,11 @@ from burstlens.core.model import Failure, Frame
 from burstlens.core.run.directory import RunDir
 from burstlens.core.time_limit import time_limit
 from burstlens.viz.frames.reading_time import Spent, measured
-from burstlens.viz.product import Context, Made, Mark, ProductKind, wants
+from burstlens.viz.product import Context, InPieces, Made, Mark, ProductKind, wants
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.order import Order, Task, Viewed
+from burstlens.workflows.production.order import Order, Split, Task, Viewed
 from burstlens.workflows.production.staged import Files, stage
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from burstlens.viz.product import ProductFrame
 
 _log = logging.getLogger(__name__)
+MEMORY = 1 << 30
 LIMIT_S = 900.0
 """Longest time that one product of one frame may take on a worker."""
 
@@ -68,6 +69,8 @@ class Maker:
         """
         if task.what == "placeholder":
             return Viewed(self._failure(task.order, task.reason))
+        if task.what == "join":
+            return self._join(task.order)
         if task.what == "inspect":
             return self._with_frame(task.order, keeps, lambda reader, order: None)
         return self._produce(task.order, keeps)
@@ -81,10 +84,18 @@ class Maker:
         name = f"{order.context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
         files = Files.of(_out(self._buffer), name, chained=wants(kind, order.options).chained)
 
-        def make(reader: ProductFrame, order: Order) -> Made:
+        def make(reader: ProductFrame, order: Order) -> Made | Split:
             clock["read"] = time.time()
             spent.seconds = 0.0  # what guards have read lies before
             context = replace(order.context, state=files.state, values=files.values)
+            if isinstance(kind, InPieces):
+                if order.piece is not None:
+                    return kind.make_piece(
+                        order.options, reader, files.product, context, *order.piece
+                    )
+                pieces = kind.pieces(order.options, reader, MEMORY)
+                if pieces > 1:
+                    return Split(pieces)
             if files.state is None:
                 return kind.make(order.options, reader, files.product, context)
             made = _make_chained(kind, order, reader, files.product, context)
@@ -100,8 +111,30 @@ class Maker:
             clock |= {"made": time.time(), "reading_s": spent.seconds}
             clock["cpu_s"] = time.process_time() - cpu
             products = Path(order.products)
-            receipt = stage(self._buffer, files, viewed.value, frame, products, name, clock)
+            receipt = stage(
+                self._buffer, files, viewed.value, frame, products, name, clock, order.piece
+            )
             return replace(viewed, value=receipt)
+        finally:
+            files.remove()
+
+    def _join(self, order: Order) -> Viewed:
+        """Write the table of pieces that were staged."""
+        context, frame = order.context, order.frame
+        name = f"{context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
+        files = Files.of(_out(self._buffer), name, chained=False)
+        kind, clock = product_kind(order.kind), {"started": time.time()}
+        assert isinstance(kind, InPieces)
+        try:
+            made = kind.join(
+                order.options, [piece.made for piece in order.joins], files.product, context,
+                [piece.name for piece in order.joins],
+            )  # fmt: skip
+            clock["made"] = time.time()
+            products = Path(order.products)
+            return Viewed(stage(self._buffer, files, made, frame, products, name, clock))
+        except FrameError as error:
+            return Viewed(self._failure(order, str(error)))
         finally:
             files.remove()
 

@@ -6,9 +6,24 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from burstlens.core.model import Damage, Frame, Needed
-from burstlens.viz.product import Context
+from burstlens.viz.product import Context, Made
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.guards.guard import Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece that was made; ``name`` is its final path relative to its table's folder."""
+
+    name: str
+    made: Made
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The product of this frame is to be made in so many pieces."""
+
+    pieces: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +43,23 @@ class Order:
     guards: tuple[Guard, ...] = ()
     inspects: bool = False
     needed: Needed = field(default_factory=Needed)
+    piece: tuple[int, int] | None = None
+    """Which piece of how many to make, of a product that is split."""
+    joins: tuple[Piece, ...] = ()
+    """The pieces of a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewed:
-    """What an order gave (a receipt or a failure), and what its guards read."""
+    """What an order gave (a receipt, a failure or a split), and what its guards read."""
 
     value: Any = None
     readings: tuple[Reading, ...] = ()
 
 
 class Task(NamedTuple):
-    """What to do with an order: ``produce``, ``inspect``, or ``placeholder`` for that reason."""
+    """What to do with an order: ``produce``, ``inspect``, ``join``, or ``placeholder`` for that
+    reason."""
 
     what: str
     order: Order

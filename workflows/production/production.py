@@ -24,10 +24,12 @@ from burstlens.workflows.production.batches import BATCH_S, MOST, batches
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import LAST, NEXT, URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.production.order import Split
 from burstlens.workflows.production.publish import Publisher
 from burstlens.workflows.production.releases import Releases
 from burstlens.workflows.production.sending import Answer, Sending
 from burstlens.workflows.production.space import Space
+from burstlens.workflows.production.volume import Volume
 from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
@@ -216,18 +218,34 @@ class Production:
         if error is not None and (work.tries < TRIES or self.graph.block_state() == "broken"):
             self.backlog.again(work, now)
         elif error is not None:
-            reason = _killed(work) if answer.worker_lost else _short(error)
+            reason = answer.reason
             self._unread(work, reason)
             if work.what != "inspect":
                 self._fail(work, Failure(*_names(work), reason=reason))
         elif isinstance(value, Failure):
             self._fail(work, value)
+        elif isinstance(value, Split):
+            work.volume = Volume(work.order, value.pieces)
+            self.backlog.follow_up(work, "piece", work.volume.orders())
+        elif isinstance(value, Receipt) and work.what == "piece":
+            self._take_piece(work, value)
         elif isinstance(value, Receipt):
+            if work.volume is not None:
+                value = work.volume.finish(value)
             self._receipts.append(_with_clock(value, work))
             if "chain" in value.facts:
                 self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
             self.backlog.note_size(value)
             self._widen(value)
+
+    def _take_piece(self, work: Work, receipt: Receipt) -> None:
+        assert work.volume is not None
+        if work.volume.failed:
+            remove(self.run.products / receipt.incoming)
+            return
+        table = work.volume.add(work.order, receipt)
+        if table is not None:
+            self.backlog.follow_up(work, "join", [table])
 
     def _unread(self, work: Work, reason: str) -> None:
         """Note that the guards of that work could not look at its frame, and will not."""
@@ -238,6 +256,11 @@ class Production:
             self.guarding.read(frame, readings)
 
     def _fail(self, work: Work, failure: Failure) -> None:
+        if work.volume is not None:
+            if work.volume.failed:  # another piece has said so
+                return
+            for incoming in work.volume.fail():
+                remove(self.run.products / incoming)
         if work.what != "remake":
             self._failures.append(failure)
             return
@@ -325,6 +348,9 @@ class Production:
         for work in self.backlog.take(now, self.backlog.under_way + room * MOST):
             needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
             work.order = replace(work.order, needed=needed)
+            if work.volume is not None and work.volume.failed:
+                self.backlog.returned()
+                continue
             if work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
                 self.backlog.returned()
                 self.backlog.keep(work)
@@ -363,17 +389,3 @@ def _key(receipt: Receipt) -> Key:
 def _names(work: Work) -> tuple[str, str, str, int]:
     frame = work.order.frame
     return work.order.context.product, frame.stream, frame.time, frame.attempt
-
-
-def _killed(work: Work) -> str:
-    """Why nothing was made where the worker died each time."""
-    kind = work.order.kind or work.what
-    return (
-        f"the worker that made it ({kind}) was killed {work.tries} times, most likely for want of "
-        "memory: a crop, or fewer workers (viewing.workers of the site), need less"
-    )
-
-
-def _short(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]

@@ -7,6 +7,7 @@ after it, so that a look at the files settles whatever a crash leaves between th
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -27,7 +28,7 @@ from burstlens.core.run.events import (
     StagedFile,
 )
 from burstlens.core.run.history import History
-from burstlens.core.run.index import values_path
+from burstlens.core.run.index import PIECES, values_path
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.journal import read as read_journal
 from burstlens.stagers.base import checksum, remove
@@ -150,6 +151,8 @@ class Publisher:
 
     def _make(self, folder: Path) -> None:
         """Make a product's folder, if need be, and bring its name to disk."""
+        if folder.parent != self._run.products and not folder.parent.exists():
+            self._make(folder.parent)
         folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
         self._folders.add(folder)
@@ -164,10 +167,19 @@ class Publisher:
                 ProductSuperseded(product=key[0], stream=key[1], time=key[2], attempt=before)
             )
         event = self._journal.append(ProductPublished(**_fields(receipt)))
+        if before not in (None, receipt.attempt):
+            self._drop_pieces(key, before)
         for name in self._history.states.surplus(receipt.product, receipt.stream):
             (self._run.products / name).unlink(missing_ok=True)
         self._list(event)
         return event
+
+    def _drop_pieces(self, key: Key, attempt: int) -> None:
+        """Delete the pieces of an earlier attempt, whose table is replaced."""
+        product, stream, time = key
+        of = glob.escape(f"{stream}_{time}_{attempt}_")
+        for path in (self._run.products / product / PIECES).glob(f"{of}*"):
+            path.unlink(missing_ok=True)
 
     def _list(self, event: ProductPublished, *, mended: bool = False) -> None:
         entry: dict[str, Any] = {
@@ -179,6 +191,9 @@ class Publisher:
         entry["fill"] = None if mended or self._fill is None else round(self._fill(), 4)
         entry["speed"] = None if mended or self._speed is None else self._speed()
         entry["clock"] = phases(event)
+        if event.pieces:
+            size = sum(part.bytes for part in event.pieces)
+            entry["pieces"] = {"count": len(event.pieces), "bytes": size}
         if event.values:
             entry["values"] = _listed(event.values)
         entry["facts"] = event.facts
@@ -207,7 +222,7 @@ def _parts(receipt: Receipt) -> list[Receipt | State]:
     """The files of a product in the order of their renaming: whoever sees the product finds the
     others."""
     state = () if receipt.state is None else (receipt.state,)
-    return [*state, *receipt.values, receipt]
+    return [*state, *receipt.values, *receipt.pieces, receipt]
 
 
 def _listed(values: Sequence[StagedFile]) -> dict[str, Any]:
@@ -221,13 +236,16 @@ def _fields(receipt: Receipt) -> dict[str, Any]:
     state = receipt.state and StagedFile(**asdict(receipt.state))
     values = tuple(StagedFile(**asdict(part)) for part in receipt.values)
     fields["values"] = values or None
+    fields["pieces"] = tuple(StagedFile(**asdict(part)) for part in receipt.pieces) or None
     return fields | {"state": state, "clock": dict(receipt.clock), "facts": dict(receipt.facts)}
 
 
 def _receipt(event: ProductPublishing) -> Receipt:
     fields: dict[str, Any] = {name: getattr(event, name) for name in _RECEIPT}
     state = event.state and State(**structs.asdict(event.state))
-    fields["values"] = tuple(State(**structs.asdict(part)) for part in event.values or ())
+    for name in ("values", "pieces"):
+        parts = getattr(event, name) or ()
+        fields[name] = tuple(State(**structs.asdict(part)) for part in parts)
     clock = {step: t for step, t in (event.clock or {}).items() if t is not None}
     return Receipt(**fields | {"state": state, "clock": clock, "facts": event.facts or {}})
 

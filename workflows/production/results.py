@@ -19,7 +19,7 @@ import msgspec
 from burstlens.core.model import Failure, Receipt
 from burstlens.core.run.follow import read_stretch
 from burstlens.workflows.guards.finding import Reading
-from burstlens.workflows.production.order import Viewed
+from burstlens.workflows.production.order import Split, Viewed
 
 PAUSE_S = 0.02
 """Results of quick tasks are written together, as often as the driver looks."""
@@ -31,6 +31,7 @@ class _Line(msgspec.Struct):
     number: int
     receipt: Receipt | None = None
     failure: Failure | None = None
+    split: Split | None = None
     readings: tuple[Reading, ...] = ()
 
 
@@ -75,6 +76,7 @@ def _line(number: int, viewed: Viewed) -> bytes:
         "number": number,
         "receipt": msgspec.to_builtins(value) if isinstance(value, Receipt) else None,
         "failure": msgspec.to_builtins(value) if isinstance(value, Failure) else None,
+        "split": msgspec.to_builtins(value) if isinstance(value, Split) else None,
         "readings": msgspec.to_builtins(viewed.readings),
     }
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
@@ -90,5 +92,5 @@ def read_results(path: Path, offset: int) -> tuple[dict[int, Viewed], int]:
     for line in stretch.lines:
         with contextlib.suppress(msgspec.ValidationError):
             one = msgspec.convert(line, _Line)
-            found[one.number] = Viewed(one.receipt or one.failure, one.readings)
+            found[one.number] = Viewed(one.receipt or one.failure or one.split, one.readings)
     return found, stretch.offset

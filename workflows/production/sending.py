@@ -18,6 +18,8 @@ from burstlens.workflows.production.order import Task, Viewed
 from burstlens.workflows.production.results import PAUSE_S, read_results
 from burstlens.workflows.production.work import Work
 
+_DO = {"remake": "produce", "piece": "produce"}
+"""What a worker does for these works."""
 _LATE_PART = 0.1
 """A result is seen late by this part of the time since the one before, at most."""
 
@@ -30,6 +32,19 @@ class Answer:
     viewed: Viewed | None = None
     error: BaseException | None = None
     worker_lost: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was made, for the journal."""
+        if self.worker_lost:
+            kind = self.work.order.kind or self.work.what
+            return (
+                f"the worker that made it ({kind}) was killed {self.work.tries} times, most likely "
+                "for want of memory: a crop, or fewer workers (viewing.workers of the site), need "
+                "less"
+            )
+        text = str(self.error).strip().splitlines()
+        return f"{type(self.error).__name__}: {text[-1] if text else ''}"[:500]
 
 
 @dataclass(slots=True)
@@ -65,10 +80,7 @@ class Sending:
     def send(self, works: Sequence[Work], priority: int) -> None:
         """Submit a batch."""
         batch = Batch(list(works), self._make_file() if len(works) > 1 else None)
-        todo = tuple(
-            Task("produce" if work.what == "remake" else work.what, work.order, work.reason)
-            for work in works
-        )
+        todo = tuple(Task(_DO.get(work.what, work.what), work.order, work.reason) for work in works)
         self._batches.append(batch)
         where = str(batch.file or "")
         self._graph.view("work", batch, tasks.work, self._buffer, todo, where, priority=priority)
@@ -112,8 +124,8 @@ class Sending:
         work = batch.works[number]
         if isinstance(given, Exception):
             return Answer(work, error=given)
-        if isinstance(given.value, Receipt) and work.what == "produce":
-            self.costs.note(given.value, first=batch.is_first(number))
+        if isinstance(given.value, Receipt) and work.what in {"produce", "piece"}:
+            self.costs.note(work, given.value, first=batch.is_first(number))
         return Answer(work, given)
 
     def returned(self, done: Done) -> Iterator[Answer]:

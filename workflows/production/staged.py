@@ -9,7 +9,7 @@ from pathlib import Path
 
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Frame, Receipt, State
-from burstlens.core.run.index import grid_path, values_path
+from burstlens.core.run.index import PIECES, grid_path, values_path
 from burstlens.stagers.base import bring_all, remove
 from burstlens.viz.product import Made
 from burstlens.viz.values.names import GRID, VALUES
@@ -52,11 +52,15 @@ def stage(
     products: Path,
     name: str,
     clock: Mapping[str, float],
+    piece: tuple[int, int] | None = None,
 ) -> Receipt:
     """Bring a product's files to ``.incoming``, as ``<product>.<stream>.<time>.<name>``, all at
     once. Raises StagingError; then none of them is left there."""
     product = name.partition(".")[0]
     final = f"{product}/{product}_{frame.stream}_{frame.time}.{made.extension}"
+    if piece is not None:
+        place = f"{frame.stream}_{frame.time}_{frame.attempt}_{piece[0]:04d}"
+        final = f"{product}/{PIECES}/{place}.{made.extension}"
     asked = [(files.product, "", final)]
     if files.state is not None:
         kept = f".states/{product}_{frame.stream}_{frame.time}_{frame.attempt}"

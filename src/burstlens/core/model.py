@@ -119,7 +119,7 @@ class Receipt:
     ``made``, ``staged``); ``facts`` is what the product's kind adds to the index (range, notes).
     ``limits`` are the colour limits of its series that it is drawn with, None where they do not
     follow the frames. ``values`` are the files with a picture's values: their grids, then the
-    values themselves.
+    values themselves. ``pieces`` are those that a table shows.
     """
 
     product: str
@@ -136,6 +136,7 @@ class Receipt:
     state: State | None = None
     limits: tuple[float, float] | None = None
     values: tuple[State, ...] = ()
+    pieces: tuple[State, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

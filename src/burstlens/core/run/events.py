@@ -315,6 +315,7 @@ class _Receipt(_Product, frozen=True, omit_defaults=True):
     state: StagedFile | None = None
     limits: Limits | None = None
     values: tuple[StagedFile, ...] | None = None
+    pieces: tuple[StagedFile, ...] | None = None
 
 
 class ProductPublishing(_Receipt, frozen=True, tag="product.publishing"):

@@ -307,7 +307,9 @@ def _published(history: History, event: ev.ProductPublished) -> None:
     else:
         history.holes.discard(key)
     history.standing[product] += (key not in history.holes) - stood
-    history.product_bytes += event.bytes + sum(part.bytes for part in event.values or ())
+    history.product_bytes += event.bytes + sum(
+        part.bytes for part in (*(event.values or ()), *(event.pieces or ()))
+    )
     if event.state is not None:
         history.states.note(*key, event.state.name, event.state.bytes)
 

@@ -10,6 +10,8 @@ from typing import Any
 from burstlens.core.errors import RunError
 from burstlens.core.run.follow import Followed, Line, number, uncollected
 
+PIECES = "pieces"
+"""The folder, in a product's own, with the pieces of large volumes."""
 Key = tuple[str, str, str]
 """Product, stream, valid-time key."""
 
