@@ -8,13 +8,12 @@ numbers instead of arrays, as the compiler needs them. Importing this needs numb
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.viz.diagnostics.compiled import compiled
 from burstlens.viz.diagnostics.thermodynamics import CP, EPSILON, RD
 
 LATENT_HEAT = 2.501e6
@@ -23,33 +22,26 @@ _DEPTH = 3e4
 _STEP = 0.1
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    try:
-        return numba.njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:  # there is no writable folder for the cache
-        return numba.njit(error_model="numpy")(function)
-
-
-@_compiled
+@compiled
 def _saturated(temperature: float, pressure: float) -> Any:
     """Saturation mixing ratio; Bolton 1980, eq. 10."""
     e = 611.2 * np.exp(17.67 * (temperature - 273.15) / (temperature - 29.65))
     return EPSILON * e / (pressure - e)
 
 
-@_compiled
+@compiled
 def _virtual(temperature: float, mixing_ratio: float) -> Any:
     return temperature * (1 + mixing_ratio / EPSILON) / (1 + mixing_ratio)
 
 
-@_compiled
+@compiled
 def _condensation(temperature: float, mixing_ratio: float, pressure: float) -> Any:
     """Bolton 1980, eq. 21; dry air condenses at the pressure of 0.1 Pa of vapour."""
     e = max(mixing_ratio * pressure / (EPSILON + mixing_ratio), 0.1) / 100
     return 2840 / (3.5 * np.log(temperature) - np.log(e) - 4.805) + 55
 
 
-@_compiled
+@compiled
 def _slope(temperature: float, pressure: float) -> Any:
     """dT / d ln p of a pseudoadiabat (AMS Glossary, "pseudoadiabatic lapse rate", simplified).
 
@@ -61,7 +53,7 @@ def _slope(temperature: float, pressure: float) -> Any:
     )
 
 
-@_compiled
+@compiled
 def _lifted(temperature: float, start: float, end: float) -> Any:
     """Temperature on the pseudoadiabat at ln p = end: classical Runge-Kutta steps of 0.1."""
     steps = int(np.ceil((start - end) / _STEP))
@@ -79,7 +71,7 @@ def _lifted(temperature: float, start: float, end: float) -> Any:
     return temperature
 
 
-@_compiled
+@compiled
 def _most_unstable(p: Any, t: Any, q: Any, count: int) -> Any:
     """The level with the highest theta-e (Bolton 1980, eq. 43) in the lowest 300 hPa."""
     best, highest = 0, -1.0
@@ -94,7 +86,7 @@ def _most_unstable(p: Any, t: Any, q: Any, count: int) -> Any:
     return best
 
 
-@_compiled
+@compiled
 def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
     """CAPE and CIN of the parcel of level ``first``, in J kg-1; (0, 0) without free convection."""
     condensation = _condensation(t[first], q[first], p[first])
@@ -145,7 +137,7 @@ def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
     return max(cape, 0.0) * RD, min(below, 0.0) * RD
 
 
-@_compiled
+@compiled
 def lifted_path(
     pressure: NDArray[Any], temperature: NDArray[Any], mixing_ratio: NDArray[Any], lifted: int
 ) -> tuple[NDArray[Any], float, float]:
@@ -170,7 +162,7 @@ def lifted_path(
     return path, np.exp(base), min(condensed, t[first])
 
 
-@_compiled
+@compiled
 def cape_cin(
     pressure: NDArray[Any], temperature: NDArray[Any], mixing_ratio: NDArray[Any], lifted: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
