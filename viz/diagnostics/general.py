@@ -193,9 +193,7 @@ def _at_level(
         coordinate = np.broadcast_to(places, values.shape).astype(np.float64)
         if level.high is not None:
             return layer_mean(values, coordinate, level.low, level.high)
-        if level.coordinate == "pressure":
-            return interpolate(values, np.log(coordinate), float(np.log(level.low)))
-        return interpolate(values, coordinate, level.low)
+        return interpolate(values, coordinate, level.low, log=level.coordinate == "pressure")
 
     return together(*(there(field) for field in fields))
 

@@ -26,6 +26,8 @@ SLAB_BYTES = 48 << 20
 """What the variables of one slab may take, with the temporaries of a formula."""
 _TEMPORARIES = 3
 """Arrays of a variable's size that a formula needs beside it, about."""
+_LEVELS = 8
+"""Levels of compressed variables that are read together, at least."""
 _ROWS, _COLUMNS = "south_north", "west_east"
 
 
@@ -118,6 +120,12 @@ def _cut(whole: range, chunk: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(starts)]
 
 
+def _levels_held(variable: Variable, axis: int) -> int:
+    """How many levels are read together: those of one chunk, of several where they are thin."""
+    chunk = variable.chunks[axis]
+    return chunk * -(-_LEVELS // chunk)
+
+
 def _slice(part: range) -> slice:
     return slice(part.start, part.stop, part.step)
 
@@ -131,7 +139,7 @@ class _Boxed:
             dimension: range(max(0, part.start - halo), part[-1] + 1 + halo)
             for dimension, part in box.items()
         }
-        self._held: dict[tuple[str, tuple[Any, ...]], tuple[tuple[int, ...], Array]] = {}
+        self._held: dict[tuple[Any, ...], Array] = {}
         self.paths: tuple[Path, ...] = frame.paths
         self.stream, self.previous = frame.stream, frame.previous
         self.followed: Mapping[str, Path] = frame.followed
@@ -164,18 +172,46 @@ class _Boxed:
             part = wanted[dimension]
             if reach and not (reach.start <= part.start and part.stop <= reach.stop):
                 return self._frame.read(name, window)
-        # What is not along the ground (levels) is held as it is asked for.
-        rest = tuple((d, s.start, s.stop, s.step) for d, s in wanted.items() if not held[d])
-        if (name, rest) not in self._held:
-            box = {d: slice(r.start, r.stop) if (r := held[d]) else s for d, s in wanted.items()}
-            firsts = tuple(r.start if (r := held[d]) else 0 for d in wanted)
-            self._held[name, rest] = firsts, self._frame.read(name, box)
-        firsts, values = self._held[name, rest]
+        # Levels are held by their chunks, as each slab may need others of them.
+        axis = next((n for n, d in enumerate(wanted) if not held[d]), None)
+        if axis is None:
+            return self._cut(variable, wanted, held, None)
+        levels, chunk = wanted[variable.dimensions[axis]], _levels_held(variable, axis)
+        first, last = levels.start // chunk, max(levels.stop - 1, levels.start) // chunk
+        pieces = [
+            self._cut(variable, wanted, held, (axis, number)) for number in range(first, last + 1)
+        ]
+        values = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis)
+        index: list[Any] = [slice(None)] * values.ndim
+        at = first * chunk
+        index[axis] = slice(levels.start - at, levels.stop - at, levels.step)
+        return np.asarray(values[tuple(index)])
+
+    def _cut(
+        self,
+        variable: Variable,
+        wanted: Mapping[str, slice],
+        held: Mapping[str, range | None],
+        chunk: tuple[int, int] | None,
+    ) -> Array:
+        """What is wanted along the ground, of the levels of one chunk (its axis and number)."""
+        box = {d: slice(r.start, r.stop) if (r := held[d]) else s for d, s in wanted.items()}
+        if chunk is not None:
+            axis, number = chunk
+            size = _levels_held(variable, axis)
+            box[variable.dimensions[axis]] = slice(number * size, (number + 1) * size)
+        key = variable.name, chunk, tuple(
+            (s.start, s.stop, s.step)
+            for n, (d, s) in enumerate(box.items())
+            if not held[d] and (chunk is None or n != chunk[0])
+        )  # fmt: skip
+        if key not in self._held:
+            self._held[key] = self._frame.read(variable.name, box)
         index = tuple(
-            slice(s.start - first, s.stop - first, s.step) if held[d] else slice(None)
-            for first, (d, s) in zip(firsts, wanted.items(), strict=True)
+            slice(s.start - r.start, s.stop - r.start, s.step) if (r := held[d]) else slice(None)
+            for d, s in wanted.items()
         )
-        return values[index]
+        return np.asarray(self._held[key][index])
 
     def _reach(self, dimension: str) -> range | None:
         """The part of a dimension along the ground that is held; None for others."""

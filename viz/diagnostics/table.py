@@ -30,7 +30,7 @@ from burstlens.viz.diagnostics import (
 )
 from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
-from burstlens.viz.diagnostics.levels import interpolate, layer_mean
+from burstlens.viz.diagnostics.levels import Between, Within, between, within
 from burstlens.viz.diagnostics.slabs import by_slabs
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.product import ProductFrame
@@ -139,14 +139,17 @@ def _on_level(
         return np.asarray(one[base][0])
     block = Block(frame, part, DIAGNOSTICS)
     coordinate = block[level.coordinate]
+    place: Between | Within
+    if level.high is None:
+        place = between(coordinate, level.low, log=level.coordinate == "pressure")
+    else:
+        place = within(coordinate, level.low, level.high)
+    # What is computed on levels is computed on each alone: the others are not read.
+    few = Block(frame, {**block.part, "bottom_top": place.levels}, DIAGNOSTICS)
 
-    def there(values: Array) -> Array:
-        if level.high is not None:
-            return layer_mean(values, coordinate, level.low, level.high)
-        if level.coordinate == "pressure":
-            return interpolate(values, np.log(coordinate), float(np.log(level.low)))
-        return interpolate(values, coordinate, level.low)
+    def there(name: str) -> Array:
+        return place.of(few[name], place.levels.start)
 
     if diagnostic is None or not diagnostic.parts:
-        return there(block[base])
-    return diagnostic.compute({part: there(block[part]) for part in diagnostic.parts})
+        return there(base)
+    return diagnostic.compute({part: there(part) for part in diagnostic.parts})

@@ -154,7 +154,8 @@ def test_small_chunks_are_read_together(supercell, tmp_path, times):
         sizes = frame.dimensions
     column = 4 * sizes["bottom_top"] * len(DIAGNOSTICS["reflectivity_max"].needs)
     cut([path], "reflectivity_max", None, 16 * column * sizes["west_east"])
-    assert times.count("QRAIN") <= -(-sizes["south_north"] // 12)
+    pieces = -(-sizes["bottom_top"] // 8)
+    assert times.count("QRAIN") <= -(-sizes["south_north"] // 12) * pieces
 
 
 def test_compressed_tiles_are_read_once_and_give_the_same(tiles, whole, tmp_path, times):
@@ -190,3 +191,20 @@ def test_a_box_holds_the_halo_of_its_columns(supercell, tmp_path, times):
     path = copied(tmp_path / "deflated.nc", supercell, 25)
     cut([path], "vorticity@850hPa", None, 1000)
     assert 1 < times.count("U") <= 4  # one per box
+
+
+def test_only_the_levels_around_a_level_are_read(supercell, tmp_path, monkeypatch):
+    read, levels = FrameReader.read, {"classic": [], "deflated": []}
+    for form, chunk in (("classic", None), ("deflated", 8)):
+        path = copied(tmp_path / f"{form}.nc", supercell, chunk)
+
+        def noted(self, name, window=None, seen=levels[form]):
+            if name == "U":
+                seen.append(range(*window["bottom_top"].indices(40)))
+            return read(self, name, window)
+
+        monkeypatch.setattr(FrameReader, "read", noted)
+        cut([path], "wind@500hPa", None, 200_000)
+    assert max(map(len, levels["classic"])) <= 4
+    assert max(map(len, levels["deflated"])) == 8
+    assert len(levels["deflated"]) < len(levels["classic"])  # held for several slabs
