@@ -11,7 +11,17 @@ import numba
 
 def compiled(function: Callable[..., Any]) -> Any:
     """The function compiled at its first call; threads run it side by side."""
+    return _jit(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The same, put into the loops that call it: no loop with a call in it is vectorised."""
+    return _jit(function, inline="always")
+
+
+def _jit(function: Callable[..., Any], **options: Any) -> Any:
+    options |= {"error_model": "numpy", "nogil": True}
     try:
-        return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # there is no writable folder for the cache
-        return numba.njit(error_model="numpy", nogil=True)(function)
+        return numba.njit(**options)(function)
