@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from burstlens.core.quantity import show_bytes
+
 MEMORY_VARIABLE = "BURSTLENS_MEMORY"
 CORES_VARIABLE = "BURSTLENS_CORES"
 DEFAULT_MEMORY = 10**9
@@ -30,6 +32,16 @@ def allowance(environment: Mapping[str, str] | None = None) -> Allowance:
         _number(given.get(MEMORY_VARIABLE, "")) or DEFAULT_MEMORY,
         _number(given.get(CORES_VARIABLE, "")) or 1,
     )
+
+
+def memory_of(given: int) -> int:
+    """``given`` bytes as a worker's memory; ValueError if they are less than it takes itself."""
+    if given < LEAST_MEMORY:
+        raise ValueError(
+            f"{show_bytes(given)} are less than a worker takes before it has read anything: "
+            f"{LEAST_MEMORY // 10**6} MB or more"
+        )
+    return given
 
 
 def _number(text: str) -> int:

@@ -51,6 +51,7 @@ class VtkKind(PlainKind):
         if options.surface is not None:
             seen.units(seen.variable(options.surface, "surface"), "m", "surface")
         seen.crop(options.crop, (*options.variables, *wind)[:1])
+        seen.whole((*options.variables, *wind), options.crop)
 
     def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when variables are missing or lie on different grids."""
