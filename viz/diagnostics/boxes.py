@@ -32,7 +32,8 @@ class Shared:
         return str(self._frame)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._frame
+        with self._lock:  # a file that could not be read is opened again
+            return name in self._frame
 
     def variable(self, name: str) -> Variable:
         """As :meth:`.OpenFrame.variable`."""
